@@ -212,8 +212,9 @@ class Session:
         - `on`: the key (`--key` of the program): a column, or several, in the same order on both sides; their names may
           differ. A table of one column needs none.
         - `normalize`: by what rule a key column's values are compared, as {"email": "email", "born": "date:%d.%m.%Y"}: trim, lowercase,
-          casefold, digits, nfc, nfkc, email (trim+lowercase), phone, or a rule that reads a value: number, bool, uuid, phone:COUNTRY,
-          date, date:FORMAT, timestamp, timestamp:ZONE or time.
+          casefold, digits, nfc, nfkc, email (trim+lowercase), email:gmail, email:google, phone, null:WORDS (null:common), text, or a rule
+          that reads a value: number, bool, uuid, phone:COUNTRY, phone:column:COLUMN, date, date:FORMAT, date:excel, timestamp, timestamp:ZONE,
+          timestamp:unix or time. sha256 alone reads hashes, and as the last of several makes them: email+sha256.
         - `bad_keys`: what becomes of key cells that a rule cannot read: "refuse" (without it), an error that names them; "null", their
           rows have no key; or "null:5%", an error only if more than 5 percent of the rows have one.
         - `rows`: which rows come back: "shared"; "unshared", all others; or "all", with a column `shared` that says which are. The other
@@ -477,7 +478,7 @@ class Session:
     ) -> Any:
         """Joins, and keeps what is known of it."""
         self.statement = self.report = None
-        columns = _columns_read(on, give, options.get("output_kind", "rows"))
+        columns = _columns_read(on, give, options.get("normalize"), options.get("output_kind", "rows"))
         given = _tables.given(table, Wanted(columns, use))
         said = [role, *self._words, *words({"key": listed(on), **options})]
         bar = progress_bar() if self._progress is True else None
@@ -501,7 +502,11 @@ class Session:
         return given.back(learned) if isinstance(learned, _psijoin.Rows) else learned
 
 
-def _columns_read(on: Columns | None, give: Columns | None, kind: str) -> set[str] | None:
-    """The columns that a join reads. None if that is not known: the key is the only column of a table, or a kind of output names
-    columns in its own way."""
-    return None if on is None or ":" in kind else {*names(on), *names(give)}
+def _columns_read(
+    on: Columns | None, give: Columns | None, normalize: Mapping[str, str] | None, kind: str
+) -> set[str] | None:
+    """The columns that a join reads. None if that is not known: the key is the only column of a table, or a kind of output or a rule
+    names columns in its own way."""
+    rules = normalize.values() if isinstance(normalize, Mapping) else ()
+    names_others = ":" in kind or any(":column:" in rule for rule in rules)
+    return None if on is None or names_others else {*names(on), *names(give)}

@@ -197,10 +197,11 @@ pub(crate) struct Key {
     columns: Vec<Vec<String>>,
 
     /// How a key column is normalised before it is compared: trim, lowercase, casefold, digits,
-    /// nfc, nfkc, email (trim+lowercase), phone, or a rule that reads a value: number, bool, uuid,
-    /// phone:COUNTRY (such as phone:DE), date, date:FORMAT (such as date:%d.%m.%Y), timestamp,
-    /// timestamp:ZONE (such as timestamp:Europe/Berlin) or time. If the two sides differ, both get
-    /// a warning. Can be repeated.
+    /// nfc, nfkc, email (trim+lowercase), email:gmail, email:google, phone, null:WORDS (such as null:common), text (bytes in UTF-8), or a
+    /// rule that reads a value: number, bool, uuid, phone:COUNTRY (such as phone:DE), phone:column:COLUMN (of countries), date,
+    /// date:FORMAT (such as date:%d.%m.%Y), date:excel, timestamp, timestamp:ZONE (such as timestamp:Europe/Berlin or
+    /// timestamp:+01:00), timestamp:unix (or unix-ms, unix-us, unix-ns) or time. sha256 alone reads hashes, and as the last of several
+    /// makes them: email+sha256. If the two sides differ, both get a warning. Can be repeated.
     #[arg(long, value_name = "COL=RULE[+RULE…]")]
     normalize: Vec<ColumnRules>,
 

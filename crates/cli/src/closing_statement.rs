@@ -6,7 +6,7 @@ use std::path::Path;
 
 use psijoin::{Adversary, Info, Role, parts};
 use psijoin_printable::Quoted;
-use psijoin_table::{WhichRows, given::PayloadLayout};
+use psijoin_table::{Look, WhichRows, given::PayloadLayout};
 
 use crate::{
     columns::AgreedColumn,
@@ -353,9 +353,28 @@ pub(crate) fn few_shared(summary: &Summary) -> Option<String> {
             "{found}. If you expected more, compare with the other side how the keys are \
              spelled: which columns, in which order, of which types, with upper case, spaces, leading \
              zeros, decimals (1.0 for 1), accents, country codes; how the files are encoded; and what --normalize does to them. `psijoin keys FILE` shows the first keys as \
-             they are compared."
+             they are compared.{}",
+            summary.looks.iter().map(|look| hint(*look)).collect::<String>()
         )
     })
+}
+
+/// What else may keep keys apart that look like this to their owner.
+fn hint(look: Look) -> &'static str {
+    match look {
+        Look::LikeHashes => {
+            " Your keys look like SHA-256 hashes: if the other side has plain values, let it say how they were normalised \
+             and hashed, as in --normalize COLUMN=email+sha256, and say sha256 alone here."
+        }
+        Look::LikeAddresses => {
+            " Your keys look like mail addresses: if the other side has SHA-256 hashes of such, say how these were normalised \
+             and hashed, as in --normalize COLUMN=email+sha256, and let it say sha256 alone."
+        }
+        _ => {
+            " Hashes are equal only if the values were normalised alike before: addresses by email (as Meta asks), \
+             email:gmail (UID2) or email:google (Google), for example."
+        }
+    }
 }
 
 /// Fewer shared keys than one in this many of the smaller set are worth a warning.

@@ -753,6 +753,7 @@ impl Party<'_> {
             plan: agreement.plan,
             counts: table.counts,
             bad_cells: table.bad_cells.clone(),
+            looks: table.looks.clone(),
             spilled_bytes,
             steps_run_again,
             traffic,

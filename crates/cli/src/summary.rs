@@ -6,7 +6,7 @@ use arrow_array::RecordBatch;
 use arrow_schema::SchemaRef;
 use psijoin::{Plan, Role};
 use psijoin_channel::count::Snapshot;
-use psijoin_table::{BadCellsOfKey, Counts, WhichRows};
+use psijoin_table::{BadCellsOfKey, Counts, Look, WhichRows};
 
 use crate::{
     columns::{AgreedColumns, Sum},
@@ -22,6 +22,8 @@ pub(crate) struct Summary {
     pub(crate) counts: Counts,
     /// The cells of the key that counted as null, as they cannot be read.
     pub(crate) bad_cells: BadCellsOfKey,
+    /// What this party's key columns look like of which that is known.
+    pub(crate) looks: Vec<Look>,
     /// What of the table lay on disk, as it did not fit into memory.
     pub(crate) spilled_bytes: u64,
     /// How many steps of the protocol ran more than once, as a job that had broken off went on.

@@ -23,11 +23,24 @@ pub enum Error {
     /// No normalisation rule has this name.
     #[error(
         "there is no normalisation rule {}; \
-         the rules are trim, lowercase, casefold, digits, nfc, nfkc, email, phone, phone:COUNTRY, \
-         number, bool, uuid, date, date:FORMAT, timestamp, timestamp:ZONE and time",
+         the rules are trim, lowercase, casefold, digits, nfc, nfkc, email, email:gmail, email:google, phone, phone:COUNTRY, \
+         phone:column:COLUMN, null:WORDS, text, number, bool, uuid, date, date:FORMAT, date:excel, timestamp, timestamp:ZONE, \
+         timestamp:unix, time and sha256",
         Quoted(.0)
     )]
     UnknownRule(String),
+
+    /// A rule follows the one that makes hashes.
+    #[error(
+        "sha256 must be the last rule, as no other can read a hash: say the others before it, as in email+sha256"
+    )]
+    RuleAfterHash,
+
+    /// A word for null is empty.
+    #[error(
+        "null: needs words with commas between them, none of them empty, as in null:none,-; or null:common"
+    )]
+    NoNullWord,
 
     /// Dates cannot be read by a format.
     #[error(
@@ -47,7 +60,7 @@ pub enum Error {
     /// The time zone database has no zone of this name.
     #[error(
         "there is no time zone {}: give a name of the IANA database, as in \
-         timestamp:Europe/Berlin or timestamp:UTC",
+         timestamp:Europe/Berlin or timestamp:UTC, or an offset, as in timestamp:+01:00",
         Quoted(.0)
     )]
     UnknownZone(String),
@@ -777,6 +790,8 @@ impl Error {
         match self {
             RuleSyntax(_)
             | UnknownRule(_)
+            | RuleAfterHash
+            | NoNullWord
             | DateFormat(_)
             | UnknownCountry(_)
             | UnknownZone(_)
@@ -1130,6 +1145,48 @@ pub enum KeyFault {
          empty the cell)"
     )]
     NotAPhoneNumber(String),
+    /// It is not a telephone number of the country in the row, nor of another.
+    #[error(
+        "not a telephone number of the country in this row's column {} (numbers of it have their area, and others a + or the \
+         prefix that is dialled for it; correct or empty the cell)",
+        Quoted(.0)
+    )]
+    NotAPhoneNumberThere(String),
+    /// It has no country code, and the row does not name a country.
+    #[error(
+        "a telephone number without a country code, in a row whose column {} is not the two-letter ISO 3166 code of a country, such \
+         as DE (give the code, or the number with a + and its country code, or empty the cell)",
+        Quoted(.0)
+    )]
+    NoCountry(String),
+    /// The rule `text` finds bytes that are no text.
+    #[error(
+        "bytes that are no text in UTF-8 (correct or empty the cell, or leave out the rule `text`)"
+    )]
+    NotUtf8,
+    /// The rule `timestamp:unix` cannot read it.
+    #[error(
+        "not a time since 1970 (the rule `timestamp:{0}` reads numbers; correct or empty the cell)"
+    )]
+    NotUnixTime(String),
+    /// The rule `date:excel` cannot read it.
+    #[error(
+        "not the number of a day in Excel (the rule `date:excel` reads whole numbers from 1, for 1900-01-01, to 2958465, for \
+         9999-12-31, without 60, which no day has; correct or empty the cell)"
+    )]
+    NotAnExcelDate,
+    /// The rule `sha256` cannot read it.
+    #[error(
+        "not a SHA-256 hash (the rule `sha256` alone reads 64 hexadecimal digits, or Base64; if the column holds plain values, say \
+         how they are normalised before they are hashed, as in email+sha256 or trim+sha256)"
+    )]
+    NotASha256,
+    /// The rule `sha256` would hash what seems to be a hash.
+    #[error(
+        "it looks like a SHA-256 hash already, and would be hashed again (if the column holds hashes, say sha256 alone; if only \
+         some cells do, divide the table)"
+    )]
+    HashedAlready,
 }
 
 /// What can be wrong with a cell of a column of numbers.

@@ -63,10 +63,17 @@ impl KeySpec {
     /// If the header cannot be read, or a column is missing or not unique; if a Parquet file tells
     /// that the column's values can be no key, or cannot be read.
     pub fn check(&self, source: &Source) -> Result<(), Error> {
-        let key = self.resolve(&source.header(&source.columns()?))?;
+        let names = source.columns()?;
+        let header = source.header(&names);
+        let key = self.resolve(&header)?;
+        let countries = self.resolve_countries(&header)?;
+        let columns: Vec<_> = key
+            .into_iter()
+            .chain(countries.into_iter().flatten())
+            .collect();
         match source.layout() {
             Some(_) => Ok(()),
-            None => check_types(source, &source.schema()?, &key),
+            None => check_types(source, &source.schema()?, &columns),
         }
     }
 
@@ -125,6 +132,18 @@ impl KeySpec {
             .collect()
     }
 
+    /// Finds, for each position of the key, the column that has the countries of its telephone numbers.
+    pub(crate) fn resolve_countries(
+        &self,
+        header: &Header<'_>,
+    ) -> Result<Vec<Option<usize>>, Error> {
+        let column = |rules: &[Rule]| {
+            let mut columns = rules.iter().filter_map(Rule::country_column);
+            columns.next().map(|column| header.find(column)).transpose()
+        };
+        self.rules_by_position().into_iter().map(column).collect()
+    }
+
     /// Finds the key's columns in a table of these columns.
     pub(crate) fn resolve(&self, header: &Header<'_>) -> Result<Vec<usize>, Error> {
         if self.columns.is_empty() {
@@ -180,8 +199,6 @@ pub(crate) struct KeyColumn<'a> {
     /// What errors call it.
     pub(crate) name: String,
     kind: Kind,
-    /// The rules that were asked for.
-    asked: &'a [Rule],
     /// The rules that are applied.
     pub(crate) rules: Cow<'a, [Rule]>,
 }
@@ -195,7 +212,6 @@ impl<'a> KeyColumns<'a> {
                 .map(|(asked, (name, kind))| KeyColumn {
                     name,
                     kind,
-                    asked,
                     rules: meant_for(kind, asked),
                 })
                 .collect(),
@@ -222,24 +238,23 @@ impl<'a> KeyColumns<'a> {
     pub(crate) fn observed(&self) -> Vec<Observed> {
         let columns = self.columns.iter();
         columns
-            .map(|column| Observed::new(column.kind, column.asked))
+            .map(|column| Observed::new(column.kind, &column.rules))
             .collect()
     }
 }
 
-/// The rules as they are meant for fields of this kind.
+/// The rules as they are meant for fields of this kind. No format and no unit is meant for typed dates, and bytes are in no other
+/// column: such rules are there because one command may read tables of both sorts.
 fn meant_for(kind: Kind, rules: &[Rule]) -> Cow<'_, [Rule]> {
-    let mut rules = Cow::from(rules);
-    // No format is meant for typed dates: it is there because one command may read tables of both
-    // sorts.
-    if kind.is_of_dates() {
-        for rule in rules.to_mut() {
-            if let Rule::Date(format) = rule {
-                *format = None;
-            }
-        }
-    }
-    rules
+    let is_moment = kind.is_of_dates() || kind == Kind::UniversalTimestamp;
+    let meant = |rule: &Rule| match rule {
+        Rule::Date(_) if kind.is_of_dates() => Some(Rule::Date(None)),
+        Rule::ExcelDate if is_moment => Some(Rule::Date(None)),
+        Rule::UnixTime(_) if is_moment => Some(Rule::Timestamp),
+        Rule::Text if kind != Kind::Binary => None,
+        other => Some(other.clone()),
+    };
+    rules.iter().filter_map(meant).collect()
 }
 
 /// As many joined keys are hashed at once.
@@ -284,9 +299,15 @@ impl<'a> Fingerprinter<'a> {
         }
     }
 
-    /// Appends the row's field at this position of the key. A null is the empty text.
-    pub(crate) fn field(&mut self, position: usize, text: Cow<'_, str>) -> Result<(), KeyFault> {
-        let text = normalize::normalize(&self.key.columns[position].rules, text)?;
+    /// Appends the row's field at this position of the key. A null is the empty text. So is the `country` that goes with the
+    /// field, if the key has no column for it.
+    pub(crate) fn field(
+        &mut self,
+        position: usize,
+        text: Cow<'_, str>,
+        country: &str,
+    ) -> Result<(), KeyFault> {
+        let text = normalize::normalize(&self.key.columns[position].rules, text, country)?;
         self.observed[position].see(&text);
         self.complete &= !text.is_empty();
         // The length before each field makes the joined key unambiguous.
@@ -404,7 +425,7 @@ mod tests {
         let mut fingerprinter = Fingerprinter::new(&key);
         let has_key = |row: &Vec<String>| {
             for (position, field) in row.iter().enumerate() {
-                fingerprinter.field(position, field.into()).unwrap();
+                fingerprinter.field(position, field.into(), "").unwrap();
             }
             fingerprinter.finish_row()
         };

@@ -212,13 +212,15 @@ pub use error::{
 pub use format::{Format, LINE_COLUMN};
 pub use inspection::Inspection;
 pub use key::KeySpec;
-pub use meaning::{Kind, Meaning};
+pub use meaning::{Kind, Look, Meaning};
 pub use normalize::{ColumnRules, Rule, SPELLING_VERSION};
 pub use numbers::{MAX_SCALE, Numbers, check_numbers};
 pub use places::{Located, Places};
 pub use progress::Progress;
 pub use source::Source;
-pub use spelling::{date_format::DateFormat, phone::Country, zone::Zone};
+pub use spelling::{
+    date_format::DateFormat, null_words::NullWords, phone::Country, serial::UnixUnit, zone::Zone,
+};
 pub use table::{Counts, InspectedColumn, Items, KeyPartitions, KeyTable, MatchingRows, RowItems};
 pub use text::MAX_RECORD_BYTES;
 pub use which_rows::WhichRows;

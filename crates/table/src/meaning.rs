@@ -41,6 +41,8 @@ pub enum Kind {
     MixedPhone,
     /// Telephone numbers as E.164 has them.
     E164,
+    /// SHA-256 hashes.
+    Sha256,
     /// Nothing but nulls, by their type.
     Null,
 }
@@ -63,6 +65,7 @@ impl Kind {
         Self::NationalPhone,
         Self::MixedPhone,
         Self::E164,
+        Self::Sha256,
         Self::Null,
     ];
 
@@ -102,6 +105,7 @@ impl Kind {
             Self::NationalPhone | Self::MixedPhone | Self::E164 => "phone:COUNTRY",
             Self::Time => "time",
             Self::Binary => "lowercase",
+            Self::Sha256 => "sha256",
             Self::Text | Self::MixedTimestamp | Self::Null => return None,
         })
     }
@@ -125,6 +129,7 @@ impl fmt::Display for Kind {
             Self::NationalPhone => "telephone number without a country code",
             Self::MixedPhone => "telephone number, some with a country code and some without",
             Self::E164 => "telephone number in E.164",
+            Self::Sha256 => "SHA-256 hash",
             Self::Null => "null",
         })
     }
@@ -135,10 +140,15 @@ impl fmt::Display for Kind {
 ///
 /// The text, as in `text: trim, lowercase (Unicode 17.0.0)`, is the same on both sides if and only
 /// if the columns mean the same. It holds no name and no value of the table.
+///
+/// What was hashed before it came to this party is not known. Hashes that this party makes tell of what, as in `SHA-256 hash: of
+/// text: trim, lowercase (Unicode 17.0.0)`.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct Meaning {
     kind: Kind,
     rules: Vec<Rule>,
+    /// What was hashed, in words, if this party does it.
+    hashed: Option<String>,
 }
 
 impl Meaning {
@@ -148,13 +158,25 @@ impl Meaning {
         let unread = Self {
             kind,
             rules: Vec::new(),
+            hashed: None,
         };
         rules.iter().fold(unread, Self::normalized)
     }
 
     fn normalized(self, rule: &Rule) -> Self {
-        let Self { kind, mut rules } = self;
+        let kind = self.kind;
+        let mut hashed = None;
         let read = match rule {
+            Rule::Text if kind == Kind::Binary => Kind::Text,
+            // Which words are null is each side's own; and there are no bytes elsewhere.
+            Rule::Null(_) | Rule::Text => return self,
+            Rule::ExcelDate => Kind::Date,
+            Rule::UnixTime(_) => Kind::UniversalTimestamp,
+            Rule::Sha256 => Kind::Sha256,
+            Rule::Hash => {
+                hashed = Some(self.to_string());
+                Kind::Sha256
+            }
             Rule::Number => Kind::Number,
             Rule::Bool => Kind::Bool,
             Rule::Uuid => Kind::Uuid,
@@ -165,14 +187,21 @@ impl Meaning {
             Rule::Phone => Kind::Phone,
             Rule::UniversalTimestamp(_) => Kind::UniversalTimestamp,
             Rule::Time => Kind::Time,
-            Rule::E164(_) => {
+            Rule::E164(_) | Rule::E164In(_) => {
                 // The numbering plans define what a number is.
                 return Self {
                     kind: Kind::E164,
                     rules: vec![rule.clone()],
+                    hashed: None,
                 };
             }
-            Rule::Trim | Rule::Nfc | Rule::Nfkc | Rule::Lowercase | Rule::Casefold => {
+            Rule::Trim
+            | Rule::Nfc
+            | Rule::Nfkc
+            | Rule::Lowercase
+            | Rule::Casefold
+            | Rule::Gmail
+            | Rule::Google => {
                 // Other kinds' texts are ASCII, and in lower case except for the `Z` of a moment.
                 let changes = match kind {
                     Kind::Text => true,
@@ -181,15 +210,17 @@ impl Meaning {
                     }
                     _ => false,
                 };
+                let mut same = self;
                 if changes {
-                    rules.push(rule.clone());
+                    same.rules.push(rule.clone());
                 }
-                return Self { kind, rules };
+                return same;
             }
         };
         Self {
             kind: read,
             rules: Vec::new(),
+            hashed,
         }
     }
 
@@ -206,6 +237,9 @@ impl fmt::Display for Meaning {
             let before = if index == 0 { ": " } else { ", " };
             write!(f, "{before}{}", rule.told())?;
         }
+        if let Some(hashed) = &self.hashed {
+            write!(f, ": of {hashed}")?;
+        }
         Ok(())
     }
 }
@@ -216,6 +250,49 @@ pub(crate) struct Observed {
     meaning: Meaning,
     /// Which sorts of values were seen, where that has to be seen.
     sorts: Option<Sorts>,
+    sample: Sample,
+}
+
+/// What the keys of a column are, as far as it can be told from the first of each stretch of the table: for the owner alone, who
+/// may have to say that they are hashed.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+#[non_exhaustive]
+pub enum Look {
+    /// Hashes, as a rule has read or made them.
+    Hashes,
+    /// Texts that look like SHA-256 hashes.
+    LikeHashes,
+    /// Texts that look like mail addresses.
+    LikeAddresses,
+}
+
+/// What some texts look like.
+#[derive(Default)]
+struct Sample {
+    seen: u32,
+    like_hashes: u32,
+    like_addresses: u32,
+}
+
+/// As many texts of each stretch are looked at.
+const SAMPLE: u32 = 16;
+
+impl Sample {
+    fn see(&mut self, text: &str) {
+        let is_hash = text.len() == 64 && text.bytes().all(|byte| byte.is_ascii_hexdigit());
+        self.seen += u32::from(!text.is_empty());
+        self.like_hashes += u32::from(is_hash);
+        self.like_addresses += u32::from(text.contains('@'));
+    }
+
+    fn look(&self) -> Option<Look> {
+        match self.seen {
+            0 => None,
+            all if all == self.like_hashes => Some(Look::LikeHashes),
+            all if all == self.like_addresses => Some(Look::LikeAddresses),
+            _ => None,
+        }
+    }
 }
 
 /// Whether values were seen with a zone or a code of a country, and without.
@@ -240,11 +317,15 @@ impl Observed {
         Self {
             meaning,
             sorts: has_to_be_seen.then(Sorts::default),
+            sample: Sample::default(),
         }
     }
 
     /// Looks at a canonical text.
     pub(crate) fn see(&mut self, text: &str) {
+        if self.sample.seen < SAMPLE {
+            self.sample.see(text);
+        }
         let Some(sorts) = &mut self.sorts else {
             return;
         };
@@ -258,9 +339,21 @@ impl Observed {
 
     /// Adds what was seen of other values of the column.
     pub(crate) fn merge(&mut self, other: Self) {
+        self.sample.seen += other.sample.seen;
+        self.sample.like_hashes += other.sample.like_hashes;
+        self.sample.like_addresses += other.sample.like_addresses;
         if let (Some(sorts), Some(others)) = (&mut self.sorts, other.sorts) {
             sorts.seen_with |= others.seen_with;
             sorts.seen_without |= others.seen_without;
+        }
+    }
+
+    /// What the values look like, if that is known.
+    pub(crate) fn look(&self) -> Option<Look> {
+        match self.meaning.kind {
+            Kind::Sha256 => Some(Look::Hashes),
+            Kind::Text => self.sample.look(),
+            _ => None,
         }
     }
 

@@ -80,6 +80,10 @@ impl<'a> KeyFacts<'a> {
             ));
         }
         let our_rules = meaning.split_once(": ").map_or("", |(_, rules)| rules);
+        if ours.kind() == Kind::Sha256 && (our_rules.is_empty() || their_rules.is_empty()) {
+            // Whoever has hashes does not know how they were made.
+            return None;
+        }
         let shown = |rules: &str| match rules {
             "" => "no rule".to_owned(),
             rules => Quoted(rules).to_string(),
@@ -154,6 +158,11 @@ fn advice(ours: Kind, theirs: &str) -> String {
                 country code."
             .to_owned();
     }
+    if both.contains(&Some(Kind::Sha256)) && both.contains(&Some(Kind::Text)) {
+        return "If the text is plain values, --normalize COLUMN=email+sha256 hashes them, with other rules than email \
+                where these were used; if it is hashes, sha256 alone reads them."
+            .to_owned();
+    }
     let (side, other) = match both {
         [Some(Kind::Text), other] => ("here", other),
         [other, Some(Kind::Text)] => ("on the other side", other),
@@ -203,6 +212,7 @@ mod tests {
     #[test]
     fn advice_names_a_rule_that_reads_the_text() {
         let text = |kind: Kind| advice(Kind::Text, &kind.to_string());
+        assert!(text(Kind::Sha256).contains("email+sha256"));
         assert_eq!(
             text(Kind::Number),
             "--normalize COLUMN=number here reads the text."

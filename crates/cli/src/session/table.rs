@@ -13,8 +13,8 @@ use psijoin::{
 };
 use psijoin_block::parallel::{self, Pool};
 use psijoin_table::{
-    AlignedRows, BadCellsOfKey, Counts, Items, KeyPartitions, KeyTable, MatchingRows, Meaning,
-    Numbers, Progress, RowItems, Source,
+    AlignedRows, BadCellsOfKey, Counts, Items, KeyPartitions, KeyTable, Look, MatchingRows,
+    Meaning, Numbers, Progress, RowItems, Source,
     given::{
         GivenRows, PartitionedPayloads, PartnerRows, PayloadLayout, PayloadRanges, Payloads,
         RepeatedKeys,
@@ -31,6 +31,7 @@ pub(crate) struct Table {
     pub(super) numbers: Vec<Numbers>,
     pub(crate) counts: Counts,
     pub(crate) bad_cells: BadCellsOfKey,
+    pub(crate) looks: Vec<Look>,
     pub(super) meanings: Vec<Meaning>,
 }
 
@@ -143,6 +144,7 @@ impl Table {
             numbers: read.numbers(),
             counts: read.counts(),
             bad_cells: read.bad_cells().clone(),
+            looks: read.looks().to_vec(),
             meanings: read.meanings().to_vec(),
             keys: Keys::InPartitions(InPartitions {
                 keys: read,

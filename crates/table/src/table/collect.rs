@@ -145,6 +145,7 @@ impl<'a> Collector<'a> {
     /// If cells of the key have no canonical text, and may not count as null.
     pub(crate) fn finish(self) -> Result<(Collected, Findings), Error> {
         self.bad_cells.check(self.sought.bad_keys, self.rows)?;
+        let looks = self.observed.iter().filter_map(Observed::look).collect();
         let meanings: Vec<Meaning> = self.observed.into_iter().map(Observed::finish).collect();
         let has_no_keys = self.rows > 0 && self.left_out == self.rows;
         let collected = Collected {
@@ -155,6 +156,7 @@ impl<'a> Collector<'a> {
             totals: self.totals,
             doubts: doubts(&self.strays, &meanings, has_no_keys),
             meanings,
+            looks,
             bad_cells: self.bad_cells,
             starts: self.starts,
         };

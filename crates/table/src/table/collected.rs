@@ -6,7 +6,11 @@ use super::{
     partitions::Partitions,
     row_items::{BlockStart, RowItems},
 };
-use crate::{BadCellsOfKey, Doubt, Error, MAX_ITEMS, Numbers, meaning::Meaning, numbers::Totals};
+use crate::{
+    BadCellsOfKey, Doubt, Error, MAX_ITEMS, Numbers,
+    meaning::{Look, Meaning},
+    numbers::Totals,
+};
 
 /// See the [module](self). Its keys may be repeated.
 pub(crate) struct Collected {
@@ -18,6 +22,8 @@ pub(crate) struct Collected {
     /// Of each column of numbers.
     pub(super) totals: Vec<Totals>,
     pub(super) meanings: Vec<Meaning>,
+    /// What the key columns look like of which that is known.
+    pub(super) looks: Vec<Look>,
     pub(super) bad_cells: BadCellsOfKey,
     pub(super) doubts: Vec<Doubt>,
     pub(super) starts: Vec<BlockStart>,

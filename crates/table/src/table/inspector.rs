@@ -71,11 +71,11 @@ impl<'a> Inspector<'a> {
 
     /// Looks at the row's field at this position of the key. A field that a rule cannot read is
     /// left to the code that normalises it after this.
-    pub(super) fn field(&mut self, position: usize, text: &str) {
+    pub(super) fn field(&mut self, position: usize, text: &str, country: &str) {
         let column = &mut self.columns[position];
         let mut text = text.to_owned();
         for (rule, changed) in &mut column.rules {
-            let Ok(normalized) = rule.apply(Cow::Borrowed(&text)) else {
+            let Ok(normalized) = rule.apply(Cow::Borrowed(&text), country) else {
                 return;
             };
             if normalized != text {

@@ -18,7 +18,7 @@ use crate::{
         GivenRows, PartnerRows, PayloadLayout, PayloadOfRow, PayloadRanges, Payloads, RepeatedKeys,
         RowPayloads,
     },
-    meaning::Meaning,
+    meaning::{Look, Meaning},
 };
 
 /// Bytes of a row that repeats a key, and of the first row that has it.
@@ -154,6 +154,11 @@ impl KeyPartitions {
     /// What the fields at each position of the key mean.
     pub fn meanings(&self) -> &[Meaning] {
         &self.collected.meanings
+    }
+
+    /// What the key columns look like of which that is known.
+    pub fn looks(&self) -> &[Look] {
+        &self.collected.looks
     }
 
     /// The cells of the key that count as null, as they have no canonical text.

@@ -117,17 +117,19 @@ impl<'a> Builder<'a> {
     }
 
     /// Takes the field at this position of the key, of the row that [`Builder::finish_row`] ends.
-    /// A null is the empty text, and so is a field with a fault, which is noted.
+    /// A null is the empty text, and so is a field with a fault, which is noted; and the `country` that goes with the field, if
+    /// the key has no column for it.
     pub(crate) fn key_field(
         &mut self,
         position: usize,
         field: Result<Cow<'_, str>, KeyFault>,
+        country: &str,
         place: Place,
     ) {
         if let (Some(inspector), Ok(text)) = (&mut self.inspector, &field) {
-            inspector.field(position, text);
+            inspector.field(position, text, country);
         }
-        let taken = field.and_then(|text| self.fingerprinter.field(position, text));
+        let taken = field.and_then(|text| self.fingerprinter.field(position, text, country));
         if let Err(fault) = taken {
             self.bad_cell(position, fault, place);
         }

@@ -27,6 +27,7 @@ pub(super) fn read_text(
     let mut blocks = source.blocks(layout)?;
     let header = blocks.text().header();
     let key = wanted.key.resolve(&header)?;
+    let countries = wanted.key.resolve_countries(&header)?;
     let numbers = header.find_all(wanted.numbers)?;
     let key_names = header.names_of(&key).into_iter();
     let key_texts = key_names.map(|name| (name, Kind::Text));
@@ -39,12 +40,14 @@ pub(super) fn read_text(
         budget: &wanted.budget,
         folder: &wanted.folder,
     };
-    let columns = key.iter().chain(&numbers).max();
+    let columns = key.iter().chain(countries.iter().flatten());
+    let columns = columns.chain(&numbers).max();
     let reader = Reader {
         sought: &sought,
         layout,
         needed: Needed::First(columns.map_or(0, |last| last + 1)),
         key,
+        countries,
         numbers,
     };
     let mut verified = Verified::new(&reader);
@@ -69,6 +72,8 @@ struct Reader<'a> {
     /// The columns of the key, and those of numbers.
     key: Vec<usize>,
     numbers: Vec<usize>,
+    /// For each of the key, that of the countries of its telephone numbers.
+    countries: Vec<Option<usize>>,
     /// The columns that they are among.
     needed: Needed,
 }
@@ -99,7 +104,8 @@ impl<'a> Reader<'a> {
             let field = row.field(column);
             let has_quotes = self.layout.has_stray_quotes(&field);
             stretch.stray(has_quotes, self.layout.is_stray_null(&field));
-            stretch.key_field(position, Ok(field), place);
+            let country = self.countries[position].map(|column| row.field(column));
+            stretch.key_field(position, Ok(field), &country.unwrap_or_default(), place);
         }
         if !stretch.finish_row(place) {
             return Ok(());

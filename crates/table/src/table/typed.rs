@@ -35,6 +35,9 @@ pub(super) fn read_typed(
     let header = source.header(&names);
     let key_columns = wanted.key.resolve(&header)?;
     key::check_types(source, &schema, &key_columns)?;
+    let countries = wanted.key.resolve_countries(&header)?;
+    let country_columns: Vec<_> = countries.iter().flatten().copied().collect();
+    key::check_types(source, &schema, &country_columns)?;
     let number_columns = header.find_all(wanted.numbers)?;
     numbers::check_types(source, &schema, &number_columns)?;
 
@@ -53,7 +56,8 @@ pub(super) fn read_typed(
         folder: &wanted.folder,
     };
     // The batches have the wanted columns in the table's order.
-    let columns: BTreeSet<_> = key_columns.iter().chain(&number_columns).copied().collect();
+    let columns = key_columns.iter().chain(&country_columns);
+    let columns: BTreeSet<_> = columns.chain(&number_columns).copied().collect();
     let place = |column: &usize| columns.range(..column).count();
     let reader = Reader {
         sought: &sought,
@@ -63,6 +67,9 @@ pub(super) fn read_typed(
             .map(|&key| is_uuid(schema.field(key)))
             .collect(),
         numbers: number_columns.iter().map(place).collect(),
+        countries: (countries.iter())
+            .map(|column| column.as_ref().map(place))
+            .collect(),
         progress,
     };
     let mut pieces = Pieces::new(&reader.selection, progress);
@@ -88,6 +95,8 @@ struct Reader<'a> {
     are_uuids: Vec<bool>,
     /// Which are those of numbers.
     numbers: Vec<usize>,
+    /// For each of the key, that of the countries of its telephone numbers.
+    countries: Vec<Option<usize>>,
     progress: &'a Progress,
 }
 
@@ -126,7 +135,17 @@ impl<'a> Reader<'a> {
                     let keys = keys
                         .map(|(array, &is_uuid)| KeyColumn::new(array, is_uuid).ok_or_else(broken));
                     let keys: Vec<KeyColumn<'_>> = keys.collect::<Result<_, Error>>()?;
-                    batch_rows.read(&keys, batch.rows.num_rows(), stretch)?
+                    let country = |place: &Option<usize>| {
+                        place
+                            .map(|place| {
+                                let array = batch.rows.column(place);
+                                KeyColumn::new(array, false).ok_or_else(broken)
+                            })
+                            .transpose()
+                    };
+                    let countries = self.countries.iter().map(country);
+                    let countries: Vec<_> = countries.collect::<Result<_, Error>>()?;
+                    batch_rows.read((&keys, &countries), batch.rows.num_rows(), stretch)?
                 }
             }
         }
@@ -144,7 +163,7 @@ impl<'a> Reader<'a> {
     /// The key, if it is one dictionary whose values need not be seen row by row.
     fn only_dictionary<'b>(&self, batch: &'b Batch<'_>) -> Option<&'b ArrayRef> {
         match self.keys[..] {
-            [only] if self.sought.inspected.is_none() => {
+            [only] if self.sought.inspected.is_none() && self.countries[0].is_none() => {
                 let keys = batch.rows.column(only);
                 keys.as_any_dictionary_opt().map(|_| keys)
             }
@@ -163,16 +182,21 @@ struct Rows<'a> {
 impl Rows<'_> {
     fn read(
         &self,
-        keys: &[KeyColumn<'_>],
+        (keys, countries): (&[KeyColumn<'_>], &[Option<KeyColumn<'_>>]),
         rows: usize,
         stretch: &mut Builder<'_>,
     ) -> Result<(), Error> {
         let mut buffer = String::new();
+        let mut of_country = String::new();
         for row in 0..rows {
             let place = self.place(row);
-            for (position, column) in keys.iter().enumerate() {
+            for (position, (column, country)) in keys.iter().zip(countries).enumerate() {
                 let field = column.text(row, &mut buffer).map(Into::into);
-                stretch.key_field(position, field, place);
+                let country = country
+                    .as_ref()
+                    .map_or(Ok(""), |countries| countries.text(row, &mut of_country));
+                // What is no text names no country.
+                stretch.key_field(position, field, country.unwrap_or_default(), place);
             }
             if stretch.finish_row(place) {
                 self.read_numbers(row, &mut buffer, stretch)?;
@@ -194,7 +218,7 @@ impl Rows<'_> {
             let has_key = match known.key(key) {
                 Ok(fingerprint) => stretch.known_row(*fingerprint, place),
                 Err(fault) => {
-                    stretch.key_field(0, Err(fault.clone()), place);
+                    stretch.key_field(0, Err(fault.clone()), "", place);
                     stretch.known_row(None, place)
                 }
             };

@@ -5,9 +5,9 @@ use std::sync::Arc;
 
 use arrow_array::{types::*, *};
 use arrow_buffer::i256;
-use psijoin_table::{Format, KeyTable};
+use psijoin_table::{Format, Inspection, KeyTable, Progress};
 
-use crate::{Files, array, key, read, read_bytes};
+use crate::{Files, array, items, key, open, read, read_bytes};
 
 /// One way to have a value: its name, or `""` for none, and where it stands.
 type Spelling = (&'static str, Cell, &'static str);
@@ -526,4 +526,47 @@ fn keys_of_several_columns_match_too() {
         read(&parquet, &key).unwrap(),
         read_bytes(Format::Csv, csv, &key).unwrap()
     );
+}
+
+#[test]
+fn each_number_is_of_the_country_in_its_row() {
+    let files = Files::new();
+    let rows = [
+        ("030 1234567", "DE"),
+        ("(202) 555-0123", "us"),
+        ("+49301234567", ""),
+        ("030 1234567", ""),
+        ("", "DE"),
+    ];
+    let text: String = rows
+        .map(|(phone, land)| format!("{phone},x,{land}\n"))
+        .concat();
+    let csv = files.text("t.csv", format!("phone,between,land\n{text}"));
+    let column = |values: [&str; 5]| array(StringArray::from(values.to_vec()));
+    let phones = column(rows.map(|(phone, _)| phone));
+    let lands: DictionaryArray<Int32Type> = rows.iter().map(|(_, land)| Some(*land)).collect();
+    let words: DictionaryArray<Int32Type> = rows.iter().map(|(phone, _)| Some(*phone)).collect();
+    let columns = [
+        ("land", array(lands)),
+        ("between", phones.clone()),
+        ("phone", phones),
+    ];
+    let parquet = files.parquet("t.parquet", &columns);
+    let columns = [("land", columns[0].1.clone()), ("phone", array(words))];
+    let dictionary = files.parquet("d.parquet", &columns);
+    let key = key(&["phone"], &["phone=phone:column:land"]);
+    let null = key.clone().with_bad_keys("null".parse().unwrap());
+    for path in [csv, parquet, dictionary] {
+        let told = read(&path, &key).unwrap_err().to_string();
+        let expected = "column `phone`: a telephone number without a country code, in a row whose column `land` is not";
+        assert!(told.contains(expected), "{told}");
+        let keys = read(&path, &null).unwrap();
+        assert_eq!(items(&keys), [Some(0), Some(1), Some(0), None, None]);
+        let seen = Inspection::read(&open(&path), &null, 9, &Progress::default()).unwrap();
+        assert_eq!(seen.first, [["+49301234567"], ["+12025550123"]]);
+    }
+    // A missing column is seen at once.
+    let missing = crate::key(&["phone"], &["phone=phone:column:x"]);
+    assert!(missing.check(&open(&files.path("t.csv"))).is_err());
+    assert!(missing.check(&open(&files.path("t.parquet"))).is_err());
 }

@@ -55,7 +55,7 @@ impl<'a> DictionaryKeys<'a> {
                 continue;
             }
             let text = values.text(place, &mut buffer);
-            let field = text.and_then(|text| fingerprinter.field(0, text.into()));
+            let field = text.and_then(|text| fingerprinter.field(0, text.into(), ""));
             if field.is_ok() && fingerprinter.finish_row() {
                 hashed.push(place);
             }
