@@ -2,17 +2,17 @@
 
 use std::{
     fmt,
-    io::{self, Read, Write},
+    io::{self, BufRead, BufReader, Read, Write},
     path::Path,
 };
 
-use flate2::{read::MultiGzDecoder, write::GzEncoder};
+use flate2::{bufread::GzDecoder, write::GzEncoder};
 
 /// How a text is compressed.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 #[non_exhaustive]
 pub enum Compression {
-    /// gzip (RFC 1952), of one member or several: `.gz`.
+    /// gzip (RFC 1952), of one member or several, with zeros behind them or not: `.gz`.
     Gzip,
     /// Zstandard (RFC 8878), of one frame or several: `.zst`.
     Zstandard,
@@ -42,7 +42,10 @@ impl Compression {
     pub(crate) fn of_beginning(bytes: &[u8]) -> Option<Self> {
         match bytes {
             [0x1f, 0x8b, ..] => Some(Self::Gzip),
-            [0x28, 0xb5, 0x2f, 0xfd, ..] => Some(Self::Zstandard),
+            // Frames to be skipped may come first.
+            [0x28, 0xb5, 0x2f, 0xfd, ..] | [0x50..=0x5f, 0x2a, 0x4d, 0x18, ..] => {
+                Some(Self::Zstandard)
+            }
             _ => None,
         }
     }
@@ -66,7 +69,7 @@ impl Compression {
     /// Decompresses a stream to its end, all its members or frames.
     pub(crate) fn reader<'a>(self, input: impl Read + 'a) -> io::Result<Box<dyn Read + 'a>> {
         Ok(match self {
-            Self::Gzip => Box::new(MultiGzDecoder::new(input)),
+            Self::Gzip => Box::new(Members(Some(GzDecoder::new(BufReader::new(input))))),
             Self::Zstandard => Box::new(zstd::Decoder::new(input)?),
         })
     }
@@ -103,6 +106,38 @@ impl Compression {
         };
         output.flush().map_err(failed)?;
         Ok(written)
+    }
+}
+
+/// The members of gzip one after the other; `None` once all are read. Tapes and block devices leave zeros behind a
+/// member, which `gzip` skips too.
+struct Members<R>(Option<GzDecoder<R>>);
+
+impl<R: BufRead> Read for Members<R> {
+    fn read(&mut self, buffer: &mut [u8]) -> io::Result<usize> {
+        while let (Some(member), false) = (&mut self.0, buffer.is_empty()) {
+            let bytes = member.read(buffer)?;
+            if bytes > 0 {
+                return Ok(bytes);
+            }
+            let is_last = skip_zeros(member.get_mut())?;
+            let ended = self.0.take().map(GzDecoder::into_inner);
+            self.0 = ended.filter(|_| !is_last).map(GzDecoder::new);
+        }
+        Ok(0)
+    }
+}
+
+/// Skips zeros, and tells whether nothing follows.
+fn skip_zeros(input: &mut impl BufRead) -> io::Result<bool> {
+    loop {
+        let filled = input.fill_buf()?;
+        let zeros = filled.iter().take_while(|&&byte| byte == 0).count();
+        let is_other_next = zeros < filled.len();
+        input.consume(zeros);
+        if zeros == 0 || is_other_next {
+            return Ok(!is_other_next);
+        }
     }
 }
 

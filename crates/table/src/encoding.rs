@@ -29,9 +29,6 @@ const UNDEFINED: u8 = 0xff;
 const ENCODED_BYTES: usize = 1 << 16;
 const DECODED_BYTES: usize = 3 * ENCODED_BYTES;
 
-/// The longest beginning that says something about a text's encoding.
-pub(crate) const BEGINNING_BYTES: usize = 4;
-
 impl Encoding {
     /// UTF-8, with or without a byte order mark.
     pub const UTF_8: Self = Self(UTF_8);
@@ -46,7 +43,11 @@ impl Encoding {
         file: &str,
     ) -> Result<Self, Error> {
         let marked = match beginning {
-            [0xff, 0xfe, 0, 0] | [0, 0, 0xfe, 0xff] => {
+            // Without a mark, in either byte order: no text begins with a character and three NULs.
+            [0xff, 0xfe, 0, 0, ..]
+            | [0, 0, 0xfe, 0xff, ..]
+            | [1..=0xff, 0, 0, 0, ..]
+            | [0, 0, 0, 1..=0xff, ..] => {
                 return Err(Error::Utf32 {
                     file: file.to_owned(),
                 });
@@ -72,8 +73,8 @@ impl Encoding {
     /// begins like this. It is UTF-8 too, with a NUL at every second place.
     pub(crate) fn unmarked_utf_16(beginning: &[u8]) -> Option<Self> {
         match *beginning {
-            [first, 0, second, 0] if first != 0 && second != 0 => Some(Self(UTF_16LE)),
-            [0, first, 0, second] if first != 0 && second != 0 => Some(Self(UTF_16BE)),
+            [first, 0, second, 0, ..] if first != 0 && second != 0 => Some(Self(UTF_16LE)),
+            [0, first, 0, second, ..] if first != 0 && second != 0 => Some(Self(UTF_16BE)),
             _ => None,
         }
     }
@@ -394,7 +395,7 @@ mod tests {
             assert_eq!(of(unmarked, None).unwrap(), utf_8);
             assert_eq!(of(unmarked, Some(le)).unwrap(), le);
         }
-        for utf_32 in [b"\xff\xfe\0\0", b"\0\0\xfe\xff"] {
+        for utf_32 in [b"\xff\xfe\0\0", b"\0\0\xfe\xff", b"i\0\0\0", b"\0\0\0i"] {
             for said in [None, Some(le)] {
                 assert!(matches!(of(utf_32, said), Err(Error::Utf32 { .. })));
             }

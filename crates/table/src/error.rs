@@ -3,7 +3,9 @@ use std::{fmt, io};
 use crate::{
     BadCells, Encoding, WhichRows, bad_keys,
     compression::Compression,
+    foreign::Foreign,
     format::{ENDINGS, Format, LINE_COLUMN},
+    table_log::TableLog,
 };
 use arrow_schema::DataType;
 use psijoin_printable::{Quoted, Word};
@@ -284,11 +286,25 @@ pub enum Error {
         source: io::Error,
     },
 
-    /// The input is a zip archive, as Excel's workbooks are.
-    #[error("{file} is a zip archive or an Excel workbook: save its sheet as CSV, or unpack it")]
-    Zip {
+    /// The input is something else than a table that can be read.
+    #[error("{file} holds {foreign}")]
+    Foreign {
         /// The file as the user named it.
         file: String,
+        /// What it holds.
+        foreign: Foreign,
+    },
+
+    /// A log beside the files says which of them are the table.
+    #[error(
+        "{folder} belongs to a table of {}, whose {} says which of its files count, and which of their rows: write          the table as one Parquet file with {}, or name the files of one version one by one",
+        .log.name(), .log.place(), .log.way_out()
+    )]
+    Logged {
+        /// The folder as the user named it, or one above or below it.
+        folder: String,
+        /// What keeps the log.
+        log: TableLog,
     },
 
     /// The input is compressed, and its name does not say so.
@@ -329,8 +345,8 @@ pub enum Error {
         marked: Encoding,
     },
 
-    /// The text begins with the byte order mark of UTF-32.
-    #[error("{file} begins with the byte order mark of UTF-32: convert it to UTF-8 first")]
+    /// The text begins as UTF-32 does, with a byte order mark or without.
+    #[error("{file} is encoded in UTF-32, as its first bytes show: convert it to UTF-8 first")]
     Utf32 {
         /// The file as the user named it.
         file: String,
@@ -839,7 +855,8 @@ impl Error {
             | Read { .. }
             | Spool { .. }
             | Compressed { .. }
-            | Zip { .. }
+            | Foreign { .. }
+            | Logged { .. }
             | Damaged { .. }
             | OtherEncoding { .. }
             | Utf32 { .. }

@@ -172,6 +172,7 @@ mod dialect;
 mod doubt;
 mod encoding;
 mod error;
+mod foreign;
 mod format;
 mod formula;
 mod frame;
@@ -193,6 +194,7 @@ mod section;
 mod source;
 mod spelling;
 mod table;
+mod table_log;
 mod text;
 mod which_rows;
 mod write;
@@ -209,6 +211,7 @@ pub use encoding::Encoding;
 pub use error::{
     Columns, Difference, Error, ErrorKind, Fault, KeyFault, NumberFault, ParquetFault, Place,
 };
+pub use foreign::Foreign;
 pub use format::{Format, LINE_COLUMN};
 pub use inspection::Inspection;
 pub use key::KeySpec;
@@ -222,6 +225,7 @@ pub use spelling::{
     date_format::DateFormat, null_words::NullWords, phone::Country, serial::UnixUnit, zone::Zone,
 };
 pub use table::{Counts, InspectedColumn, Items, KeyPartitions, KeyTable, MatchingRows, RowItems};
+pub use table_log::TableLog;
 pub use text::MAX_RECORD_BYTES;
 pub use which_rows::WhichRows;
 

@@ -21,6 +21,7 @@ use crate::{
     Dialect, Doubt, Encoding, Error, Format, Progress,
     dialect::{Delimited, Layout},
     error::ErrorKind,
+    foreign::{self, Foreign},
     frame::Frame,
     header::Header,
     part::{Content, Part},
@@ -459,18 +460,25 @@ fn text_columns(part: &Part, layout: Layout) -> Result<Vec<String>, Error> {
     Ok(Text::open(part, layout)?.columns().to_vec())
 }
 
-/// Refuses a file that begins like another format, unless the user has said which it is.
+/// Refuses a file that begins like another format, unless the user has said which it is, or like no
+/// table at all.
 fn check_beginning(part: &Part, format: Format, is_said: bool) -> Result<(), Error> {
     let mut beginning = Vec::new();
-    let read = part.open()?.take(8).read_to_end(&mut beginning);
+    let read = part
+        .open()?
+        .take(foreign::BEGINNING_BYTES as u64)
+        .read_to_end(&mut beginning);
     read.map_err(|source| part.cannot_read(source))?;
     let file = || part.name().to_owned();
-    let is_text = format.is_text();
-    if is_text && beginning.starts_with(b"PK\x03\x04") {
-        return Err(Error::Zip { file: file() });
-    }
     let found = Format::of_beginning(&beginning);
-    let expected = (!is_text).then_some(format);
+    let expected = (!format.is_text()).then_some(format);
+    let foreign = || Foreign::of_beginning(&beginning, format, is_said);
+    if let Some(foreign) = found.is_none().then(foreign).flatten() {
+        return Err(Error::Foreign {
+            file: file(),
+            foreign,
+        });
+    }
     match is_said || found == expected {
         true => Ok(()),
         false => Err(Error::Misnamed {

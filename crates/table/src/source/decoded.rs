@@ -2,9 +2,12 @@
 
 use std::io::{self, Cursor, Read};
 
-use crate::{Compression, Dialect, Encoding, Error, encoding::BEGINNING_BYTES};
+use crate::{
+    Compression, Dialect, Encoding, Error,
+    foreign::{BEGINNING_BYTES, Foreign},
+};
 
-/// Reads as much of a text's beginning as tells how it is encoded or compressed.
+/// Reads as much of a text's beginning as tells how it is encoded or compressed, or that it is no text.
 pub(super) fn beginning(input: impl Read) -> io::Result<Vec<u8>> {
     let mut beginning = Vec::new();
     input
@@ -20,6 +23,13 @@ pub(super) fn encoding_of(
     dialect: &Dialect,
     name: &str,
 ) -> Result<Encoding, Error> {
+    // Once it is decoded, the bytes are others.
+    if let Some(foreign) = Foreign::of_bytes(beginning) {
+        return Err(Error::Foreign {
+            file: name.to_owned(),
+            foreign,
+        });
+    }
     match Compression::of_beginning(beginning) {
         None => Encoding::of_beginning(beginning, dialect.encoding(), name),
         Some(compression) => Err(Error::Compressed {

@@ -9,7 +9,7 @@ use std::{
 use glob::{MatchOptions, Pattern, glob_with};
 
 use super::partition::{Partition, partitions};
-use crate::Error;
+use crate::{Error, TableLog};
 
 /// Patterns mean what they mean to a shell.
 const AS_A_SHELL: MatchOptions = MatchOptions {
@@ -125,6 +125,12 @@ fn matching(pattern: &str, files: &mut Vec<Listed>) -> Result<(), Error> {
             false => files.push(named(path)),
         }
     }
+    let mut folders: Vec<&Path> = files[before..]
+        .iter()
+        .filter_map(|file| file.path.parent())
+        .collect();
+    folders.dedup();
+    folders.into_iter().try_for_each(refuse_logged)?;
     match files.len() > before {
         true => Ok(()),
         false => Err(no_match()),
@@ -140,9 +146,13 @@ fn io_error(error: &glob::GlobError) -> io::Error {
 
 /// Adds the files of a folder and of those in it.
 fn in_folder(root: &Path, files: &mut Vec<Listed>) -> Result<(), Error> {
+    refuse_logged(root)?;
     let before = files.len();
     let mut folders = vec![root.to_owned()];
     while let Some(folder) = folders.pop() {
+        if let Some(log) = TableLog::of(&folder) {
+            return Err(logged(&folder, log));
+        }
         let cannot = |error| cannot_open(&folder, error);
         for entry in fs::read_dir(&folder).map_err(cannot)? {
             let entry = entry.map_err(cannot)?;
@@ -165,6 +175,24 @@ fn in_folder(root: &Path, files: &mut Vec<Listed>) -> Result<(), Error> {
         false => Err(Error::EmptyFolder {
             folder: psijoin_printable::path(root),
         }),
+    }
+}
+
+/// Refuses all files of a folder if a log says which of them count. Who names files one by one may mean just those.
+fn refuse_logged(folder: &Path) -> Result<(), Error> {
+    let found = fs::canonicalize(folder)
+        .ok()
+        .and_then(|folder| TableLog::above(&folder));
+    match found {
+        Some((_, log)) => Err(logged(folder, log)),
+        None => Ok(()),
+    }
+}
+
+fn logged(folder: &Path, log: TableLog) -> Error {
+    Error::Logged {
+        folder: psijoin_printable::path(folder),
+        log,
     }
 }
 
@@ -261,6 +289,28 @@ mod tests {
             listed(folder.path(), &["e"]),
             Err(Error::EmptyFolder { .. })
         ));
+    }
+
+    #[test]
+    fn files_that_a_log_chooses_from_are_refused() {
+        for (log, mark) in [
+            (TableLog::Delta, "_delta_log/00000000000000000000.json"),
+            (TableLog::Hudi, ".hoodie/hoodie.properties"),
+            (TableLog::Iceberg, "metadata/00000-x.metadata.json"),
+            (TableLog::Iceberg, "metadata/version-hint.text"),
+            (TableLog::SparkStreaming, "_spark_metadata/0"),
+        ] {
+            let folder = folder(&["t/day=1/x.parquet", "u/x.parquet", &format!("t/{mark}")]);
+            let listed = |input| listed(folder.path(), &[input]);
+            for input in [".", "t", "t/day=1", "t/day=1/*", "t/*/*.parquet", "*"] {
+                let refused = listed(input).unwrap_err();
+                assert!(matches!(refused, Error::Logged { log: found, .. } if found == log));
+            }
+            assert_eq!(listed("u").unwrap(), ["u/x.parquet"]);
+            assert_eq!(listed("t/day=1/x.parquet").unwrap().len(), 1);
+        }
+        let folder = folder(&["t/metadata/x.parquet", "t/x.parquet"]);
+        assert_eq!(listed(folder.path(), &["t"]).unwrap().len(), 2);
     }
 
     #[test]

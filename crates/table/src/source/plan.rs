@@ -14,6 +14,7 @@ use super::{
 use crate::{
     Compression, Dialect, Encoding, Error, Format, Progress,
     error::ErrorKind,
+    foreign::Foreign,
     part::{Content, Part, Version},
 };
 
@@ -81,9 +82,17 @@ impl Said<'_> {
             Some(format) => Ok(format),
             None if !self.dialect.is_layout_default() => Ok(Format::Csv),
             None if Format::is_without_ending(path) && !self.keyed => Ok(Format::Lines),
-            None => Err(Error::InputEnding {
-                file: psijoin_printable::path(path),
-            }),
+            None => Err(self.unknown(path)),
+        }
+    }
+
+    /// What is said of a file whose name tells no format: what it holds, if that is known.
+    fn unknown(&self, path: &Path) -> Error {
+        let file = psijoin_printable::path(path);
+        let beginning = File::open(path).and_then(beginning).unwrap_or_default();
+        match Foreign::of_beginning(&beginning, Format::Csv, false) {
+            Some(foreign) => Error::Foreign { file, foreign },
+            None => Error::InputEnding { file },
         }
     }
 

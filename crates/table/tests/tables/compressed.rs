@@ -136,6 +136,16 @@ fn all_members_and_frames_are_read() {
     let expected = read_bytes(Format::Csv, parts.concat(), &id).unwrap();
     for (name, bytes) in [
         ("t.csv.gz", parts.map(gzip).concat()),
+        (
+            "tape.csv.gz",
+            [parts.map(gzip).concat(), vec![0; 70_000]].concat(),
+        ),
+        (
+            "tapes.csv.gz",
+            parts
+                .map(|part| [gzip(part), vec![0; 512]].concat())
+                .concat(),
+        ),
         ("t.csv.zst", parts.map(zstd).concat()),
     ] {
         assert_eq!(read(&files.text(name, bytes), &id).unwrap(), expected);
