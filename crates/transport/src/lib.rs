@@ -49,6 +49,7 @@ mod line;
 mod link;
 mod preamble;
 mod signature;
+mod stranger;
 mod ticket;
 mod tls;
 mod wire;

@@ -3,7 +3,10 @@
 //! At a meeting inside of TLS, padding follows. It says nothing: how fast it comes is how the other side learns the
 //! rate of the network.
 
-use crate::Error;
+use crate::{
+    Error,
+    stranger::{self, Guess},
+};
 
 const MAGIC_BYTES: usize = 7;
 
@@ -63,11 +66,14 @@ pub(crate) fn check(occasion: Occasion, received: &[u8]) -> Result<(), Error> {
         return Err(encryption_mismatch("none (plaintext)", "TLS 1.3"));
     }
     if !occasion.is_magic(received) {
-        return Err(if occasion.other().is_magic(received) {
-            Error::OtherSession
-        } else {
-            Error::NotPsijoin("its first bytes are something else")
-        });
+        if occasion.other().is_magic(received) {
+            return Err(Error::OtherSession);
+        }
+        return match stranger::guess(received) {
+            Guess::Undecided => Ok(()),
+            Guess::Known(what) => Err(Error::NotPsijoin(what)),
+            Guess::Unknown => Err(Error::NotPsijoin("its first bytes are something else")),
+        };
     }
     match received.get(MAGIC_BYTES) {
         Some(&theirs) if theirs != FRAMING_VERSION => Err(Error::Version {
@@ -161,9 +167,14 @@ mod tests {
 
     #[test]
     fn anything_else_is_not_psijoin() {
-        assert!(matches!(
-            check(Meeting, b"GET /").unwrap_err(),
-            Error::NotPsijoin(_)
-        ));
+        for (received, said) in [
+            (&b"GET /"[..], "it asks in HTTP"),
+            (b"PROXY TCP4", "PROXY protocol"),
+            (b"hello", "something else"),
+        ] {
+            let error = check(Meeting, received).unwrap_err();
+            assert!(matches!(error, Error::NotPsijoin(what) if what.contains(said)));
+        }
+        check(Meeting, b"PRO").unwrap();
     }
 }

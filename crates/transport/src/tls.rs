@@ -156,6 +156,15 @@ pub(crate) fn explain(error: TlsError, ours: Fingerprint) -> Error {
         }
         // What rustls sends for `CertificateError::Other`; no other check of ours leads to it.
         TlsError::AlertReceived(AlertDescription::CertificateUnknown) => Error::Refused { ours },
+        TlsError::AlertReceived(
+            alert @ (AlertDescription::ProtocolVersion
+            | AlertDescription::HandshakeFailure
+            | AlertDescription::UnrecognisedName
+            | AlertDescription::NoApplicationProtocol),
+        ) => Error::Tls(format!(
+            "the other side ended it with the alert {alert:?}: something on the way, such as a load balancer or a \
+             firewall that inspects TLS, may end it itself; let it pass TCP as it is"
+        )),
         TlsError::InvalidMessage(_) => Error::NotPsijoin("its bytes are not TLS"),
         TlsError::InappropriateMessage { .. } | TlsError::InappropriateHandshakeMessage { .. } => {
             Error::NotPsijoin("its bytes are not those of a TLS handshake")

@@ -12,7 +12,9 @@ use super::introduction::{Introduction, Purpose};
 use crate::{
     Error, Fingerprint, Identity, Security,
     knock::{self, Knock},
-    preamble, tls,
+    preamble,
+    stranger::{self, Guess},
+    tls,
 };
 
 /// How many raw bytes are taken in at once.
@@ -230,7 +232,7 @@ impl Greeting {
 }
 
 /// The first bytes of the other end where TLS is due, held back while they could be those of a bare
-/// preamble.
+/// preamble, or of a stranger.
 pub(super) struct Opening(Option<Vec<u8>>);
 
 impl Default for Opening {
@@ -250,6 +252,14 @@ impl Opening {
             return feed(bytes);
         };
         opening.extend_from_slice(bytes);
+        match stranger::guess(&opening) {
+            Guess::Undecided => {
+                self.0 = Some(opening);
+                return Ok(Heard::Part);
+            }
+            Guess::Known(what) => return Err(Error::NotPsijoin(what).into()),
+            Guess::Unknown => {}
+        }
         match preamble::is_bare(&opening) {
             None => {
                 self.0 = Some(opening);
@@ -473,6 +483,42 @@ mod tests {
 
     fn fault<T: std::fmt::Debug>(heard: Result<T, Fault>) -> Fault {
         heard.expect_err("a fault was due")
+    }
+
+    #[test]
+    fn what_speaks_before_the_peer_is_named_on_both_sides() {
+        for [client, server] in securities() {
+            for words in [
+                &b"PROXY TCP4 192.0.2.1 192.0.2.2 56324 443\r\n"[..],
+                b"\r\n\r\n\0\r\nQUIT\n\x21\x11\0\x0c",
+                b"HTTP/1.1 400 Bad Request\r\n",
+                b"GET /health HTTP/1.0\r\n",
+                b"SSH-2.0-OpenSSH_9.6\r\n",
+            ] {
+                for piece_bytes in [1, 4096] {
+                    let (client, server) = ends(&client, &server);
+                    for mut end in [client, server] {
+                        let mut stranger = End {
+                            greeting: Greeter::listening(
+                                &Security::InsecurePlaintext,
+                                Purpose::Meet,
+                            )
+                            .unwrap()
+                            .greet()
+                            .unwrap()
+                            .0,
+                            unsent: words.to_vec(),
+                        };
+                        let named = fault(end.hear(&mut stranger, piece_bytes));
+                        assert!(
+                            matches!(named.error, Error::NotPsijoin(what) if what.contains(": ")),
+                            "{}",
+                            named.error
+                        );
+                    }
+                }
+            }
+        }
     }
 
     #[test]
