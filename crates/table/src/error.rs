@@ -362,12 +362,12 @@ pub enum Error {
     },
 
     /// The input is not an Arrow file or stream, or is a broken one.
-    #[error(
-        "cannot read {file} as Arrow: it is broken, cut off, or neither an Arrow file nor a stream (get it again)"
-    )]
+    #[error("cannot read {file} as Arrow: {fault}")]
     Arrow {
         /// The file as the user named it.
         file: String,
+        /// What is wrong.
+        fault: ArrowFault,
     },
 
     /// The table in memory does not fit its schema.
@@ -1357,6 +1357,33 @@ pub enum ParquetFault {
         /// The column, which is one that is needed.
         column: String,
     },
+    /// A column has a type that is not known.
+    #[error(
+        "its column {} holds {kind}, a type that is not known (cast it to a decimal or to text, or leave it out)",
+        Quoted(.column)
+    )]
+    UnknownType {
+        /// The column, which is one that is needed.
+        column: String,
+        /// Its type.
+        kind: String,
+    },
+    /// A page is not what was written.
+    #[error("the checksum of a page does not fit: the page is damaged (get the file again)")]
+    Checksum,
+    /// The row groups do not have as many rows as the footer says.
+    #[error(
+        "its row groups have other rows together than its footer says (write it again, or get it again)"
+    )]
+    Rows,
+    /// A header contradicts another, or the footer.
+    #[error("its column {} {contradiction} (write the file again, or get it again)", Quoted(.column))]
+    Contradiction {
+        /// The column, which is one that is needed.
+        column: String,
+        /// What does not fit.
+        contradiction: &'static str,
+    },
     /// Its footer is encrypted, and so the rest is of no use.
     #[error("it is encrypted (write it again without encryption)")]
     Encrypted,
@@ -1365,6 +1392,41 @@ pub enum ParquetFault {
     EncryptedColumn {
         /// The column, which is one that is needed.
         column: String,
+    },
+}
+
+/// What can be wrong with an Arrow file or stream.
+#[derive(Debug, Clone, PartialEq, Eq, thiserror::Error)]
+#[non_exhaustive]
+pub enum ArrowFault {
+    /// It is damaged, cut off, or something else, or the disk is damaged.
+    #[error("it is broken, cut off, or neither an Arrow file nor a stream (get it again)")]
+    Broken,
+    /// A stream ends behind a whole message, and without the mark that ends it.
+    #[error(
+        "it is a stream without an end mark, so rows may be missing that nobody would miss (if it is whole, write it          again as an Arrow file or as Parquet, or close its writer, which writes the mark)"
+    )]
+    NoEndMark,
+    /// Something follows the mark that ends a stream.
+    #[error(
+        "its stream has an end mark, and something follows, perhaps another stream (write each to a file of its own,          and name them all)"
+    )]
+    BehindEnd,
+    /// Its numbers are in the other byte order.
+    #[error(
+        "its numbers are big-endian, which is not read (write it again on another machine, or as Parquet)"
+    )]
+    BigEndian,
+    /// A column has a type that is not known.
+    #[error(
+        "its column {} holds {kind}, a type that is not known (cast it to a decimal or to text, or leave it out)",
+        Quoted(.column)
+    )]
+    UnknownType {
+        /// The column.
+        column: String,
+        /// Its type.
+        kind: String,
     },
 }
 

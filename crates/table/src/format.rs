@@ -77,7 +77,10 @@ impl Format {
     pub(crate) fn of_beginning(bytes: &[u8]) -> Option<Self> {
         if bytes.starts_with(b"PAR1") || bytes.starts_with(b"PARE") {
             Some(Self::Parquet)
-        } else if bytes.starts_with(ARROW_FILE) || bytes.starts_with(ARROW_MESSAGE) {
+        } else if bytes.starts_with(ARROW_FILE)
+            || bytes.starts_with(ARROW_MESSAGE)
+            || is_old_stream(bytes)
+        {
             Some(Self::Arrow)
         } else {
             None
@@ -93,6 +96,12 @@ impl Format {
     pub(crate) fn is_text(self) -> bool {
         !matches!(self, Self::Parquet | Self::Arrow)
     }
+}
+
+/// Whether these are the first bytes of a stream of Arrow before 0.15, which had no mark: the length of the first
+/// message, and where its table begins.
+fn is_old_stream(bytes: &[u8]) -> bool {
+    matches!(bytes, [_, _, _, 0, 8..=64, 0, 0, 0, ..]) && bytes[..3] != [0; 3]
 }
 
 /// The name of a file, without the ending that says how it is compressed.

@@ -1,9 +1,10 @@
 //! Files of Arrow's own format (IPC), also known as Feather, and its streams, batch by batch.
 
 mod claims;
+mod known;
 
 use std::{
-    io::{BufReader, Read, Seek, SeekFrom},
+    io::{self, BufReader, Read, Seek},
     iter,
 };
 
@@ -15,14 +16,12 @@ use crate::{
     Error,
     arrow::{FilePieces, PIECE_ROWS, Piece, TypedFile},
     contained,
-    error::nameless,
+    error::{ArrowFault, nameless},
     format::ARROW_FILE,
     part::Part,
     section::Section,
 };
-
-/// What a stream ends with: the mark of a message that has no length.
-const END_OF_STREAM: [u8; 8] = [0xff, 0xff, 0xff, 0xff, 0, 0, 0, 0];
+pub(crate) use known::{Known, known_fields};
 
 /// An Arrow file or stream whose schema has been read.
 pub(crate) struct Reader<'a> {
@@ -103,7 +102,7 @@ impl<'a> Batches<'a> {
 }
 
 impl Rows {
-    fn open(mut section: Section, columns: Option<Vec<usize>>) -> Result<Self, ArrowError> {
+    fn open(mut section: Section, columns: Option<Vec<usize>>) -> Result<Self, Failure> {
         let mut beginning = Vec::new();
         section
             .by_ref()
@@ -120,16 +119,12 @@ impl Rows {
                 batches_read: 0,
             });
         }
-        // Without its end, a stream could be cut off after any batch and nobody would notice.
-        let mut end = [0; END_OF_STREAM.len()];
-        section.seek(SeekFrom::End(-(end.len() as i64)))?;
-        section.read_exact(&mut end)?;
-        if end != END_OF_STREAM {
-            return Err(ArrowError::IpcError("no end of stream".to_owned()));
-        }
         claims::check_stream(&mut section)?;
         section.rewind()?;
-        StreamReader::try_new(BufReader::new(section), columns).map(Self::Stream)
+        Ok(Self::Stream(StreamReader::try_new(
+            BufReader::new(section),
+            columns,
+        )?))
     }
 
     fn schema(&self) -> SchemaRef {
@@ -172,28 +167,60 @@ impl Iterator for Batches<'_> {
     type Item = Result<(RecordBatch, u64), Error>;
 
     fn next(&mut self) -> Option<Self::Item> {
-        let batch = contained(self.part, || self.rows.next().transpose()).transpose()?;
+        let batch = contained(self.part, || Ok(self.rows.next().transpose()?)).transpose()?;
         Some(batch.map(|batch| (batch, self.rows.bytes_done(self.part.bytes()))))
     }
 }
 
+/// Why an Arrow file or stream cannot be read.
+enum Failure {
+    /// The library's own words may hold values of the table: they are not passed on.
+    Library(ArrowError),
+    Found(ArrowFault),
+}
+
+impl From<ArrowError> for Failure {
+    fn from(error: ArrowError) -> Self {
+        Self::Library(error)
+    }
+}
+
+impl From<io::Error> for Failure {
+    fn from(error: io::Error) -> Self {
+        Self::Library(error.into())
+    }
+}
+
+impl From<ArrowFault> for Failure {
+    fn from(found: ArrowFault) -> Self {
+        Self::Found(found)
+    }
+}
+
 /// Runs the Arrow reader, which on some broken files panics rather than return an error.
-fn contained<T>(part: &Part, read: impl FnOnce() -> Result<T, ArrowError>) -> Result<T, Error> {
+fn contained<T>(part: &Part, read: impl FnOnce() -> Result<T, Failure>) -> Result<T, Error> {
     match contained::contained(read) {
         Some(Ok(read)) => Ok(read),
-        // The reader's own words may hold values of the table: they are not passed on.
-        Some(Err(ArrowError::IoError(_, error))) if error.raw_os_error().is_some() => {
+        Some(Err(Failure::Found(found))) => Err(fault(part, found)),
+        Some(Err(Failure::Library(ArrowError::IoError(_, error))))
+            if error.raw_os_error().is_some() =>
+        {
             Err(Error::Read {
                 file: part.name().to_owned(),
                 source: nameless(error),
             })
         }
-        Some(Err(_)) | None => Err(broken(part)),
+        Some(Err(Failure::Library(_))) | None => Err(broken(part)),
     }
 }
 
 pub(crate) fn broken(part: &Part) -> Error {
+    fault(part, ArrowFault::Broken)
+}
+
+fn fault(part: &Part, fault: ArrowFault) -> Error {
     Error::Arrow {
         file: part.name().to_owned(),
+        fault,
     }
 }

@@ -209,7 +209,8 @@ pub use dialect::Dialect;
 pub use doubt::Doubt;
 pub use encoding::Encoding;
 pub use error::{
-    Columns, Difference, Error, ErrorKind, Fault, KeyFault, NumberFault, ParquetFault, Place,
+    ArrowFault, Columns, Difference, Error, ErrorKind, Fault, KeyFault, NumberFault, ParquetFault,
+    Place,
 };
 pub use foreign::Foreign;
 pub use format::{Format, LINE_COLUMN};

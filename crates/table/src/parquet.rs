@@ -1,13 +1,17 @@
 //! Parquet files.
 
 mod chunks;
+mod known_types;
+mod old_writers;
+mod page_header;
+mod pages;
 mod pieces;
 
 use std::io::{self, Read, Seek, SeekFrom};
 
 use arrow_schema::{ArrowError, SchemaRef};
 use parquet::{
-    arrow::arrow_reader::{ArrowReaderMetadata, ArrowReaderOptions},
+    arrow::arrow_reader::ArrowReaderMetadata,
     errors::ParquetError,
     file::{FOOTER_SIZE, metadata::FooterTail},
 };
@@ -20,6 +24,7 @@ use crate::{
     part::Part,
     section::Section,
 };
+use known_types::Loaded;
 use pieces::Pieces;
 
 /// A Parquet file whose footer has been read.
@@ -27,6 +32,8 @@ pub(crate) struct Reader<'a> {
     part: &'a Part,
     section: Section,
     metadata: ArrowReaderMetadata,
+    /// The columns whose type is not known, and what is.
+    unknown: Vec<(usize, String)>,
 }
 
 impl<'a> Reader<'a> {
@@ -35,12 +42,17 @@ impl<'a> Reader<'a> {
         if has_encrypted_footer(&mut section) {
             return Err(fault(part, ParquetFault::Encrypted));
         }
-        let options = ArrowReaderOptions::new();
-        let metadata = contained(part, || ArrowReaderMetadata::load(&section, options))?;
+        let Loaded { metadata, unknown } = known_types::load(part, &section)?;
+        let metadata = contained(part, || old_writers::corrected(metadata))?;
+        let said = metadata.metadata().file_metadata().num_rows();
+        if old_writers::rows(metadata.metadata()) != said {
+            return Err(fault(part, ParquetFault::Rows));
+        }
         Ok(Self {
             part,
             section,
             metadata,
+            unknown,
         })
     }
 }
@@ -61,6 +73,12 @@ impl<'a> TypedFile<'a> for Reader<'a> {
     }
 
     fn check(&self, columns: &[usize]) -> Result<(), Error> {
+        let unknown = self.unknown.iter().find(|(at, _)| columns.contains(at));
+        if let Some((column, kind)) = unknown {
+            let column = self.schema().field(*column).name().clone();
+            let kind = kind.clone();
+            return Err(fault(self.part, ParquetFault::UnknownType { column, kind }));
+        }
         // The row groups of a broken file need not have the schema's columns.
         let unreadable = || Ok(chunks::unreadable(&self.metadata, columns));
         match contained(self.part, unreadable)? {
@@ -120,8 +138,13 @@ fn cannot_read(part: &Part, error: ParquetError) -> Error {
     if is_unsupported {
         return fault(part, ParquetFault::Unsupported);
     }
+    // The library gives no other sign of it.
+    if error.to_string().contains("CRC checksum mismatch") {
+        return fault(part, ParquetFault::Checksum);
+    }
     match error {
         ParquetError::External(inner) => match inner.downcast::<io::Error>() {
+            Ok(error) if error.kind() == io::ErrorKind::InvalidData => broken(part),
             Ok(error) => Error::Read {
                 file: part.name().to_owned(),
                 source: nameless(*error),

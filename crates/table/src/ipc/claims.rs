@@ -1,4 +1,4 @@
-//! Whether the blocks and compressed buffers of a file may hold as much as they claim.
+//! Whether a file or stream is whole, and its blocks and compressed buffers may hold as much as they claim.
 //!
 //! The Arrow reader allocates what a block or buffer claims to hold, and a damaged file can claim
 //! anything.
@@ -6,19 +6,22 @@
 use std::io::{self, Read, Seek, SeekFrom};
 
 use arrow_ipc::{
-    Buffer, CompressionType, Message, reader::read_footer_length, root_as_footer, root_as_message,
+    Buffer, CompressionType, Endianness, Message, Schema, reader::read_footer_length,
+    root_as_footer, root_as_message,
 };
-use arrow_schema::ArrowError;
 
-use crate::{format::ARROW_MESSAGE, section::Section};
+use super::{Failure, Known, known_fields};
+use crate::{error::ArrowFault, format::ARROW_MESSAGE, section::Section};
 
 /// A buffer begins with the length of what it holds, or -1 if it is not compressed.
 const LENGTH_BYTES: u64 = 8;
 
+/// Checks what a file says of itself.
+///
 /// # Errors
 /// If a block claims more than the file holds, a buffer more than its bytes can be decompressed to,
 /// or if what follows the rows is not understood.
-pub(super) fn check_file(section: &mut Section) -> Result<(), ArrowError> {
+pub(super) fn check_file(section: &mut Section) -> Result<(), Failure> {
     let mut end = [0; 10];
     let end_at = section.seek(SeekFrom::End(-(end.len() as i64)))?;
     section.read_exact(&mut end)?;
@@ -26,12 +29,12 @@ pub(super) fn check_file(section: &mut Section) -> Result<(), ArrowError> {
     let mut footer = Vec::new();
     section.seek(SeekFrom::End(-(end.len() as i64) - length as i64))?;
     section.take(length as u64).read_to_end(&mut footer)?;
-    let broken = || ArrowError::from(io::Error::from(io::ErrorKind::InvalidData));
-    let footer = root_as_footer(&footer).map_err(|_| broken())?;
+    let footer = root_as_footer(&footer).map_err(|_| ArrowFault::Broken)?;
+    check_schema(footer.schema().ok_or(ArrowFault::Broken)?)?;
     let dictionaries = footer.dictionaries().into_iter().flatten();
     for block in dictionaries.chain(footer.recordBatches().into_iter().flatten()) {
-        let start = u64::try_from(block.offset()).map_err(|_| broken())?;
-        let length = u64::try_from(block.metaDataLength()).map_err(|_| broken())?;
+        let start = u64::try_from(block.offset()).map_err(|_| ArrowFault::Broken)?;
+        let length = u64::try_from(block.metaDataLength()).map_err(|_| ArrowFault::Broken)?;
         let mut metadata = Vec::new();
         section.seek(SeekFrom::Start(start))?;
         section.take(length).read_to_end(&mut metadata)?;
@@ -40,53 +43,99 @@ pub(super) fn check_file(section: &mut Section) -> Result<(), ArrowError> {
             true => 8,
             false => 4,
         };
-        let message = metadata.get(before..).ok_or_else(broken)?;
-        let message = root_as_message(message).map_err(|_| broken())?;
-        let body = start.checked_add(length).ok_or_else(broken)?;
+        let message = metadata.get(before..).ok_or(ArrowFault::Broken)?;
+        let message = root_as_message(message).map_err(|_| ArrowFault::Broken)?;
+        let body = start.checked_add(length).ok_or(ArrowFault::Broken)?;
         let body_end = body.checked_add_signed(block.bodyLength());
         if body_end.is_none_or(|end| end > end_at) {
-            return Err(broken());
+            return Err(ArrowFault::Broken.into());
         }
         check_message(section, &message, body)?;
     }
     Ok(())
 }
 
+/// Checks what a stream says of itself, from its first message to the mark behind the last.
+///
 /// # Errors
-/// If a buffer of a stream claims more than its bytes can be decompressed to. What is not
-/// understood is left to the reader.
-pub(super) fn check_stream(section: &mut Section) -> io::Result<()> {
+/// If a message is cut off, or a buffer claims more than its bytes can be decompressed to; if there is no end mark, as
+/// the stream could be cut off behind any message then; or if something follows the mark.
+pub(super) fn check_stream(section: &mut Section) -> Result<(), Failure> {
+    let end = section.seek(SeekFrom::End(0))?;
     let mut at = 0;
-    while let Some(metadata) = metadata(section, at)? {
-        let Ok(message) = root_as_message(&metadata) else {
-            break;
+    loop {
+        let (start, length) = match next(section, at)? {
+            Next::Message { start, length } => (start, length),
+            Next::Mark { end: mark_end } if at > 0 && mark_end == end => return Ok(()),
+            Next::Mark { .. } if at > 0 => return Err(ArrowFault::BehindEnd.into()),
+            Next::Nothing if at > 0 => return Err(ArrowFault::NoEndMark.into()),
+            Next::Mark { .. } | Next::Nothing => return Err(ArrowFault::Broken.into()),
         };
-        // It was read, so the end is no overflow.
-        let body = at + LENGTH_BYTES + metadata.len() as u64;
+        let mut metadata = Vec::new();
+        section.seek(SeekFrom::Start(start))?;
+        section.take(length).read_to_end(&mut metadata)?;
+        let message = root_as_message(&metadata).map_err(|_| ArrowFault::Broken)?;
+        if at == 0 {
+            check_schema(message.header_as_schema().ok_or(ArrowFault::Broken)?)?;
+        }
+        let body = start.checked_add(length).ok_or(ArrowFault::Broken)?;
         check_message(section, &message, body)?;
-        let Some(next) = body.checked_add_signed(message.bodyLength()) else {
-            break;
-        };
-        at = next;
+        let body_bytes = u64::try_from(message.bodyLength()).map_err(|_| ArrowFault::Broken)?;
+        at = body.checked_add(body_bytes).ok_or(ArrowFault::Broken)?;
+        if at > end {
+            return Err(ArrowFault::Broken.into());
+        }
     }
-    Ok(())
 }
 
-/// What describes the message that begins here; `None` at the end.
-fn metadata(section: &mut Section, at: u64) -> io::Result<Option<Vec<u8>>> {
+/// What comes next in a stream.
+enum Next {
+    /// A message, whose description begins there and is that long.
+    Message {
+        start: u64,
+        length: u64,
+    },
+    /// The mark behind the last message: one without a length.
+    Mark {
+        end: u64,
+    },
+    Nothing,
+}
+
+fn next(section: &mut Section, at: u64) -> Result<Next, Failure> {
     let mut beginning = Vec::new();
     section.seek(SeekFrom::Start(at))?;
     section.take(LENGTH_BYTES).read_to_end(&mut beginning)?;
-    let Some((ARROW_MESSAGE, length)) = beginning.split_at_checked(ARROW_MESSAGE.len()) else {
-        return Ok(None);
+    if beginning.is_empty() {
+        return Ok(Next::Nothing);
+    }
+    // Before Arrow 0.15 there was no mark before the length.
+    let (length, start) = match beginning.strip_prefix(ARROW_MESSAGE) {
+        Some(length) => (length, at + 8),
+        None => (&beginning[..], at + 4),
     };
-    let length = length.try_into().map_or(0, i32::from_le_bytes);
-    let Ok(length @ 1..) = u64::try_from(length) else {
-        return Ok(None);
-    };
-    let mut metadata = Vec::new();
-    section.take(length).read_to_end(&mut metadata)?;
-    Ok((metadata.len() as u64 == length).then_some(metadata))
+    let length = length.first_chunk().ok_or(ArrowFault::Broken)?;
+    match u64::try_from(i32::from_le_bytes(*length)) {
+        Ok(0) => Ok(Next::Mark { end: start }),
+        Ok(length) => Ok(Next::Message { start, length }),
+        Err(_) => Err(ArrowFault::Broken.into()),
+    }
+}
+
+fn check_schema(schema: Schema<'_>) -> Result<(), ArrowFault> {
+    if schema.endianness() == Endianness::Big {
+        return Err(ArrowFault::BigEndian);
+    }
+    let fields = schema.fields().into_iter().flatten();
+    for (field, known) in fields.zip(known_fields(schema)) {
+        if let Known::Not(kind) = known {
+            return Err(ArrowFault::UnknownType {
+                column: field.name().unwrap_or_default().to_owned(),
+                kind,
+            });
+        }
+    }
+    Ok(())
 }
 
 /// Checks the rows, or values of a dictionary, that a message holds. Its body begins at `body`.

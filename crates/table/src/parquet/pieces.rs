@@ -16,10 +16,11 @@ use parquet::{
     file::metadata::{ColumnChunkMetaData, RowGroupMetaData},
 };
 
-use super::{Reader, broken, chunks, contained};
+use super::{Reader, broken, chunks, contained, pages};
 use crate::{
     Error,
     arrow::{PIECE_BYTES, PIECE_ROWS, Piece},
+    error::ParquetFault,
     part::Part,
     section::Section,
 };
@@ -161,6 +162,7 @@ impl<'a> Iterator for Pieces<'a> {
 
 impl<'a> Stretch<'a> {
     fn batches(self) -> Result<Batches<'a>, Error> {
+        self.check_pages()?;
         let rows = self.rows.end - self.rows.start;
         // A large group has its later rows skipped page by page, without decompressing them.
         let reader = contained(self.part, || {
@@ -181,6 +183,27 @@ impl<'a> Stretch<'a> {
             reader,
             rows_left: rows,
         })
+    }
+
+    /// Checks what the pages of the columns that are read say of themselves.
+    fn check_pages(&self) -> Result<(), Error> {
+        let group = self.metadata.metadata().row_group(self.group);
+        let created_by = self.metadata.metadata().file_metadata().created_by();
+        let columns = group.columns().iter().enumerate();
+        for (leaf, chunk) in columns.filter(|(leaf, _)| self.mask.leaf_included(*leaf)) {
+            let found = contained(self.part, || {
+                Ok(pages::contradiction(&self.section, chunk, created_by)?)
+            })?;
+            if let Some(contradiction) = found {
+                let column = self.metadata.parquet_schema().get_column_root(leaf);
+                let fault = ParquetFault::Contradiction {
+                    column: column.name().to_owned(),
+                    contradiction,
+                };
+                return Err(super::fault(self.part, fault));
+            }
+        }
+        Ok(())
     }
 }
 

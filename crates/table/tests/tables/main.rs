@@ -9,6 +9,7 @@ mod bad_inputs;
 mod bad_keys;
 mod blocks;
 mod compressed;
+mod contradictions;
 mod destinations;
 mod dialects;
 mod encodings;

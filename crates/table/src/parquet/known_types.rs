@@ -1,0 +1,111 @@
+//! Columns whose Arrow type is not known.
+//!
+//! Writers keep the Arrow schema beside that of Parquet, and it may hold types that only they know, as the integers of
+//! 128 bits of Polars. Whoever needs such a column is told; the others are read.
+
+use std::sync::Arc;
+
+use arrow_ipc::root_as_message;
+use arrow_schema::{Field, Schema};
+use base64::{Engine, prelude::BASE64_STANDARD};
+use parquet::{
+    arrow::{
+        ARROW_SCHEMA_META_KEY,
+        arrow_reader::{ArrowReaderMetadata, ArrowReaderOptions},
+        encode_arrow_schema,
+    },
+    file::metadata::{FileMetaData, KeyValue, ParquetMetaData},
+};
+
+use super::contained;
+use crate::{
+    Error,
+    ipc::{Known, known_fields},
+    part::Part,
+    section::Section,
+};
+
+/// A file's description, and what it says of columns whose type is not known.
+pub(super) struct Loaded {
+    pub(super) metadata: ArrowReaderMetadata,
+    /// The number of each such column, and its type in a few words.
+    pub(super) unknown: Vec<(usize, String)>,
+}
+
+/// Reads a file's footer.
+pub(super) fn load(part: &Part, section: &Section) -> Result<Loaded, Error> {
+    let load = |options| contained(part, || ArrowReaderMetadata::load(section, options));
+    let error = match load(ArrowReaderOptions::new()) {
+        Ok(metadata) => {
+            return Ok(Loaded {
+                metadata,
+                unknown: Vec::new(),
+            });
+        }
+        Err(error) => error,
+    };
+    let options = ArrowReaderOptions::new().with_skip_arrow_metadata(true);
+    let Ok(plain) = load(options) else {
+        return Err(error);
+    };
+    let fields = contained(part, || Ok(arrow_fields(&plain)))?.unwrap_or_default();
+    let mut unknown = Vec::new();
+    let known = fields.into_iter().zip(plain.schema().fields());
+    let known = known
+        .enumerate()
+        .map(|(column, (field, plain))| match field {
+            Known::Field(field) => field,
+            Known::Not(kind) => {
+                unknown.push((column, kind));
+                plain.as_ref().clone()
+            }
+        });
+    let known: Vec<Field> = known.collect();
+    let schema = (known.len() == plain.schema().fields().len()).then(|| Schema::new(known));
+    let metadata = contained(part, || {
+        let metadata = with_arrow_schema(plain.metadata(), schema.as_ref());
+        ArrowReaderMetadata::try_new(Arc::new(metadata), ArrowReaderOptions::new())
+    })?;
+    Ok(Loaded { metadata, unknown })
+}
+
+/// The columns as the Arrow schema in the file describes them, if it can be read at all.
+fn arrow_fields(file: &ArrowReaderMetadata) -> Option<Vec<Known>> {
+    let pairs = file.metadata().file_metadata().key_value_metadata()?;
+    let pair = pairs
+        .iter()
+        .find(|pair| pair.key == ARROW_SCHEMA_META_KEY)?;
+    let message = BASE64_STANDARD.decode(pair.value.as_ref()?).ok()?;
+    // Before the message stand a mark, if at all, and its length.
+    let message = match &message[..] {
+        [0xff, 0xff, 0xff, 0xff, _, _, _, _, message @ ..] => message,
+        message => message,
+    };
+    Some(known_fields(
+        root_as_message(message).ok()?.header_as_schema()?,
+    ))
+}
+
+/// The description of a file with this Arrow schema in it, or none.
+fn with_arrow_schema(file: &ParquetMetaData, schema: Option<&Schema>) -> ParquetMetaData {
+    let described = file.file_metadata();
+    let pairs = described.key_value_metadata().into_iter().flatten();
+    let others = pairs
+        .filter(|pair| pair.key != ARROW_SCHEMA_META_KEY)
+        .cloned();
+    let told = schema.map(|schema| {
+        KeyValue::new(
+            ARROW_SCHEMA_META_KEY.to_owned(),
+            encode_arrow_schema(schema),
+        )
+    });
+    let described = FileMetaData::new(
+        described.version(),
+        described.num_rows(),
+        described.created_by().map(str::to_owned),
+        Some(others.chain(told).collect()),
+        described.schema_descr_ptr(),
+        described.column_orders().cloned(),
+    );
+    ParquetMetaData::new(described, file.row_groups().to_vec())
+}

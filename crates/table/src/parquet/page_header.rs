@@ -1,0 +1,181 @@
+//! The header of a page, in Thrift's compact protocol.
+
+use std::io::{self, Read};
+
+/// What is read of a page's header.
+pub(super) struct PageHeader {
+    pub(super) kind: Kind,
+    /// How long the page is behind the header, as it is in the file.
+    pub(super) bytes: i64,
+    /// How long it is once it is decompressed.
+    pub(super) decompressed_bytes: i64,
+}
+
+pub(super) enum Kind {
+    Dictionary,
+    /// Values, in the first version of the format.
+    Data {
+        values: i64,
+    },
+    /// Values, in the second version.
+    Data2 {
+        values: i64,
+        nulls: i64,
+        rows: i64,
+        /// The lengths of the definition and of the repetition levels.
+        level_bytes: [i64; 2],
+        is_compressed: bool,
+    },
+    /// An index, which is in no file that is known.
+    Other,
+}
+
+/// The numbers of a structure's fields, from 0 to 8: what is longer is of no interest.
+type Fields = [Option<i64>; 9];
+
+/// Structures in structures, at most: statistics are in the header of a page in its header.
+const MAX_DEPTH: usize = 8;
+
+impl PageHeader {
+    /// # Errors
+    /// If there is no such header, or it lacks what it must have.
+    pub(super) fn read(input: &mut impl Read) -> io::Result<Self> {
+        let mut of_pages: [Option<Fields>; 9] = [None; 9];
+        let fields = read_struct(input, MAX_DEPTH, &mut |field, input, depth| {
+            let fields = read_struct(input, depth, &mut skip_struct)?;
+            if let Some(place) = of_pages.get_mut(usize::from(field)) {
+                *place = Some(fields);
+            }
+            Ok(())
+        })?;
+        let page = |field: usize| of_pages[field].ok_or_else(malformed);
+        Ok(Self {
+            kind: match needed(&fields, 1)? {
+                0 => Kind::Data {
+                    values: needed(&page(5)?, 1)?,
+                },
+                2 => Kind::Dictionary,
+                3 => Kind::of_second_version(&page(8)?)?,
+                _ => Kind::Other,
+            },
+            decompressed_bytes: needed(&fields, 2)?,
+            bytes: needed(&fields, 3)?,
+        })
+    }
+
+    /// How many values of its column it has, nulls among them.
+    pub(super) fn values(&self) -> i64 {
+        match &self.kind {
+            Kind::Data { values } | Kind::Data2 { values, .. } => *values,
+            Kind::Dictionary | Kind::Other => 0,
+        }
+    }
+}
+
+impl Kind {
+    fn of_second_version(fields: &Fields) -> io::Result<Self> {
+        Ok(Self::Data2 {
+            values: needed(fields, 1)?,
+            nulls: needed(fields, 2)?,
+            rows: needed(fields, 3)?,
+            level_bytes: [needed(fields, 5)?, needed(fields, 6)?],
+            is_compressed: fields[7] != Some(0),
+        })
+    }
+}
+
+fn needed(fields: &Fields, field: usize) -> io::Result<i64> {
+    fields[field].ok_or_else(malformed)
+}
+
+fn malformed() -> io::Error {
+    io::ErrorKind::InvalidData.into()
+}
+
+/// Reads a field that is a structure: its number, where it is, and how deep others may lie in it.
+type ReadStruct<'a, R> = &'a mut dyn FnMut(u16, &mut R, usize) -> io::Result<()>;
+
+fn skip_struct<R: Read>(_: u16, input: &mut R, depth: usize) -> io::Result<()> {
+    read_struct(input, depth, &mut skip_struct).map(|_| ())
+}
+
+/// Reads a structure: its fields that are numbers or truth values.
+fn read_struct<R: Read>(
+    input: &mut R,
+    depth: usize,
+    in_struct: ReadStruct<'_, R>,
+) -> io::Result<Fields> {
+    let depth = depth.checked_sub(1).ok_or_else(malformed)?;
+    let mut fields = Fields::default();
+    let mut field: u16 = 0;
+    loop {
+        let head = read_byte(input)?;
+        if head == 0 {
+            return Ok(fields);
+        }
+        field = match head >> 4 {
+            0 => u16::try_from(read_number(input)?).map_err(|_| malformed())?,
+            further => field.checked_add(further.into()).ok_or_else(malformed)?,
+        };
+        let value = match head & 15 {
+            1 => Some(1),
+            2 => Some(0),
+            4..=6 => Some(read_number(input)?),
+            12 => {
+                in_struct(field, input, depth)?;
+                None
+            }
+            kind => {
+                skip(input, kind)?;
+                None
+            }
+        };
+        if let Some(place) = fields.get_mut(usize::from(field)) {
+            *place = value;
+        }
+    }
+}
+
+/// Skips what is no number, truth value or structure. A page's header has no lists, sets or maps.
+fn skip(input: &mut impl Read, kind: u8) -> io::Result<()> {
+    let bytes = match kind {
+        3 => 1,
+        7 => 8,
+        8 => read_varint(input)?,
+        _ => return Err(malformed()),
+    };
+    let skipped = io::copy(&mut input.take(bytes), &mut io::sink())?;
+    match skipped == bytes {
+        true => Ok(()),
+        false => Err(malformed()),
+    }
+}
+
+fn read_byte(input: &mut impl Read) -> io::Result<u8> {
+    let mut byte = [0];
+    input
+        .read_exact(&mut byte)
+        .map_err(|error| match error.kind() {
+            io::ErrorKind::UnexpectedEof => malformed(),
+            _ => error,
+        })?;
+    Ok(byte[0])
+}
+
+fn read_varint(input: &mut impl Read) -> io::Result<u64> {
+    let mut value = 0;
+    for shift in (0..64).step_by(7) {
+        let byte = read_byte(input)?;
+        value |= u64::from(byte & 0x7f) << shift;
+        if byte < 0x80 {
+            return Ok(value);
+        }
+    }
+    Err(malformed())
+}
+
+/// Numbers of either sign, zigzag.
+fn read_number(input: &mut impl Read) -> io::Result<i64> {
+    let value = read_varint(input)?;
+    Ok((value >> 1) as i64 ^ -((value & 1) as i64))
+}

@@ -1,0 +1,111 @@
+//! What the headers of pages say, beside what the footer says of their column chunk.
+//!
+//! The Parquet reader takes the header of a page at its word, and old writers and damaged files have headers that are
+//! wrong: a compressed page that is said not to be would be read as values.
+
+use std::io::{self, BufReader, Read};
+
+use parquet::{basic::Compression, file::metadata::ColumnChunkMetaData};
+
+use super::page_header::{Kind, PageHeader};
+use crate::section::Section;
+
+/// What is read at once of a page's header, which is short unless it has long statistics.
+const HEADER_BYTES: usize = 256;
+
+/// What PyArrow before 3.0 called itself. It compressed pages of the second version, and said that it did not.
+const COMPRESSES_ALWAYS: &str = "parquet-cpp version";
+
+/// How the headers of a chunk's pages contradict each other or the footer, if they do.
+///
+/// # Errors
+/// If the chunk cannot be read, or a header is none.
+pub(super) fn contradiction(
+    section: &Section,
+    chunk: &ColumnChunkMetaData,
+    created_by: Option<&str>,
+) -> io::Result<Option<&'static str>> {
+    let (start, length) = chunk.byte_range();
+    let end = start.saturating_add(length);
+    let (mut at, mut values, mut pages) = (start, 0, 0);
+    while values < chunk.num_values() {
+        if at >= end {
+            return Ok(Some("ends before all of its values have come"));
+        }
+        let mut header_reader = Counted {
+            input: BufReader::with_capacity(HEADER_BYTES, section.at(at)),
+            bytes: 0,
+        };
+        let header = PageHeader::read(&mut header_reader)?;
+        let found = header_contradiction(&header, chunk, created_by, pages);
+        if found.is_some() {
+            return Ok(found);
+        }
+        let page = header_reader.bytes.saturating_add(header.bytes as u64);
+        at = at.saturating_add(page);
+        values += header.values();
+        pages += 1;
+    }
+    let is_more = values > chunk.num_values();
+    Ok(is_more.then_some("has more values in its pages than it is said to have"))
+}
+
+/// What is wrong with a header for itself, as the page of this number of its chunk.
+fn header_contradiction(
+    header: &PageHeader,
+    chunk: &ColumnChunkMetaData,
+    created_by: Option<&str>,
+    page: u64,
+) -> Option<&'static str> {
+    let is_chunk_compressed = chunk.compression() != Compression::UNCOMPRESSED;
+    if header.bytes < 0 || header.decompressed_bytes < 0 || header.values() < 0 {
+        return Some("has a page of a negative length");
+    }
+    let is_said_compressed = match &header.kind {
+        Kind::Dictionary if page > 0 => return Some("has a dictionary behind other pages"),
+        Kind::Data2 {
+            values,
+            nulls,
+            rows,
+            level_bytes,
+            is_compressed,
+        } => {
+            let is_flat = chunk.column_descr().max_rep_level() == 0;
+            if !(0..=*values).contains(nulls) || *rows < 0 || (is_flat && rows != values) {
+                return Some("has a page whose counts of rows, values and nulls do not agree");
+            }
+            if level_bytes.iter().any(|&bytes| bytes < 0)
+                || level_bytes.iter().sum::<i64>() > header.bytes
+            {
+                return Some("has a page that is shorter than a part of it");
+            }
+            *is_compressed
+        }
+        Kind::Data { .. } | Kind::Dictionary | Kind::Other => true,
+    };
+    if is_chunk_compressed && is_said_compressed {
+        return None;
+    }
+    let is_old = created_by.is_some_and(|name| name.starts_with(COMPRESSES_ALWAYS));
+    if header.bytes != header.decompressed_bytes || (is_chunk_compressed && is_old) {
+        return Some(
+            "has a page that is said not to be compressed, and is: PyArrow before 3.0 wrote such, and PyArrow reads \
+             them",
+        );
+    }
+    None
+}
+
+/// Counts the bytes that are read.
+struct Counted<R> {
+    input: R,
+    bytes: u64,
+}
+
+impl<R: Read> Read for Counted<R> {
+    fn read(&mut self, buffer: &mut [u8]) -> io::Result<usize> {
+        let bytes = self.input.read(buffer)?;
+        self.bytes += bytes as u64;
+        Ok(bytes)
+    }
+}

@@ -1,0 +1,268 @@
+//! Files that say one thing of themselves and hold another, and sound ones in forms that are rarely seen.
+
+use std::fs::File;
+
+use arrow_array::{ArrayRef, Int32Array, Int64Array, RecordBatch, StringArray};
+use arrow_ipc::{
+    MetadataVersion,
+    writer::{FileWriter, IpcWriteOptions, StreamWriter},
+};
+use base64::{Engine, prelude::BASE64_STANDARD};
+use parquet::{
+    arrow::{
+        ARROW_SCHEMA_META_KEY, ArrowWriter, arrow_writer::ArrowWriterOptions, encode_arrow_schema,
+    },
+    basic::{Compression, ZstdLevel},
+    file::{
+        metadata::KeyValue,
+        properties::{EnabledStatistics, WriterProperties, WriterVersion},
+        reader::{FileReader, SerializedFileReader},
+    },
+};
+use psijoin_table::{ArrowFault, Error, ErrorKind, Format, KeyTable, ParquetFault};
+
+use crate::{Files, array, assert_contains, join, key, read_bytes};
+
+fn batch() -> RecordBatch {
+    let ids = StringArray::from(vec!["a", "b", "c"]);
+    let columns: [(&str, ArrayRef); 2] = [
+        ("id", array(ids)),
+        ("n", array(Int64Array::from(vec![1, 2, 3]))),
+    ];
+    RecordBatch::try_from_iter(columns).unwrap()
+}
+
+fn parquet(rows: &RecordBatch, options: ArrowWriterOptions) -> Vec<u8> {
+    let mut bytes = Vec::new();
+    let mut writer = ArrowWriter::try_new_with_options(&mut bytes, rows.schema(), options).unwrap();
+    writer.write(rows).unwrap();
+    writer.close().unwrap();
+    bytes
+}
+
+fn stream(options: IpcWriteOptions) -> Vec<u8> {
+    let schema = batch().schema();
+    let mut writer = StreamWriter::try_new_with_options(Vec::new(), &schema, options).unwrap();
+    writer.write(&batch()).unwrap();
+    writer.into_inner().unwrap()
+}
+
+fn keys(format: Format, bytes: &[u8]) -> Result<KeyTable, Error> {
+    read_bytes(format, bytes, &key(&["id"], &[]))
+}
+
+fn arrow_fault(bytes: &[u8]) -> ArrowFault {
+    match keys(Format::Arrow, bytes) {
+        Err(Error::Arrow { fault, .. }) => fault,
+        other => panic!("{other:?}"),
+    }
+}
+
+#[test]
+fn a_changed_header_of_a_page_is_refused_or_changes_nothing() {
+    let ids = Int32Array::from_iter_values((0..200).map(|id| id * 7919));
+    let rows = RecordBatch::try_from_iter([("id", array(ids))]).unwrap();
+    let mut contradictions = 0;
+    for version in [WriterVersion::PARQUET_1_0, WriterVersion::PARQUET_2_0] {
+        for compression in [
+            Compression::UNCOMPRESSED,
+            Compression::SNAPPY,
+            Compression::ZSTD(ZstdLevel::default()),
+        ] {
+            let properties = WriterProperties::builder()
+                .set_writer_version(version)
+                .set_compression(compression)
+                .set_dictionary_enabled(false)
+                .set_encoding(parquet::basic::Encoding::PLAIN)
+                .set_statistics_enabled(EnabledStatistics::None)
+                .build();
+            let intact = parquet(&rows, ArrowWriterOptions::new().with_properties(properties));
+            let file = SerializedFileReader::new(bytes::Bytes::from(intact.clone())).unwrap();
+            let start = file.metadata().row_group(0).column(0).data_page_offset() as usize;
+            let expected = keys(Format::Parquet, &intact).unwrap();
+            // A header takes some 25 bytes here.
+            for bit in 0..8 * 20 {
+                let mut changed = intact.clone();
+                changed[start + bit / 8] ^= 1 << (bit % 8);
+                match keys(Format::Parquet, &changed) {
+                    Ok(table) => assert_eq!(table, expected, "{version:?} {compression:?} {bit}"),
+                    Err(error) => {
+                        assert_eq!(error.kind(), ErrorKind::Input);
+                        let is_contradiction = matches!(
+                            &error,
+                            Error::Parquet {
+                                fault: ParquetFault::Contradiction { .. },
+                                ..
+                            }
+                        );
+                        contradictions += usize::from(is_contradiction);
+                    }
+                }
+            }
+        }
+    }
+    assert!(contradictions > 20, "{contradictions}");
+}
+
+#[test]
+fn a_page_that_is_said_not_to_be_compressed_and_is_is_refused() {
+    let properties = WriterProperties::builder()
+        .set_writer_version(WriterVersion::PARQUET_2_0)
+        .set_compression(Compression::SNAPPY)
+        .set_dictionary_enabled(false)
+        .set_encoding(parquet::basic::Encoding::PLAIN)
+        .set_statistics_enabled(EnabledStatistics::None)
+        .build();
+    let rows = RecordBatch::try_from_iter([("id", array(Int32Array::from(vec![0; 100])))]).unwrap();
+    let mut bytes = parquet(&rows, ArrowWriterOptions::new().with_properties(properties));
+    let file = SerializedFileReader::new(bytes::Bytes::from(bytes.clone())).unwrap();
+    let start = file.metadata().row_group(0).column(0).data_page_offset() as usize;
+    // The field is true, and ends the header with its two structures.
+    let end = bytes[start..]
+        .windows(3)
+        .position(|bytes| bytes == [0x11, 0, 0]);
+    bytes[start + end.expect("the page is said to be compressed")] = 0x12;
+    let message = keys(Format::Parquet, &bytes).unwrap_err().to_string();
+    assert_contains(
+        &message,
+        "column `id` has a page that is said not to be compressed, and is",
+    );
+}
+
+#[test]
+fn a_page_that_does_not_fit_its_checksum_is_refused() {
+    let mut bytes = CHECKED.to_vec();
+    keys(Format::Parquet, &bytes).unwrap();
+    let value = bytes.windows(4).position(|bytes| bytes == [2, 1, 0, 0]);
+    bytes[value.unwrap()] = 3;
+    let message = keys(Format::Parquet, &bytes).unwrap_err().to_string();
+    assert_contains(&message, "the checksum of a page does not fit");
+}
+
+/// The file with these bytes of its footer in the place of others.
+fn with_footer(from: &[u8], to: &[u8]) -> Vec<u8> {
+    let at = CHECKED.windows(from.len()).rposition(|bytes| bytes == from);
+    let at = at.expect("the footer has these bytes");
+    let mut bytes = [&CHECKED[..at], to, &CHECKED[at + from.len()..]].concat();
+    let length = bytes.len() - 8;
+    bytes[length] = (usize::from(bytes[length]) + to.len() - from.len()) as u8;
+    bytes
+}
+
+#[test]
+fn a_dictionary_at_the_very_beginning_is_none() {
+    let expected = keys(Format::Parquet, CHECKED).unwrap();
+    // Behind the place of the data stands that of the dictionary, 0.
+    let bytes = with_footer(&[0x26, 0x08, 0x49], &[0x26, 0x08, 0x26, 0, 0x29]);
+    assert_eq!(keys(Format::Parquet, &bytes).unwrap(), expected);
+}
+
+#[test]
+fn row_groups_have_the_rows_that_the_footer_says_or_it_says_none() {
+    let expected = keys(Format::Parquet, CHECKED).unwrap();
+    // The footer's number of rows stands before its row groups.
+    let said = |rows: u8| with_footer(&[0x16, 0x04, 0x19, 0x1c], &[0x16, 2 * rows, 0x19, 0x1c]);
+    assert_eq!(keys(Format::Parquet, &said(0)).unwrap(), expected);
+    for rows in [1, 3] {
+        let message = keys(Format::Parquet, &said(rows)).unwrap_err().to_string();
+        assert_contains(&message, "other rows together than its footer says");
+    }
+}
+
+/// A file of one column with two integers, and a page with a checksum.
+const CHECKED: &[u8] = &[
+    0x50, 0x41, 0x52, 0x31, 0x15, 0x00, 0x15, 0x10, 0x15, 0x10, 0x15, 0xdc, 0xea, 0xa7, 0xc5, 0x01,
+    0x1c, 0x15, 0x04, 0x15, 0x00, 0x15, 0x06, 0x15, 0x06, 0x1c, 0x00, 0x00, 0x00, 0x02, 0x01, 0x00,
+    0x00, 0x04, 0x03, 0x00, 0x00, 0x15, 0x04, 0x19, 0x2c, 0x35, 0x00, 0x18, 0x06, 0x73, 0x63, 0x68,
+    0x65, 0x6d, 0x61, 0x15, 0x02, 0x00, 0x15, 0x02, 0x25, 0x00, 0x18, 0x02, 0x69, 0x64, 0x00, 0x16,
+    0x04, 0x19, 0x1c, 0x19, 0x1c, 0x26, 0x00, 0x1c, 0x15, 0x02, 0x19, 0x25, 0x06, 0x00, 0x19, 0x18,
+    0x02, 0x69, 0x64, 0x15, 0x00, 0x16, 0x04, 0x16, 0x42, 0x16, 0x42, 0x26, 0x08, 0x49, 0x1c, 0x15,
+    0x00, 0x15, 0x00, 0x15, 0x02, 0x00, 0x00, 0x00, 0x16, 0x42, 0x16, 0x04, 0x26, 0x08, 0x16, 0x42,
+    0x00, 0x28, 0x20, 0x70, 0x61, 0x72, 0x71, 0x75, 0x65, 0x74, 0x2d, 0x63, 0x70, 0x70, 0x2d, 0x61,
+    0x72, 0x72, 0x6f, 0x77, 0x20, 0x76, 0x65, 0x72, 0x73, 0x69, 0x6f, 0x6e, 0x20, 0x32, 0x36, 0x2e,
+    0x30, 0x2e, 0x31, 0x19, 0x1c, 0x1c, 0x00, 0x00, 0x00, 0x74, 0x00, 0x00, 0x00, 0x50, 0x41, 0x52,
+    0x31,
+];
+
+/// The description of integers of 64 bits, made one of integers of 128 bits, as Polars writes it.
+fn wider(description: &mut [u8]) {
+    let width = description
+        .windows(4)
+        .rposition(|bytes| bytes == [64, 0, 0, 0]);
+    description[width.expect("a column has 64 bits")] = 128;
+}
+
+#[test]
+fn a_column_of_an_unknown_type_stops_nobody_who_does_not_need_it() {
+    let files = Files::new();
+    let schema = encode_arrow_schema(&batch().schema());
+    let mut description = BASE64_STANDARD.decode(schema).unwrap();
+    wider(&mut description);
+    let told = KeyValue::new(
+        ARROW_SCHEMA_META_KEY.to_owned(),
+        BASE64_STANDARD.encode(description),
+    );
+    let properties = WriterProperties::builder().set_key_value_metadata(Some(vec![told]));
+    let options = ArrowWriterOptions::new()
+        .with_properties(properties.build())
+        .with_skip_arrow_metadata(true);
+    let path = files.text("t.parquet", parquet(&batch(), options));
+    let table = crate::read(&path, &key(&["id"], &[])).unwrap();
+    assert_eq!(table.fingerprints.len(), 3);
+    let as_key = crate::read(&path, &key(&["n"], &[]));
+    let kept = join(
+        &path,
+        &key(&["id"], &[]),
+        |_| true,
+        &files.path("o.parquet"),
+    );
+    for message in [
+        as_key.unwrap_err().to_string(),
+        kept.unwrap_err().to_string(),
+    ] {
+        assert_contains(&message, "its column `n` holds integers of 128 bits");
+    }
+}
+
+#[test]
+fn a_column_of_an_unknown_type_is_named_in_arrow() {
+    let mut bytes = stream(IpcWriteOptions::default());
+    let schema_bytes = 8 + i32::from_le_bytes(bytes[4..8].try_into().unwrap()) as usize;
+    wider(&mut bytes[..schema_bytes]);
+    let unknown = ArrowFault::UnknownType {
+        column: "n".to_owned(),
+        kind: "integers of 128 bits".to_owned(),
+    };
+    assert_eq!(arrow_fault(&bytes), unknown);
+}
+
+#[test]
+fn a_stream_ends_with_its_mark_and_with_nothing_else() {
+    let whole = stream(IpcWriteOptions::default());
+    keys(Format::Arrow, &whole).unwrap();
+    let without = &whole[..whole.len() - 8];
+    assert_eq!(arrow_fault(without), ArrowFault::NoEndMark);
+    assert_eq!(
+        arrow_fault(&without[..without.len() - 8]),
+        ArrowFault::Broken
+    );
+    for behind in [&whole[..], b"x", &[0; 8]] {
+        let bytes = [&whole[..], behind].concat();
+        assert_eq!(arrow_fault(&bytes), ArrowFault::BehindEnd);
+    }
+}
+
+#[test]
+fn files_and_streams_of_before_arrow_0_15_are_read() {
+    let files = Files::new();
+    let expected = keys(Format::Arrow, &stream(IpcWriteOptions::default())).unwrap();
+    let old = || IpcWriteOptions::try_new(8, true, MetadataVersion::V4).unwrap();
+    let path = files.text("t.arrow", stream(old()));
+    assert_eq!(crate::read(&path, &key(&["id"], &[])).unwrap(), expected);
+    let path = files.path("file.arrow");
+    let file = File::create(&path).unwrap();
+    let mut writer = FileWriter::try_new_with_options(file, &batch().schema(), old()).unwrap();
+    writer.write(&batch()).unwrap();
+    writer.finish().unwrap();
+    assert_eq!(crate::read(&path, &key(&["id"], &[])).unwrap(), expected);
+}
