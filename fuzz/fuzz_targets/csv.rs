@@ -1,24 +1,51 @@
-//! The CSV reader, in any dialect, with one key column or two, and with columns of numbers: blocks of
-//! a few bytes make the same table, or the same error, as one block.
+//! The CSV reader, in any dialect, with one key column or two, by any rule, and with columns of numbers: blocks of a few bytes make
+//! the same table, or the same error, as one block. Cells that a rule cannot read are refused, or count as null.
 #![no_main]
 
 use libfuzzer_sys::fuzz_target;
 use psijoin_table::{Dialect, KeySpec, KeyTable, Progress, Source};
 
+/// Rules of every sort, alone and one after the other.
+const RULES: [&str; 20] = [
+    "email",
+    "email:gmail+sha256",
+    "email:google",
+    "sha256",
+    "null:common,x",
+    "null:0+number",
+    "phone:column:b",
+    "phone:DE",
+    "phone+digits",
+    "text",
+    "bool",
+    "uuid",
+    "date",
+    "date:excel",
+    "date:%d.%m.%Y",
+    "timestamp:+01:00",
+    "timestamp:Europe/Berlin",
+    "timestamp:unix-ms",
+    "timestamp:unix",
+    "nfkc+casefold+time",
+];
+
 /// A delimiter, a quote, and whether there are a header and escapes; or nothing is said.
 type Said = Option<(u8, Option<u8>, bool, bool)>;
 
-fuzz_target!(|input: (bool, bool, u8, Said, &[u8])| {
-    let (two_columns, with_numbers, block_bytes, said, text) = input;
+fuzz_target!(|input: (bool, bool, u8, Said, u8, u8, &[u8])| {
+    let (two_columns, with_numbers, block_bytes, said, rule, bad_keys, text) = input;
     let Some(dialect) = dialect(said) else { return };
     let [a, b, n] = match said {
         Some((_, _, false, _)) => ["1", "2", "3"],
         _ => ["a", "b", "n"],
     };
     let names = |columns: &[&str]| columns.iter().map(|column| column.to_string()).collect();
-    let rules = vec![format!("{a}=email").parse().expect("a rule")];
+    let rule = RULES[usize::from(rule) % RULES.len()].replace("column:b", &format!("column:{b}"));
+    let rules = vec![format!("{a}={rule}").parse().expect("a rule")];
+    let bad_keys = ["refuse", "null", "null:50%"][usize::from(bad_keys) % 3];
     let key_columns = names(&[a, b][..if two_columns { 2 } else { 1 }]);
     let key = KeySpec::new(key_columns, rules).expect("a key");
+    let key = key.with_bad_keys(bad_keys.parse().expect("one of three"));
     let numbers: Vec<String> = names(&[n, b][..if with_numbers { 2 } else { 0 }]);
     let read = |block_bytes| {
         let source = Source::csv_in_memory(text, "fuzz.csv", &dialect)?.in_blocks_of(block_bytes);
@@ -29,6 +56,7 @@ fuzz_target!(|input: (bool, bool, u8, Said, &[u8])| {
     assert_eq!(cut, table);
     if let Ok(table) = table {
         assert!(table.fingerprints.len() as u64 <= table.counts.rows);
+        assert!(table.bad_cells.rows <= table.counts.left_out);
         for numbers in &table.numbers {
             assert_eq!(numbers.values.len(), table.fingerprints.len());
             for sign in [1, -1] {

@@ -1,4 +1,5 @@
-//! Lines, and TSV with escapes, in any encoding: what is read is written back with its bytes.
+//! Lines, and TSV with escapes, in any encoding: what is read is written back with its bytes, also where keys are words for null,
+//! or are hashed.
 #![no_main]
 
 use std::{env, fs, process};
@@ -16,8 +17,8 @@ const ENCODINGS: [&str; 5] = [
     "windows-1255",
 ];
 
-fuzz_target!(|input: (bool, u8, &[u8])| {
-    let (is_tsv, encoding, text) = input;
+fuzz_target!(|input: (bool, u8, u8, &[u8])| {
+    let (is_tsv, encoding, rule, text) = input;
     let encoding = ENCODINGS[usize::from(encoding) % ENCODINGS.len()];
     let dialect = Dialect::default().with_encoding(encoding.parse().expect("an encoding"));
     let (format, dialect, columns, ending) = match is_tsv {
@@ -27,7 +28,10 @@ fuzz_target!(|input: (bool, u8, &[u8])| {
         }
         false => (Format::Lines, dialect, vec![], "txt"),
     };
-    let key = KeySpec::new(columns, vec![]).expect("a key");
+    let column = if is_tsv { "1" } else { "value" };
+    let rule = ["trim", "null:common", "email+sha256"][usize::from(rule) % 3];
+    let rules = vec![format!("{column}={rule}").parse().expect("a rule")];
+    let key = KeySpec::new(columns, rules).expect("a key");
     let progress = Progress::default();
     let Ok(source) = Source::spool(text, "fuzz", format, &dialect, &progress) else {
         return;
