@@ -150,7 +150,7 @@ class Boolean(Kind):
 
     def spelled(self, value: bool, rng: random.Random) -> str:
         text = rng.choice(
-            ("true", "t", "yes", "y", "1") if value else ("false", "f", "no", "n", "0")
+            ("true", "t", "yes", "y", "1", "1.0") if value else ("false", "f", "no", "n", "0", "0.0")
         )
         return rng.choice((text, text.upper(), text.capitalize()))
 
@@ -171,7 +171,7 @@ class Date(Kind):
     types = (*types.DATES, *types.TIMESTAMPS)
     rules = ("date",)
 
-    FORMATS: ClassVar = ("%d.%m.%Y", "%m/%d/%Y", "%d %B %Y", "%Y-%j", "%d-%b-%y")
+    FORMATS: ClassVar = ("%d.%m.%Y", "%m/%d/%Y", "%d %B %Y", "%Y-%j", "%d-%b-%y", "excel")
 
     def draw(self, rng: random.Random) -> datetime.date:
         if rng.random() < 0.1:
@@ -201,6 +201,10 @@ class Date(Kind):
         _, _, date_format = rules.partition(":")
         if not date_format:
             return super().text(value, rules, rng)
+        if date_format == "excel":
+            # From there on, Excel counts days as others do.
+            value = max(value, datetime.date(1900, 3, 1))
+            return padded(str((value - datetime.date(1899, 12, 30)).days), rng)
         if date_format.endswith("%y") and not 1970 <= value.year <= 2068:
             value = value.replace(year=2000)
         return padded(value.strftime(date_format), rng)
@@ -370,6 +374,8 @@ class Text(Kind):
 
     name = "text"
     rules = ("trim", "lowercase", "casefold", "email", "nfc", "nfkc", "trim+lowercase+nfc")
+    # And words for null, and hashes.
+    rules = (*rules, "null:a,1,X", "trim+sha256")
 
     LETTERS: ClassVar = (
         *"abcdeXYZ0129",

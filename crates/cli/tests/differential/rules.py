@@ -16,7 +16,10 @@ COMPATIBLE = {
 FOLDED = {"ß": "ss", "ﬁ": "fi"}
 
 # Zones whose clocks never change, and how far they are ahead.
-ZONES = {"UTC": "+00:00", "Etc/GMT-5": "+05:00", "Etc/GMT-11": "+11:00"}
+ZONES = {
+    **{"UTC": "+00:00", "Etc/GMT-5": "+05:00", "Etc/GMT-11": "+11:00"},
+    **{"-03:30": "-03:30", "GMT-5": "-05:00", "UTC-11:00": "-11:00"},
+}
 
 # Of Unicode's white space the part that texts here hold.
 WHITE_SPACE = " \t\n\r\u00a0\u2003\u3000"
@@ -41,6 +44,9 @@ CREATE MACRO rule_digits(x) AS regexp_replace(x, '[^0-9]', '', 'g');
 CREATE MACRO rule_nfc(x) AS nfc_normalize(x);
 CREATE MACRO rule_nfkc(x) AS nfc_normalize({_replaced("x", COMPATIBLE)});
 
+-- Behind other rules: nothing stays nothing.
+CREATE MACRO rule_sha256(x) AS CASE WHEN x = '' THEN '' ELSE sha256(x) END;
+
 -- A plus before the first digit is kept; without one, two leading zeros become one.
 CREATE MACRO rule_phone(x) AS CASE
     WHEN regexp_matches(x, '^[^0-9]*\\+[^0-9]*[0-9]') THEN '+' || rule_digits(x)
@@ -55,8 +61,8 @@ CREATE MACRO content(x) AS nullif(rule_trim(x), '');
 
 CREATE MACRO rule_number(x) AS rtrim(rtrim(content(x)::DECIMAL(38, 10)::VARCHAR, '0'), '.');
 CREATE MACRO rule_bool(x) AS CASE
-    WHEN lower(content(x)) IN ('true', 't', 'yes', 'y', '1') THEN 'true'
-    WHEN lower(content(x)) IN ('false', 'f', 'no', 'n', '0') THEN 'false'
+    WHEN lower(content(x)) IN ('true', 't', 'yes', 'y', '1', '1.0') THEN 'true'
+    WHEN lower(content(x)) IN ('false', 'f', 'no', 'n', '0', '0.0') THEN 'false'
 END;
 CREATE MACRO rule_uuid(x) AS
     regexp_replace(lower(content(x)), '^urn:uuid:|[{{}}-]', '', 'g')::UUID::VARCHAR;
@@ -66,6 +72,7 @@ CREATE MACRO rule_date(x) AS CASE
     THEN strptime(content(x), '%Y%m%d')::DATE::VARCHAR
     ELSE content(x)::TIMESTAMP::DATE::VARCHAR
 END;
+CREATE MACRO rule_date_excel(x) AS (DATE '1899-12-30' + content(x)::INTEGER)::VARCHAR;
 CREATE MACRO rule_date_of(x, format) AS strptime(content(x), format)::DATE::VARCHAR;
 
 -- DuckDB's timestamps with nanoseconds reach less far than these texts: fractions stay text.
@@ -104,6 +111,11 @@ def applied(rules: str, sql: str, is_typed: bool) -> str:
         name, _, detail = rule.partition(":")
         if name == "timestamp" and detail:
             sql = f"rule_timestamp_in({sql}, {_literal(ZONES[detail])})"
+        elif name == "null":
+            words = ", ".join(map(_literal, detail.split(",")))
+            sql = f"CASE WHEN rule_trim({sql}) IN ({words}) THEN '' ELSE {sql} END"
+        elif rule == "date:excel" and not is_typed:
+            sql = f"rule_date_excel({sql})"
         elif name == "date" and detail and not is_typed:
             sql = f"rule_date_of({sql}, {_literal(detail)})"
         else:
