@@ -508,5 +508,5 @@ def _columns_read(
     """The columns that a join reads. None if that is not known: the key is the only column of a table, or a kind of output or a rule
     names columns in its own way."""
     rules = normalize.values() if isinstance(normalize, Mapping) else ()
-    names_others = ":" in kind or any(":column:" in rule for rule in rules)
+    names_others = ":" in kind or any(":column:" in str(rule) for rule in rules)
     return None if on is None or names_others else {*names(on), *names(give)}

@@ -164,6 +164,32 @@ def test_a_column_called_all(pair: Pair) -> None:
     assert rows.column_names == ["id", "all"]
 
 
+def test_keys_that_cannot_be_read(pair: Pair) -> None:
+    pyarrow = pytest.importorskip("pyarrow")
+    mine = pyarrow.table({"id": ["1", "x", "02", "nan"]})
+    ann, bob = pair
+    rows, _ = psijoin.together(
+        lambda: ann.receive(mine, on="id", normalize={"id": "null:common+number"}, bad_keys="null:25%"),
+        lambda: bob.send(["1", "2"], normalize={"key": "number"}),
+    )
+    assert rows.equals(mine.take([0, 2]))
+    assert ann.report is not None
+    table = ann.report["table"]
+    assert (table["rows_without_key"], table["rows_with_bad_key"]) == (2, 1)
+    assert [place["row"] for place in table["bad_keys"][0]["first"]] == [2]
+
+
+def test_each_row_has_its_country(pair: Pair) -> None:
+    pyarrow = pytest.importorskip("pyarrow")
+    mine = pyarrow.table({"land": ["DE", "US"], "tel": ["030 1234567", "(202) 555-0123"], "list": [[1], []]})
+    ann, bob = pair
+    rows, _ = psijoin.together(
+        lambda: ann.receive(mine, on="tel", normalize={"tel": "phone:column:land"}),
+        lambda: bob.send(["+12025550123"], normalize={"key": "phone:DE"}),
+    )
+    assert rows.equals(mine.slice(1))
+
+
 @pytest.mark.parametrize("name", ["", "line\nfeed"])
 def test_names_of_the_key_alone(pair: Pair, name: str) -> None:
     """Such columns are not given."""
@@ -195,6 +221,8 @@ WRONG: list[dict[str, Any]] = [
     {"normalize": "email"},
     {"normalize": {"id": "date:%"}},
     {"normalize": {"id": "timestamp:Nowhere"}},
+    {"normalize": {"id": "sha256+trim"}},
+    {"bad_keys": "drop"},
     {"rows": "some"},
     {"rows": "\ud800"},
     {"learn": ""},
