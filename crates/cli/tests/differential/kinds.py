@@ -149,9 +149,8 @@ class Boolean(Kind):
         return "true" if value else "false"
 
     def spelled(self, value: bool, rng: random.Random) -> str:
-        text = rng.choice(
-            ("true", "t", "yes", "y", "1", "1.0") if value else ("false", "f", "no", "n", "0", "0.0")
-        )
+        words = ("true", "t", "yes", "y", "1", "1.0"), ("false", "f", "no", "n", "0", "0.0")
+        text = rng.choice(words[0] if value else words[1])
         return rng.choice((text, text.upper(), text.capitalize()))
 
 
@@ -373,9 +372,10 @@ class Text(Kind):
     """Texts of letters that need care: quotes, line breaks, delimiters, emoji, accents, spaces."""
 
     name = "text"
-    rules = ("trim", "lowercase", "casefold", "email", "nfc", "nfkc", "trim+lowercase+nfc")
-    # And words for null, and hashes.
-    rules = (*rules, "null:a,1,X", "trim+sha256")
+    rules = (
+        *("trim", "lowercase", "casefold", "email", "nfc", "nfkc", "trim+lowercase+nfc"),
+        *("null:a,1,X", "trim+sha256"),
+    )
 
     LETTERS: ClassVar = (
         *"abcdeXYZ0129",
