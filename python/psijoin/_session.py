@@ -508,5 +508,8 @@ def _columns_read(
     """The columns that a join reads. None if that is not known: the key is the only column of a table, or a kind of output or a rule
     names columns in its own way."""
     rules = normalize.values() if isinstance(normalize, Mapping) else ()
-    names_others = ":" in kind or any(":column:" in str(rule) for rule in rules)
-    return None if on is None or names_others else {*names(on), *names(give)}
+    behind = [str(rule).partition("phone:column:")[2].removesuffix("+sha256") for rule in rules]
+    countries = {column for column in behind if column}
+    # Behind a plus is another rule, or more of the name.
+    is_unknown = on is None or ":" in kind or any("+" in column for column in countries)
+    return None if is_unknown else {*names(on), *names(give), *countries}

@@ -199,7 +199,7 @@ impl Rule {
                 }
                 "null" => Self::Null(NullWords::new(detail)?),
                 "phone" => match detail.strip_prefix(IN_COLUMN) {
-                    Some(column) if !column.is_empty() => Self::E164In(unquoted(column)),
+                    Some(column) if !column.is_empty() => Self::E164In(column.to_owned()),
                     _ => Self::E164(Country::new(detail)?),
                 },
                 "timestamp" => match UnixUnit::named(detail) {
