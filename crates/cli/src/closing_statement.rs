@@ -349,12 +349,14 @@ pub(crate) fn few_shared(summary: &Summary) -> Option<String> {
                 humanize::count(sizes.smaller())
             ),
         };
+        let both_have_some = sizes.smaller() > 0;
+        let looks = summary.looks.iter().filter(|_| both_have_some);
         format!(
             "{found}. If you expected more, compare with the other side how the keys are \
              spelled: which columns, in which order, of which types, with upper case, spaces, leading \
              zeros, decimals (1.0 for 1), accents, country codes; how the files are encoded; and what --normalize does to them. `psijoin keys FILE` shows the first keys as \
              they are compared.{}",
-            summary.looks.iter().map(|look| hint(*look)).collect::<String>()
+            looks.map(|look| hint(*look)).collect::<String>()
         )
     })
 }
