@@ -6,7 +6,12 @@ mod key_cell;
 mod typed_file;
 
 use arrow_array::{ArrayRef, RecordBatch, RecordBatchOptions};
-use arrow_schema::{ArrowError, DataType, Field, SchemaRef, extension};
+use arrow_schema::{
+    ArrowError, DataType, Field, SchemaRef,
+    extension::{self, ExtensionType},
+};
+
+use crate::Error;
 
 pub(crate) use cell::{Column, dictionary, has_text};
 pub(crate) use key_cell::{KeyColumn, can_be_key};
@@ -24,7 +29,47 @@ pub(crate) fn batch_of(
 
 /// Whether a column holds UUIDs. Arrow's type, binary data of 16 bytes, does not say so.
 pub(crate) fn is_uuid(field: &Field) -> bool {
-    field.extension_type_name() == Some(<extension::Uuid as extension::ExtensionType>::NAME)
+    field.extension_type_name() == Some(<extension::Uuid as ExtensionType>::NAME)
+}
+
+/// By which key a column that is read from Parquet says what it is there, if Arrow has no type for that: the name of the
+/// logical type, and behind a blank what more belongs to it.
+pub(crate) const PARQUET_TYPE: &str = "psijoin:parquet_type";
+
+/// What the logical type of a column from Parquet is called, if Arrow has none for it.
+pub(crate) fn parquet_type(field: &Field) -> Option<&str> {
+    let said = field.metadata().get(PARQUET_TYPE)?;
+    said.split(' ').next()
+}
+
+/// What the values of a column stand for, if that is neither what their type says nor something that is known.
+pub(crate) fn unknown_meaning(field: &Field) -> Option<&str> {
+    let known = [
+        <extension::Uuid as ExtensionType>::NAME,
+        // A text in whichever spelling.
+        <extension::Json as ExtensionType>::NAME,
+    ];
+    let extension = field.extension_type_name();
+    let unknown = extension.filter(|name| !known.contains(name));
+    parquet_type(field).or(unknown)
+}
+
+/// # Errors
+/// If values of one of these columns stand for something that is not known.
+pub(crate) fn check_meanings(
+    file: &str,
+    schema: &SchemaRef,
+    columns: &[usize],
+) -> Result<(), Error> {
+    let mut fields = columns.iter().map(|&column| schema.field(column));
+    match fields.find_map(|field| Some((field, unknown_meaning(field)?))) {
+        None => Ok(()),
+        Some((field, meant)) => Err(Error::UnknownMeaning {
+            file: file.to_owned(),
+            column: field.name().clone(),
+            meant: meant.to_owned(),
+        }),
+    }
 }
 
 /// The name and the type of the first of these columns whose values are not of a type that fits.

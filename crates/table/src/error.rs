@@ -515,6 +515,22 @@ pub enum Error {
         data_type: DataType,
     },
 
+    /// The values of this column stand for something that its type does not say.
+    #[error(
+        "{file}: the column {} holds values of the type {}, for which psijoin knows no one spelling: convert them to text, \
+         numbers, booleans, dates or times first",
+        Quoted(.column),
+        Word(.meant)
+    )]
+    UnknownMeaning {
+        /// The file as the user named it.
+        file: String,
+        /// The column.
+        column: String,
+        /// The extension type of Arrow, or the logical type of Parquet.
+        meant: String,
+    },
+
     /// A cell of a column of numbers cannot be added up.
     #[error("{file}, {place}, column {}: {fault}", Quoted(.column))]
     Number {
@@ -874,6 +890,7 @@ impl Error {
             | Key(_)
             | TooManyBadKeys { .. }
             | KeyType { .. }
+            | UnknownMeaning { .. }
             | Number { .. }
             | NumberType { .. }
             | CannotGive { .. }
@@ -1383,6 +1400,26 @@ pub enum ParquetFault {
         column: String,
         /// What does not fit.
         contradiction: &'static str,
+    },
+    /// A column holds timestamps of 96 bits for which no timestamp of 64 bits has room.
+    #[error(
+        "its column {} holds INT96 timestamps that no timestamp of 64 bits holds exactly: too far from today in \
+         nanoseconds, or too fine for microseconds (write it as text, or in microseconds)",
+        Quoted(.column)
+    )]
+    Int96 {
+        /// The column, which is one that is needed.
+        column: String,
+    },
+    /// A column holds intervals, of which a part would be lost.
+    #[error(
+        "its column {} holds INTERVAL values, of which psijoin would lose the months, or days and milliseconds (write it as \
+         text, or as columns of numbers)",
+        Quoted(.column)
+    )]
+    Interval {
+        /// The column, which is one that is needed.
+        column: String,
     },
     /// Its footer is encrypted, and so the rest is of no use.
     #[error("it is encrypted (write it again without encryption)")]

@@ -5,7 +5,11 @@ mod number;
 
 use arrow_schema::{DataType, SchemaRef};
 
-use crate::{Error, Source, arrow::first_of_unfit_type, error::NumberFault};
+use crate::{
+    Error, Source,
+    arrow::{check_meanings, first_of_unfit_type},
+    error::NumberFault,
+};
 pub(crate) use column::NumberColumn;
 pub(crate) use number::Number;
 
@@ -49,6 +53,7 @@ pub(crate) fn check_types(
     numbers: &[usize],
 ) -> Result<(), Error> {
     source.check_readable(schema, numbers)?;
+    check_meanings(source.name(), schema, numbers)?;
     match first_of_unfit_type(schema, &source.in_files(schema, numbers), may_be_numbers) {
         Some((column, data_type)) => Err(Error::NumberType {
             file: source.name().to_owned(),

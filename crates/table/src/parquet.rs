@@ -1,6 +1,8 @@
 //! Parquet files.
 
+mod annotations;
 mod chunks;
+pub(crate) mod int96;
 mod known_types;
 mod old_writers;
 mod page_header;
@@ -11,9 +13,13 @@ use std::io::{self, Read, Seek, SeekFrom};
 
 use arrow_schema::{ArrowError, SchemaRef};
 use parquet::{
-    arrow::arrow_reader::ArrowReaderMetadata,
+    arrow::{
+        ARROW_SCHEMA_META_KEY,
+        arrow_reader::{ArrowReaderMetadata, ArrowReaderOptions},
+    },
     errors::ParquetError,
     file::{FOOTER_SIZE, metadata::FooterTail},
+    schema::types::SchemaDescPtr,
 };
 
 use crate::{
@@ -24,6 +30,7 @@ use crate::{
     part::Part,
     section::Section,
 };
+pub(crate) use annotations::kept;
 use known_types::Loaded;
 use pieces::Pieces;
 
@@ -34,6 +41,10 @@ pub(crate) struct Reader<'a> {
     metadata: ArrowReaderMetadata,
     /// The columns whose type is not known, and what is.
     unknown: Vec<(usize, String)>,
+    /// The columns, marked with what they are beyond their Arrow types.
+    schema: SchemaRef,
+    /// The top-level columns that hold timestamps for which no unit has room.
+    beyond: Vec<usize>,
 }
 
 impl<'a> Reader<'a> {
@@ -48,13 +59,36 @@ impl<'a> Reader<'a> {
         if old_writers::rows(metadata.metadata()) != said {
             return Err(fault(part, ParquetFault::Rows));
         }
+        let mut beyond = Vec::new();
+        let found = part
+            .int96
+            .get_or_init(|| int96::find(&section, metadata.metadata()));
+        let metadata = match found.is_empty() {
+            true => metadata,
+            false => {
+                let is_told = has_arrow_schema(&metadata);
+                let schema = int96::with_units(metadata.schema(), found, is_told, &mut beyond);
+                let options = ArrowReaderOptions::new().with_schema(schema);
+                let file = metadata.metadata().clone();
+                contained(part, || ArrowReaderMetadata::try_new(file, options))?
+            }
+        };
+        let schema = annotations::marked(metadata.schema(), metadata.parquet_schema());
         Ok(Self {
             part,
             section,
             metadata,
             unknown,
+            schema,
+            beyond,
         })
     }
+}
+
+/// Whether the file has the Arrow schema of the program that wrote it.
+fn has_arrow_schema(file: &ArrowReaderMetadata) -> bool {
+    let pairs = file.metadata().file_metadata().key_value_metadata();
+    pairs.is_some_and(|pairs| pairs.iter().any(|pair| pair.key == ARROW_SCHEMA_META_KEY))
 }
 
 /// Whether the footer is there and encrypted. A file that is not Parquet, or cannot be read, is
@@ -69,7 +103,12 @@ fn has_encrypted_footer(section: &mut Section) -> bool {
 
 impl<'a> TypedFile<'a> for Reader<'a> {
     fn schema(&self) -> &SchemaRef {
-        self.metadata.schema()
+        &self.schema
+    }
+
+    fn parquet_schema(&self) -> Option<SchemaDescPtr> {
+        let file = self.metadata.metadata().file_metadata();
+        Some(file.schema_descr_ptr())
     }
 
     fn check(&self, columns: &[usize]) -> Result<(), Error> {
@@ -81,6 +120,10 @@ impl<'a> TypedFile<'a> for Reader<'a> {
         }
         // The row groups of a broken file need not have the schema's columns.
         let unreadable = || Ok(chunks::unreadable(&self.metadata, columns));
+        if let Some(beyond) = columns.iter().find(|column| self.beyond.contains(column)) {
+            let column = self.schema.field(*beyond).name().clone();
+            return Err(fault(self.part, ParquetFault::Int96 { column }));
+        }
         match contained(self.part, unreadable)? {
             Some(unreadable) => Err(fault(self.part, unreadable)),
             None => Ok(()),

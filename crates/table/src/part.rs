@@ -4,12 +4,13 @@ use std::{
     fs::{self, File, Metadata},
     io,
     path::{Path, PathBuf},
-    sync::Arc,
+    sync::{Arc, OnceLock},
     time::SystemTime,
 };
 
 use crate::{
-    Compression, Encoding, Error, frame::Frame, row_numbers::RowNumbers, section::Section,
+    Compression, Encoding, Error, frame::Frame, parquet::int96, row_numbers::RowNumbers,
+    section::Section,
 };
 
 /// A file of a table, or what came as a stream, or from memory.
@@ -25,6 +26,8 @@ pub(crate) struct Part {
     pub(crate) content: Content,
     /// What its folders' names say about its rows, for each of the table's partition columns.
     pub(crate) partition: Vec<Option<String>>,
+    /// What was found out about its timestamps of 96 bits, once it was.
+    pub(crate) int96: OnceLock<int96::Found>,
 }
 
 /// Where a part's bytes are.

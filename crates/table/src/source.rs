@@ -206,6 +206,7 @@ impl Source {
             encoding,
             content,
             partition: Vec::new(),
+            int96: Default::default(),
         };
         check_beginning(&part, format, is_said)?;
         Ok(Self::of_part(part, format, layout))
@@ -233,6 +234,7 @@ impl Source {
                 encoding,
                 content: Content::Memory(text.into()),
                 partition: Vec::new(),
+                int96: Default::default(),
             },
             Format::Csv,
             Some(layout),
@@ -271,6 +273,7 @@ impl Source {
             encoding: Encoding::UTF_8,
             content,
             partition: Vec::new(),
+            int96: Default::default(),
         };
         Self::of_part(part, Format::Arrow, None)
     }

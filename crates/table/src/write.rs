@@ -9,6 +9,7 @@ mod ipc;
 mod memory;
 mod owned;
 mod parquet;
+mod row_claims;
 mod typed;
 
 use std::{
@@ -22,7 +23,7 @@ use arrow_schema::{Field, Schema, SchemaRef};
 
 use crate::{
     Error, Format, Progress, Source,
-    arrow::{has_text, value_type},
+    arrow::{has_text, parquet_type, unknown_meaning, value_type},
     dialect::Layout,
     error::Place,
     formula::defused,
@@ -133,7 +134,23 @@ pub(crate) fn fits(source: &Source, format: Format) -> Result<Option<String>, Er
     }
     match source.layout() {
         Some(_) => Ok(None),
-        None => Ok(first_unfit(&*source.schema()?, source.format(), format)),
+        None => {
+            let schema = source.schema()?;
+            let file = source
+                .parquet_schema()?
+                .filter(|_| format == Format::Parquet);
+            let lost = file.and_then(|file| parquet::first_to_lose(&schema, &file));
+            let lost = lost.map(|name| {
+                format!(
+                    "the column {} would lose what Parquet says about its values, a logical type; leave it out, or convert \
+                     it first",
+                    psijoin_printable::Quoted(&name)
+                )
+            });
+            Ok(lost
+                .or_else(|| first_misunderstood(&schema, format))
+                .or_else(|| first_unfit(&schema, source.format(), format)))
+        }
     }
 }
 
@@ -148,6 +165,17 @@ pub(crate) fn fits_in_memory(source: &Source) -> Result<Option<String>, Error> {
     }
     source.check_all_readable()?;
     let schema = source.schema()?;
+    let lost = schema
+        .fields()
+        .iter()
+        .find_map(|field| Some((field, parquet_type(field)?)));
+    if let Some((field, meant)) = lost {
+        return Ok(Some(format!(
+            "the column {} holds values of the type {}, which would be lost: write a file, .parquet",
+            psijoin_printable::Quoted(field.name()),
+            psijoin_printable::Word(meant)
+        )));
+    }
     let mut fields = schema.fields().iter();
     let unfit = fields.find(|field| !memory::can_hold(field));
     Ok(unfit.map(|field| {
@@ -179,6 +207,32 @@ pub(crate) fn fits_added(source: &Source, added: &Schema, format: Format) -> Opt
     }
     // No type is a format's own if it comes from elsewhere.
     first_unfit(added, Format::Csv, format)
+}
+
+/// Why a format cannot hold the first of these columns whose values stand for more than their type says.
+fn first_misunderstood(schema: &Schema, to: Format) -> Option<String> {
+    let meant: fn(&Field) -> Option<&str> = match to {
+        Format::Parquet => return None,
+        Format::Arrow => parquet_type,
+        Format::Csv | Format::Tsv | Format::Lines => unknown_meaning,
+    };
+    let mut fields = schema.fields().iter();
+    let (field, meant) = fields.find_map(|field| Some((field, meant(field)?)))?;
+    let others = if to == Format::Arrow {
+        ""
+    } else {
+        " or .arrow"
+    };
+    let others = if parquet_type(field).is_some() {
+        ""
+    } else {
+        others
+    };
+    Some(format!(
+        "the column {} holds values of the type {}, which would be lost; write .parquet{others}",
+        psijoin_printable::Quoted(field.name()),
+        psijoin_printable::Word(meant),
+    ))
 }
 
 /// Why a format cannot hold the first of these columns that it cannot.

@@ -1,11 +1,17 @@
 use arrow_array::RecordBatch;
 use arrow_schema::SchemaRef;
+use parquet::schema::types::SchemaDescPtr;
 
 use crate::Error;
 
 /// A file of typed columns whose schema has been read.
 pub(crate) trait TypedFile<'a> {
     fn schema(&self) -> &SchemaRef;
+
+    /// The schema of a Parquet file, as it has it.
+    fn parquet_schema(&self) -> Option<SchemaDescPtr> {
+        None
+    }
 
     /// Checks that these columns can be read, as far as the file's own description tells: in most formats, it does not.
     fn check(&self, _columns: &[usize]) -> Result<(), Error> {

@@ -1,10 +1,13 @@
 use std::sync::Arc;
 
 use arrow_schema::{DataType, Field, Schema, SchemaRef};
-use psijoin_printable::is_all_printable;
+use psijoin_printable::{Word, is_all_printable};
 
 use super::wire::{self, Reader};
-use crate::{Error, Source, arrow::value_type};
+use crate::{
+    Error, Source,
+    arrow::{unknown_meaning, value_type},
+};
 
 /// The most columns that can be given.
 pub const MAX_GIVEN_COLUMNS: usize = 256;
@@ -125,6 +128,15 @@ impl GivenColumns {
 /// A column as it is given: a dictionary as its values, and texts and binary data each in one type.
 fn given(field: &Field) -> Result<Field, Error> {
     use DataType::*;
+    if let Some(meant) = unknown_meaning(field) {
+        return Err(Error::CannotGive {
+            column: field.name().clone(),
+            reason: format!(
+                "it holds values of the type {}, which the other party would not get as such: leave it out, or convert it",
+                Word(meant)
+            ),
+        });
+    }
     let data_type = match value_type(field.data_type()) {
         Utf8 | LargeUtf8 | Utf8View => Utf8,
         Binary | LargeBinary | BinaryView => Binary,

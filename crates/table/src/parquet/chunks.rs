@@ -6,11 +6,18 @@ use parquet::{
     file::metadata::ColumnChunkMetaData,
 };
 
+use super::annotations::has_intervals;
 use crate::error::ParquetFault;
 
 /// What is wrong with the first chunk of these top-level columns that cannot be read, if any.
 pub(super) fn unreadable(file: &ArrowReaderMetadata, columns: &[usize]) -> Option<ParquetFault> {
     let schema = file.parquet_schema();
+    let roots = schema.root_schema().get_fields();
+    let mut intervals = columns.iter().filter_map(|&column| roots.get(column));
+    if let Some(column) = intervals.find(|column| has_intervals(column)) {
+        let column = column.name().to_owned();
+        return Some(ParquetFault::Interval { column });
+    }
     let groups = file.metadata().row_groups().iter();
     groups
         .flat_map(|group| group.columns().iter().enumerate())

@@ -156,6 +156,7 @@ impl Planned {
             encoding,
             content,
             partition: partitions.iter().map(|(_, value)| value.clone()).collect(),
+            int96: Default::default(),
             name: self.name,
         })
     }

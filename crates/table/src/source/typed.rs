@@ -2,6 +2,7 @@
 
 use std::{collections::BTreeSet, iter, slice, sync::Arc};
 
+use ::parquet::schema::types::SchemaDescPtr;
 use arrow_array::{ArrayRef, RecordBatch, RecordBatchOptions, StringArray};
 use arrow_schema::{DataType, Schema, SchemaRef};
 
@@ -46,6 +47,11 @@ impl Source {
     /// The columns that are in no dictionary in the first of the files, if that tells.
     pub(crate) fn without_dictionaries(&self) -> Result<Vec<usize>, Error> {
         open(&self.parts[0], self.format)?.without_dictionaries()
+    }
+
+    /// The schema of the first of the files as Parquet has it, if they are of that format.
+    pub(crate) fn parquet_schema(&self) -> Result<Option<SchemaDescPtr>, Error> {
+        Ok(open(&self.parts[0], self.format)?.parquet_schema())
     }
 
     /// Checks that all typed columns can be read, as far as the files' own descriptions tell.

@@ -15,15 +15,16 @@ use arrow_schema::{ArrowError, DataType, Field, Schema, SchemaRef, TimeUnit};
 use arrow_select::take::take;
 use parquet::{
     arrow::{
-        ArrowWriter,
+        ArrowSchemaConverter, ArrowWriter,
         arrow_writer::{
-            ArrowColumnChunk, ArrowColumnWriter, ArrowRowGroupWriterFactory, compute_leaves,
+            ArrowColumnChunk, ArrowColumnWriter, ArrowRowGroupWriterFactory, ArrowWriterOptions,
+            compute_leaves,
         },
     },
     basic::Compression,
     errors::ParquetError,
     file::{metadata::KeyValue, properties::WriterProperties, writer::SerializedFileWriter},
-    schema::types::ColumnPath,
+    schema::types::{ColumnPath, SchemaDescPtr, SchemaDescriptor},
 };
 
 use super::{
@@ -35,6 +36,7 @@ use crate::{
     Error, Progress,
     arrow::{batch_of, value_type},
     contained::contained,
+    parquet::kept,
 };
 
 /// Encodes row groups.
@@ -52,10 +54,19 @@ pub(super) struct Writer<'a, 'b> {
     inner: SerializedFileWriter<&'a mut Output<'b>>,
 }
 
-/// Begins a file of these columns. Those of `without_dictionaries` get none.
+/// The file whose columns are written, as far as it matters to how they are.
+#[derive(Default)]
+pub(super) struct Like {
+    /// The columns that get no dictionaries.
+    pub(super) without_dictionaries: Vec<usize>,
+    /// Its own schema, if it is a Parquet file.
+    pub(super) schema: Option<SchemaDescPtr>,
+}
+
+/// Begins a file of these columns.
 pub(super) fn create<'a, 'b>(
     schema: &Schema,
-    without_dictionaries: &[usize],
+    like: &Like,
     output: &'a mut Output<'b>,
 ) -> Result<(Encoder, Writer<'a, 'b>), Error> {
     let name = output.name;
@@ -67,7 +78,8 @@ pub(super) fn create<'a, 'b>(
         .into_iter()
         .map(|(key, value)| KeyValue::new(key, value));
     let metadata = Some(pairs.collect::<Vec<_>>()).filter(|pairs| !pairs.is_empty());
-    let builder = without_dictionaries
+    let builder = like
+        .without_dictionaries
         .iter()
         .map(|&column| ColumnPath::from(schema.field(column).name().clone()))
         .fold(WriterProperties::builder(), |builder, path| {
@@ -78,15 +90,43 @@ pub(super) fn create<'a, 'b>(
         .set_coerce_types(has_long_dates(&schema))
         .set_key_value_metadata(metadata)
         .build();
-    let (inner, columns) = ArrowWriter::try_new(output, schema.clone(), Some(properties))
-        .and_then(ArrowWriter::into_serialized_writer)
-        .map_err(|error| cannot_write(name, io_error(error)))?;
+    let create = || {
+        let columns = columns(&schema, like.schema.as_deref())?;
+        let columns = columns.map_err(ParquetError::General)?;
+        let options = ArrowWriterOptions::new()
+            .with_properties(properties)
+            .with_parquet_schema(columns);
+        ArrowWriter::try_new_with_options(output, schema.clone(), options)?.into_serialized_writer()
+    };
+    let (inner, columns) = create().map_err(|error| cannot_write(name, io_error(error)))?;
     let encoder = Encoder {
         name: name.to_owned(),
         schema,
         columns,
     };
     Ok((encoder, Writer { name, inner }))
+}
+
+/// The columns as they are written, if those of a Parquet file come first.
+///
+/// # Errors
+/// Within, the name of one that would lose what it says about its values.
+fn columns(
+    schema: &Schema,
+    file: Option<&SchemaDescriptor>,
+) -> Result<Result<SchemaDescriptor, String>, ParquetError> {
+    let converter = ArrowSchemaConverter::new().with_coerce_types(has_long_dates(schema));
+    let columns = converter.convert(schema)?;
+    Ok(match file {
+        Some(file) => kept(file, &columns),
+        None => Ok(columns),
+    })
+}
+
+/// The first of the columns of a Parquet file that would lose what it says about its values.
+pub(super) fn first_to_lose(schema: &Schema, file: &SchemaDescriptor) -> Option<String> {
+    let fields: Vec<Field> = schema.fields().iter().map(|field| written(field)).collect();
+    columns(&Schema::new(fields), Some(file)).ok()?.err()
 }
 
 impl Encoder {

@@ -22,7 +22,7 @@ use super::{
     groups::{Encoder, Group, GroupRows, GroupWriter},
     ipc,
     memory::{self, Kept},
-    parquet,
+    parquet, row_claims,
 };
 use crate::{
     Error, Format, Progress, Source,
@@ -83,16 +83,19 @@ pub(super) fn filter(
         name,
         progress,
     };
-    let schema = selection.schema();
+    let schema = Arc::new(row_claims::without(selection.schema()));
     let schema = match chosen.added {
-        Some(added) => &widened(schema, &added.schema),
-        None => schema,
+        Some(added) => &widened(&schema, &added.schema),
+        None => &schema,
     };
     match target {
         Target::Parquet(output) => {
-            let plain = source.without_dictionaries()?;
+            let like = parquet::Like {
+                without_dictionaries: source.without_dictionaries()?,
+                schema: source.parquet_schema()?,
+            };
             copy.write(
-                parquet::create(schema, &plain, output)?,
+                parquet::create(schema, &like, output)?,
                 schema,
                 chosen.order,
             )
@@ -449,7 +452,7 @@ pub(super) fn strings<'a>(
     let strings = (texts, added);
     match target {
         Target::Parquet(output) => {
-            let writing = parquet::create(&schema, &[], output)?;
+            let writing = parquet::create(&schema, &parquet::Like::default(), output)?;
             strings_to(writing, strings, (&schema, name), order, progress)
         }
         Target::Arrow(output) => {
