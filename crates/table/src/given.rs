@@ -46,8 +46,8 @@
 //!
 //! Columns have types: texts, integers, decimals, floating-point numbers of 32 and 64 bits, booleans, dates,
 //! timestamps, times of day and binary data. They arrive with the type that they have in Parquet or Arrow,
-//! except that a dictionary arrives as its values, and a UUID as binary data of 16 bytes. Columns of CSV, TSV
-//! and lines are texts without nulls. Other types are an error.
+//! except that a dictionary arrives as its values. UUIDs and JSON stay such. Columns of CSV, TSV and lines are
+//! texts without nulls. Other types, and extension types, are an error.
 //!
 //! # Bytes
 //!

@@ -1,6 +1,9 @@
 use std::sync::Arc;
 
-use arrow_schema::{DataType, Field, Schema, SchemaRef};
+use arrow_schema::{
+    DataType, Field, Schema, SchemaRef,
+    extension::{self, ExtensionType},
+};
 use psijoin_printable::{Word, is_all_printable};
 
 use super::wire::{self, Reader};
@@ -93,7 +96,7 @@ impl GivenColumns {
         bytes.extend((self.schema.fields().len() as u16).to_le_bytes());
         for field in self.schema.fields() {
             wire::write_text(&mut bytes, field.name());
-            wire::write_type(&mut bytes, field.data_type());
+            wire::write_meaning(&mut bytes, field);
             bytes.push(field.is_nullable().into());
         }
         bytes
@@ -118,8 +121,8 @@ impl GivenColumns {
         let mut fields = Vec::new();
         for _ in 0..reader.number()? {
             let name = reader.text(MAX_GIVEN_NAME_BYTES)?;
-            let data_type = reader.data_type()?;
-            fields.push(Field::new(name, data_type, reader.flag()?));
+            let column = reader.column(name)?;
+            fields.push(column.with_nullable(reader.flag()?));
         }
         Self::new(fields).map_err(|_| Error::MalformedOffer("has columns that cannot be given"))
     }
@@ -154,7 +157,17 @@ fn given(field: &Field) -> Result<Field, Error> {
     }
     // The values of a dictionary may be null where its keys are not.
     let nullable = field.is_nullable() || matches!(field.data_type(), Dictionary(..));
-    Ok(Field::new(field.name(), data_type, nullable))
+    let given = Field::new(field.name(), data_type, nullable);
+    // Of metadata, only what says what a value is. What a type is beneath the values of others was refused.
+    Ok(match (given.data_type(), field.extension_type_name()) {
+        (FixedSizeBinary(16), Some(extension::Uuid::NAME)) => {
+            given.with_extension_type(extension::Uuid)
+        }
+        (Utf8, Some(extension::Json::NAME)) => {
+            given.with_extension_type(extension::Json::default())
+        }
+        _ => given,
+    })
 }
 
 /// What is wrong about a name, as the other party shows it to its user, and writes it to a header.

@@ -4,7 +4,10 @@ use arrow_array::types::{
     Decimal32Type, Decimal64Type, Decimal128Type, Decimal256Type, DecimalType,
     validate_decimal_precision_and_scale,
 };
-use arrow_schema::{DataType, TimeUnit};
+use arrow_schema::{
+    DataType, Field, TimeUnit,
+    extension::{ExtensionType, Json, Uuid},
+};
 
 use psijoin_printable::is_all_printable;
 
@@ -46,6 +49,11 @@ const TIMESTAMP: u8 = 36;
 const TIME_32: u8 = 37;
 const TIME_64: u8 = 38;
 const FIXED_WIDTH: u8 = 39;
+const UUID: u8 = 40;
+const JSON: u8 = 41;
+
+/// The type beneath a UUID.
+const SIXTEEN_BYTES: DataType = DataType::FixedSizeBinary(16);
 
 const UNITS: [TimeUnit; 4] = [
     TimeUnit::Second,
@@ -65,6 +73,15 @@ pub(super) fn has_code(data_type: &DataType) -> bool {
 pub(super) fn write_text(bytes: &mut Vec<u8>, text: &str) {
     bytes.extend((text.len() as u16).to_le_bytes());
     bytes.extend(text.as_bytes());
+}
+
+/// Writes what a column's values are: the code of their type, or of what they stand for beyond it.
+pub(super) fn write_meaning(bytes: &mut Vec<u8>, field: &Field) {
+    match (field.data_type(), field.extension_type_name()) {
+        (&SIXTEEN_BYTES, Some(Uuid::NAME)) => bytes.push(UUID),
+        (DataType::Utf8, Some(Json::NAME)) => bytes.push(JSON),
+        (data_type, _) => write_type(bytes, data_type),
+    }
 }
 
 /// Writes the code of a type, and what more there is to say; nothing if it has none.
@@ -141,6 +158,22 @@ impl<'a> Reader<'a> {
         }
         let text = str::from_utf8(self.bytes(length)?);
         text.map_err(|_| Error::MalformedOffer("has a name that is not UTF-8"))
+    }
+
+    /// A column of this name, whose values are what comes next.
+    pub(super) fn column(&mut self, name: &str) -> Result<Field, Error> {
+        let column = |data_type| Field::new(name, data_type, false);
+        Ok(match self.0.first() {
+            Some(&UUID) => {
+                self.byte()?;
+                column(SIXTEEN_BYTES).with_extension_type(Uuid)
+            }
+            Some(&JSON) => {
+                self.byte()?;
+                column(DataType::Utf8).with_extension_type(Json::default())
+            }
+            _ => column(self.data_type()?),
+        })
     }
 
     pub(super) fn data_type(&mut self) -> Result<DataType, Error> {

@@ -22,6 +22,7 @@ mod given;
 mod groups;
 mod inspections;
 mod keys;
+mod logical_types;
 mod malformed;
 mod numbers;
 mod parts;
