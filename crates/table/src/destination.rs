@@ -188,7 +188,11 @@ impl Destination {
         for field in given.schema().fields() {
             let name = different(field.name(), prefix, &names);
             let nullable = field.is_nullable() || self.which != WhichRows::Shared;
-            let field = Field::new(&name, field.data_type().clone(), nullable);
+            let field = field
+                .as_ref()
+                .clone()
+                .with_name(&name)
+                .with_nullable(nullable);
             fields.push(Arc::new(field));
             names.push(name);
         }

@@ -47,11 +47,12 @@ def meaning(field: pa.Field, is_parquet: bool) -> tuple[Any, ...]:
     if pa.types.is_timestamp(arrow) and arrow.unit in ("s", "ms"):
         # pyarrow writes seconds to Parquet as milliseconds, and keeps the name of their zone where only it finds it.
         arrow = pa.timestamp("ms", "UTC" if arrow.tz else None)
+    # pyarrow reads days of 64 bits from Parquet as such of 32, whatever its own schema there says.
+    if arrow == pa.date64():
+        arrow = pa.date32()
     if is_parquet:
         if arrow == pa.time32("s"):
             arrow = pa.time32("ms")
-        if arrow == pa.date64():
-            arrow = pa.date32()
     # Names of what is within are the writer's own.
     shown = re.sub(r" \('\w+'\)", "", f"{arrow}")
     return shown, name if name is None or isinstance(name, str) else name.decode()
