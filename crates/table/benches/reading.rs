@@ -2,7 +2,8 @@
 //!
 //! Tables are generated in a temporary folder. Behind `--`, in any order: `rows=10000000`,
 //! `threads=2`, `repeat=5`, and the names of the tables, as `csv` or `parquet-plain`; without names, all of them. `frame` is in
-//! memory, in one batch with views, as a data frame of polars has it; its rows stay in memory when they are written.
+//! memory, in one batch with views, as a data frame of polars has it; its rows stay in memory when they are written. Beside `csv`,
+//! the crates `csv` and `arrow-csv` read the column of the key, on one thread, and the same hashing makes keys of it.
 //! The fastest of the repeated passes is printed. Half of the keys match when rows are written, in the table's order and in
 //! the one that both parties have in common.
 
@@ -12,13 +13,16 @@ use std::{
     env,
     fs::{self, File},
     io::{self, BufWriter, Write},
+    iter,
     path::Path,
     sync::Arc,
     time::{Duration, Instant},
 };
 
 use arrow_array::{
-    ArrayRef, Date32Array, Int64Array, RecordBatch, StringArray, StringViewArray, cast::AsArray,
+    ArrayRef, Date32Array, Int64Array, RecordBatch, StringArray, StringViewArray,
+    builder::{ArrayBuilder, StringBuilder},
+    cast::AsArray,
 };
 use arrow_select::concat::concat_batches;
 use parquet::{arrow::ArrowWriter, basic::Compression, file::properties::WriterProperties};
@@ -70,6 +74,9 @@ fn main() {
             let output = folder.path().join("output").with_extension(ending);
             let destination = || Destination::prepare(Some(&output), &source, Existing::Replace);
             pool.run(|| measure(name, &source, &destination, repeat));
+            if ending == "csv" {
+                pool.run(|| measure_peers(&path, source.bytes(), repeat));
+            }
             fs::remove_file(path).expect("it was written");
         }
     }
@@ -88,9 +95,8 @@ fn measure(
     repeat: usize,
 ) {
     let progress = Progress::default();
-    let key = KeySpec::new(vec!["email".to_owned()], vec![]).expect("a key");
     let (read, keys) = fastest(repeat, || {
-        KeyTable::read(source, &key, &[], &progress).expect("keys")
+        KeyTable::read(source, &key(), &[], &progress).expect("keys")
     });
     let bytes = source.bytes();
     print(name, "reading", keys.counts.rows, bytes, read);
@@ -116,6 +122,63 @@ fn measure(
         staged.expect("rows").commit().expect("rows")
     });
     print(name, "aligning half", keys.counts.rows, bytes, written);
+}
+
+/// Takes the key's column of a CSV file into memory.
+type Reader = fn(&Path) -> Vec<RecordBatch>;
+
+/// The column of the key.
+const KEY: &str = "email";
+
+/// How other readers fare with a CSV file, if the keys are then read from memory.
+fn measure_peers(path: &Path, bytes: u64, repeat: usize) {
+    let peers: [(&str, Reader); 2] = [("csv crate", by_csv), ("arrow-csv crate", by_arrow_csv)];
+    for (name, read) in peers {
+        let progress = Progress::default();
+        let (time, keys) = fastest(repeat, || {
+            let batches = read(path);
+            let source = Source::of_batches(name, batches[0].schema(), batches).expect("a table");
+            KeyTable::read(&source, &key(), &[], &progress).expect("keys")
+        });
+        print(name, "reading", keys.counts.rows, bytes, time);
+    }
+}
+
+fn by_csv(path: &Path) -> Vec<RecordBatch> {
+    let mut reader = csv::Reader::from_path(path).expect("a table");
+    let place = reader
+        .headers()
+        .expect("a header")
+        .iter()
+        .position(|name| name == KEY);
+    let place = place.expect("the key's column");
+    let mut record = csv::StringRecord::new();
+    let mut next = || {
+        let mut fields = StringBuilder::new();
+        while fields.len() < BATCH_ROWS && reader.read_record(&mut record).expect("a record") {
+            fields.append_value(&record[place]);
+        }
+        (fields.len() > 0).then(|| {
+            let fields: ArrayRef = Arc::new(fields.finish());
+            RecordBatch::try_from_iter([(KEY, fields)]).expect("one column")
+        })
+    };
+    iter::from_fn(&mut next).collect()
+}
+
+fn by_arrow_csv(path: &Path) -> Vec<RecordBatch> {
+    let schema = batch(0..0, 1).schema();
+    let reader = arrow_csv::ReaderBuilder::new(schema.clone())
+        .with_header(true)
+        .with_batch_size(BATCH_ROWS)
+        .with_projection(vec![schema.index_of(KEY).expect("the key's column")])
+        .build(File::open(path).expect("a table"))
+        .expect("a table");
+    reader.collect::<Result<_, _>>().expect("records")
+}
+
+fn key() -> KeySpec {
+    KeySpec::new(vec![KEY.to_owned()], vec![]).expect("a key")
 }
 
 /// Of both passes the rate is that of the rows and bytes of the input.
