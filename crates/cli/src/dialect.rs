@@ -102,7 +102,7 @@ pub(crate) fn tell(source: &Source, console: &Console) {
 }
 
 /// What the person who gave the table of this name should think about.
-pub(crate) fn warning(name: &str, doubt: Doubt) -> String {
+pub(crate) fn warning(name: &str, doubt: &Doubt) -> String {
     format!("{name}: {doubt}.")
 }
 

@@ -188,7 +188,7 @@ impl<'a> Party<'a> {
     /// [`Failure::DoubtfulTable`] if something is, and the user is strict.
     fn doubt(&self, doubts: &[Doubt]) -> Result<(), Failure> {
         let doubts = doubts.iter();
-        let warnings = doubts.map(|&doubt| dialect::warning(self.source.name(), doubt));
+        let warnings = doubts.map(|doubt| dialect::warning(self.source.name(), doubt));
         self.warn_of(warnings.collect(), Failure::DoubtfulTable)
     }
 

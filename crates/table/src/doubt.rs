@@ -1,12 +1,12 @@
 use std::fmt;
 
-use crate::Encoding;
+use crate::{Encoding, Places, Suspicion};
 
 /// What suggests that a table is written in another way than it is read, or that its keys cannot match.
 ///
 /// It is not a fault: the table can be read as it is. Its text is a sentence about the table that
 /// says what to do, and holds no value of it.
-#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+#[derive(Debug, Clone, PartialEq, Eq)]
 #[non_exhaustive]
 pub enum Doubt {
     /// The text seems to be UTF-16 without a byte order mark.
@@ -20,6 +20,15 @@ pub enum Doubt {
     QuotedKeys(u64),
     /// This many fields of the key are `\N`, as databases write nulls, in a text without escapes.
     NullMarks(u64),
+    /// Fields of a key column that surely are no keys, or not those that were meant.
+    Fields {
+        /// The column's name.
+        column: String,
+        /// What is suspicious about them.
+        suspicion: Suspicion,
+        /// How many they are, and where the first are.
+        places: Places,
+    },
     /// There are rows, and none has a key.
     NoKeys,
     /// The first line names the delimiter for Excel.
@@ -57,6 +66,11 @@ impl fmt::Display for Doubt {
                     "key fields are"
                 }
             ),
+            Self::Fields {
+                column,
+                suspicion,
+                places,
+            } => f.write_str(&suspicion.told(column, places)),
             Self::NoKeys => f.write_str(
                 "no row has a key: in each, a field of the key is empty, or normalisation leaves \
                  nothing of it",

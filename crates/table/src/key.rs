@@ -11,6 +11,7 @@ use crate::{
     header::Header,
     meaning::{Kind, Meaning, Observed},
     normalize::{self, ColumnRules, Rule},
+    suspicion::Suspicion,
 };
 
 /// Which columns are the key, and how each is normalised.
@@ -192,6 +193,8 @@ const CONTEXT: &str = "psijoin 2026-01 table key fingerprint v1";
 /// How the columns of a key are read: the same for all threads.
 pub(crate) struct KeyColumns<'a> {
     columns: Vec<KeyColumn<'a>>,
+    /// Whether the columns' names stand before the rows.
+    has_header: bool,
     context: ContextKey,
 }
 
@@ -202,6 +205,8 @@ pub(crate) struct KeyColumn<'a> {
     kind: Kind,
     /// The rules that are applied.
     pub(crate) rules: Cow<'a, [Rule]>,
+    /// Whether they make a hash of it in the end.
+    is_hashed: bool,
 }
 
 impl<'a> KeyColumns<'a> {
@@ -214,10 +219,28 @@ impl<'a> KeyColumns<'a> {
                     name,
                     kind,
                     rules: meant_for(kind, asked),
+                    is_hashed: matches!(asked, [_, .., Rule::Sha256]),
                 })
                 .collect(),
+            has_header: false,
             context: ContextKey::new(CONTEXT),
         }
+    }
+
+    /// The same columns of a text that may have its header within its rows once more.
+    pub(crate) fn below_header(self, has_header: bool) -> Self {
+        Self { has_header, ..self }
+    }
+
+    /// What is suspicious about a text, if that is what the column holds.
+    fn suspicion(&self, position: usize, text: &str) -> Option<Suspicion> {
+        let column = &self.columns[position];
+        let of_text = || {
+            let name = self.has_header.then_some(&*column.name);
+            let hidden = || column.is_hashed && Suspicion::is_unseen(text.trim());
+            Suspicion::of_field(text, name).or_else(|| hidden().then_some(Suspicion::Unseen))
+        };
+        (column.kind == Kind::Text).then(of_text).flatten()
     }
 
     /// The columns in the key's order.
@@ -300,21 +323,25 @@ impl<'a> Fingerprinter<'a> {
         }
     }
 
-    /// Appends the row's field at this position of the key. A null is the empty text. So is the `country` that goes with the
-    /// field, if the key has no column for it.
+    /// Appends the row's field at this position of the key, and tells what is suspicious about it. A null is the empty text. So
+    /// is the `country` that goes with the field, if the key has no column for it.
     pub(crate) fn field(
         &mut self,
         position: usize,
         text: Cow<'_, str>,
         country: &str,
-    ) -> Result<(), KeyFault> {
+    ) -> Result<Option<Suspicion>, KeyFault> {
+        let suspicion = self.key.suspicion(position, &text);
         let text = normalize::normalize(&self.key.columns[position].rules, text, country)?;
         self.observed[position].see(&text);
         self.complete &= !text.is_empty();
         // The length before each field makes the joined key unambiguous.
         self.join(&(text.len() as u64).to_le_bytes());
         self.join(text.as_bytes());
-        Ok(())
+        if text.is_empty() {
+            return Ok(None);
+        }
+        Ok(suspicion.or_else(|| Suspicion::is_unseen(&text).then_some(Suspicion::Unseen)))
     }
 
     /// Takes a field that cannot be read for a null.

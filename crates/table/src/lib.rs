@@ -193,6 +193,7 @@ mod row_numbers;
 mod section;
 mod source;
 mod spelling;
+mod suspicion;
 mod table;
 mod table_log;
 mod text;
@@ -225,6 +226,7 @@ pub use source::Source;
 pub use spelling::{
     date_format::DateFormat, null_words::NullWords, phone::Country, serial::UnixUnit, zone::Zone,
 };
+pub use suspicion::Suspicion;
 pub use table::{Counts, InspectedColumn, Items, KeyPartitions, KeyTable, MatchingRows, RowItems};
 pub use table_log::TableLog;
 pub use text::MAX_RECORD_BYTES;

@@ -11,7 +11,7 @@ pub(super) fn run(args: &args::Columns) -> Result<(), Failure> {
     let console = Console::wanted(false);
     dialect::tell(&source, &console);
     for doubt in source.doubts()? {
-        console.warn(dialect::warning(source.name(), doubt));
+        console.warn(dialect::warning(source.name(), &doubt));
     }
     let names = source.columns()?.into_iter();
     let lines = names.map(|name| format!("{}\n", Escaped(&name)));

@@ -29,7 +29,7 @@ pub(super) fn run(args: &args::Keys) -> Result<(), Failure> {
     )?;
     let doubts = source.doubts()?.into_iter().chain(seen.keys.doubts.clone());
     for doubt in doubts {
-        console.warn(dialect::warning(source.name(), doubt));
+        console.warn(dialect::warning(source.name(), &doubt));
     }
     match args.json {
         true => output::json(&Report::new(file(args, &source), &source, &seen))?,

@@ -12,6 +12,7 @@ use crate::{
     BadCellsOfKey, BadKeys, Doubt, Error, MAX_ROWS,
     meaning::{Kind, Meaning, Observed},
     numbers::Totals,
+    suspicion::Suspects,
 };
 
 /// What was read of a table so far.
@@ -25,6 +26,7 @@ pub(crate) struct Collector<'a> {
     totals: Vec<Totals>,
     observed: Vec<Observed>,
     bad_cells: BadCellsOfKey,
+    suspects: Suspects,
     strays: Strays,
     inspector: Option<Inspector<'a>>,
     starts: Vec<BlockStart>,
@@ -49,6 +51,7 @@ impl<'a> Collector<'a> {
             totals: sought.numbers.iter().map(|_| Totals::default()).collect(),
             observed: sought.key.observed(),
             bad_cells: BadCellsOfKey::default(),
+            suspects: Suspects::default(),
             strays: Strays::default(),
             inspector: (sought.inspected).map(|kept| Inspector::new(&sought.key, kept)),
             starts: Vec::new(),
@@ -96,6 +99,7 @@ impl<'a> Collector<'a> {
         for (observed, more) in self.observed.iter_mut().zip(stretch.observed) {
             observed.merge(more);
         }
+        self.suspects.extend(stretch.suspects, origin.first);
         self.strays.quotes += stretch.strays.quotes;
         self.strays.nulls += stretch.strays.nulls;
         if let (Some(inspector), Some(more)) = (&mut self.inspector, stretch.inspector) {
@@ -147,6 +151,13 @@ impl<'a> Collector<'a> {
         self.bad_cells.check(self.sought.bad_keys, self.rows)?;
         let looks = self.observed.iter().filter_map(Observed::look).collect();
         let meanings: Vec<Meaning> = self.observed.into_iter().map(Observed::finish).collect();
+        let columns = self.sought.key.columns();
+        let suspicious = self.suspects.into_sorts();
+        let suspicious = suspicious.map(|(position, suspicion, places)| Doubt::Fields {
+            column: columns[position].name.clone(),
+            suspicion,
+            places,
+        });
         let has_no_keys = self.rows > 0 && self.left_out == self.rows;
         let collected = Collected {
             table: self.sought.table.to_owned(),
@@ -154,7 +165,10 @@ impl<'a> Collector<'a> {
             left_out: self.left_out,
             partitions: self.partitions,
             totals: self.totals,
-            doubts: doubts(&self.strays, &meanings, has_no_keys),
+            doubts: doubts(&self.strays, &meanings, has_no_keys)
+                .into_iter()
+                .chain(suspicious)
+                .collect(),
             meanings,
             looks,
             bad_cells: self.bad_cells,

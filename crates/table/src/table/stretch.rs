@@ -11,6 +11,7 @@ use crate::{
     key::{Fingerprinter, KeyColumns},
     meaning::Observed,
     numbers::Number,
+    suspicion::{Suspects, Suspicion},
 };
 
 /// Keys are parted by the first byte of their fingerprints, which are uniform.
@@ -44,6 +45,7 @@ pub(crate) struct Stretch<'a> {
     pub(super) observed: Vec<Observed>,
     /// Their places count from the stretch's beginning.
     pub(super) bad_cells: BadCellsOfKey,
+    pub(super) suspects: Suspects,
     pub(super) strays: Strays,
     pub(super) inspector: Option<Inspector<'a>>,
     /// Why the next row cannot be read. Its place counts from the stretch's beginning.
@@ -93,6 +95,7 @@ pub(crate) struct Builder<'a> {
     bad_cells: BadCellsOfKey,
     /// The last row that has one.
     bad_row: Option<u32>,
+    suspects: Suspects,
     strays: Strays,
     inspector: Option<Inspector<'a>>,
 }
@@ -111,6 +114,7 @@ impl<'a> Builder<'a> {
             },
             bad_cells: BadCellsOfKey::default(),
             bad_row: None,
+            suspects: Suspects::default(),
             strays: Strays::default(),
             inspector: (sought.inspected).map(|kept| Inspector::new(&sought.key, kept)),
         }
@@ -130,9 +134,17 @@ impl<'a> Builder<'a> {
             inspector.field(position, text, country);
         }
         let taken = field.and_then(|text| self.fingerprinter.field(position, text, country));
-        if let Err(fault) = taken {
-            self.bad_cell(position, fault, place);
+        match taken {
+            Ok(None) => {}
+            Ok(Some(suspicion)) => self.suspect(position, suspicion, place),
+            Err(fault) => self.bad_cell(position, fault, place),
         }
+    }
+
+    /// Notes that a field of the key is suspicious.
+    #[cold]
+    pub(super) fn suspect(&mut self, position: usize, suspicion: Suspicion, place: Place) {
+        self.suspects.see(position, suspicion, self.file, place);
     }
 
     #[cold]
@@ -213,6 +225,7 @@ impl<'a> Builder<'a> {
             numbers: self.numbers,
             observed,
             bad_cells: self.bad_cells,
+            suspects: self.suspects,
             strays: self.strays,
             inspector: self.inspector,
             error,

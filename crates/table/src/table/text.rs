@@ -33,7 +33,7 @@ pub(super) fn read_text(
     let key_texts = key_names.map(|name| (name, Kind::Text));
     let sought = Sought {
         table: source.name(),
-        key: KeyColumns::new(wanted.key, key_texts),
+        key: KeyColumns::new(wanted.key, key_texts).below_header(layout.has_header()),
         bad_keys: wanted.bad_keys(),
         numbers: wanted.numbers,
         inspected: wanted.inspected.as_ref(),

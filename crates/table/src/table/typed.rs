@@ -216,7 +216,12 @@ impl Rows<'_> {
         for (row, key) in known.learn(keys, stretch).into_iter().enumerate() {
             let place = self.place(row);
             let has_key = match known.key(key) {
-                Ok(fingerprint) => stretch.known_row(*fingerprint, place),
+                Ok((fingerprint, suspicion)) => {
+                    if let Some(suspicion) = suspicion {
+                        stretch.suspect(0, *suspicion, place);
+                    }
+                    stretch.known_row(*fingerprint, place)
+                }
                 Err(fault) => {
                     stretch.key_field(0, Err(fault.clone()), "", place);
                     stretch.known_row(None, place)

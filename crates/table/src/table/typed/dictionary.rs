@@ -9,10 +9,11 @@ use crate::{
     KeyFault,
     arrow::KeyColumn,
     key::{Fingerprinter, KeyColumns},
+    suspicion::Suspicion,
 };
 
-/// A value as a key of one column: its fingerprint, or none if it is null or empty.
-type Key = Result<Option<[u8; 32]>, KeyFault>;
+/// A value as a key of one column: its fingerprint, or none if it is null or empty, and what is suspicious about it.
+type Key = Result<(Option<[u8; 32]>, Option<Suspicion>), KeyFault>;
 
 /// The keys of a dictionary that rows have had so far. A dictionary may hold others, even faulty
 /// ones, which are of no concern.
@@ -59,11 +60,13 @@ impl<'a> DictionaryKeys<'a> {
             if field.is_ok() && fingerprinter.finish_row() {
                 hashed.push(place);
             }
-            self.keys[place] = Some(field.map(|()| None));
+            self.keys[place] = Some(field.map(|suspicion| (None, suspicion)));
         }
         let (fingerprints, observed) = fingerprinter.finish();
         for (place, fingerprint) in hashed.into_iter().zip(fingerprints) {
-            self.keys[place] = Some(Ok(Some(fingerprint)));
+            if let Some(Ok((known, _))) = &mut self.keys[place] {
+                *known = Some(fingerprint);
+            }
         }
         stretch.observe(observed);
         places
@@ -73,7 +76,7 @@ impl<'a> DictionaryKeys<'a> {
     pub(super) fn key(&self, place: Option<u32>) -> &Key {
         match place {
             Some(place) => self.keys[place as usize].as_ref().expect("it was learnt"),
-            None => &Ok(None),
+            None => &Ok((None, None)),
         }
     }
 }

@@ -1,0 +1,294 @@
+//! Texts of the key that surely are no keys, or not the keys that were meant.
+//!
+//! Whether they are cannot be known, so they are compared like others, and counted. What is looked at is cheap: it is done for
+//! each field of each row.
+
+use psijoin_printable::is_printable;
+
+use crate::{Places, error::Place, spelling::null_words};
+
+/// What is suspicious about a text of the key.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+#[non_exhaustive]
+pub enum Suspicion {
+    /// It is a word that programs write for null, as `nan` or `#N/A`.
+    NullWord,
+    /// It is a number in scientific notation, as `1.58E+18`: of a long id digits are lost.
+    Rounded,
+    /// It has characters that nobody sees, or spaces at its ends.
+    Unseen,
+    /// It is a line of dashes, the header once more, or what a database says of its rows.
+    NoData,
+}
+
+impl Suspicion {
+    /// What is suspicious about a field before any rule is applied, in a column of this name if the table has a header.
+    pub(crate) fn of_field(text: &str, column: Option<&str>) -> Option<Self> {
+        let is = |found: bool, suspicion| found.then_some(suspicion);
+        match text.as_bytes() {
+            [] => None,
+            _ if column == Some(text) => Some(Self::NoData),
+            [b'N' | b'n' | b'#' | b'<' | b'(' | b'[', ..]
+            | [b'1', b'.', b'#', ..]
+            | [b'-', b'1' | b'n' | b'N', ..]
+                if is_null_word(text) =>
+            {
+                Some(Self::NullWord)
+            }
+            [b'0'..=b'9', b'.' | b',' | b'e' | b'E', ..] | [b'-', b'0'..=b'9', _, ..] => {
+                is(is_scientific(text), Self::Rounded)
+            }
+            [first @ (b'-' | b'=' | b'_' | b'*' | b'+'), rest @ ..] => is(
+                rest.len() > 1 && rest.iter().all(|byte| byte == first || *byte == b'+'),
+                Self::NoData,
+            ),
+            [b'(', ..] => is(is_count_of_rows(text), Self::NoData),
+            _ => None,
+        }
+    }
+
+    /// Whether a text has characters that nobody sees, or spaces at its ends.
+    pub(crate) fn is_unseen(text: &str) -> bool {
+        let bytes = text.as_bytes();
+        let at_ends = bytes.first() == Some(&b' ') || bytes.last() == Some(&b' ');
+        at_ends || !is_plain(bytes) && hides_something(text)
+    }
+
+    /// Suspicious fields, and what to do.
+    pub(crate) fn told(self, column: &str, places: &Places) -> String {
+        let (one, several, what) = match self {
+            Self::NullWord => (
+                "is a word that programs write for null",
+                "are words that programs write for null",
+                "rows without a key would match each other: if they stand for null, say so by a first rule, as in \
+                 --normalize COLUMN=null:common",
+            ),
+            Self::Rounded => (
+                "is a number in scientific notation, as 1.58E+18",
+                "are numbers in scientific notation, as 1.58E+18",
+                "digits of a long id are lost there, and several ids may have become one: export the column as text",
+            ),
+            Self::Unseen => (
+                "has characters that nobody sees, or spaces at its ends",
+                "have characters that nobody sees, or spaces at their ends",
+                "they match no key without them: --normalize COLUMN=trim takes spaces off, and other characters have to be \
+                 removed where the table comes from",
+            ),
+            Self::NoData => (
+                "seems to be no data, but a line of dashes, a header once more, or a number of rows",
+                "seem to be no data, but lines of dashes, headers once more, or numbers of rows",
+                "they are compared like others: remove them",
+            ),
+        };
+        let what_is = match places.count {
+            1 => format!("1 field of `{column}` {one}"),
+            count => format!("{count} fields of `{column}` {several}"),
+        };
+        format!("{what_is} ({places}); {what}")
+    }
+}
+
+/// `\N` is a matter of [escapes](crate::Dialect::with_escapes).
+fn is_null_word(text: &str) -> bool {
+    text.len() <= 8 && null_words::COMMON.contains(&text.trim_end())
+}
+
+/// As `1.58292E+18`, `1,58E+18` or `1E+18`. A code such as `1E5` is none: programs write a sign, or a point before.
+fn is_scientific(text: &str) -> bool {
+    let text = text.trim_end();
+    let Some((mantissa, exponent)) = text.split_once(['e', 'E']) else {
+        return false;
+    };
+    let mantissa = mantissa.strip_prefix('-').unwrap_or(mantissa);
+    let all_digits =
+        |text: &str| !text.is_empty() && text.bytes().all(|byte| byte.is_ascii_digit());
+    let has_point = mantissa.contains(['.', ',']);
+    let has_sign = exponent.starts_with('+') || has_point && exponent.starts_with('-');
+    let digits = exponent.trim_start_matches(['+', '-']);
+    (has_sign || has_point)
+        && all_digits(digits)
+        && digits.len() <= 3
+        && all_digits(&mantissa.replacen(['.', ','], "", 1))
+}
+
+/// As `(3 rows)` and `(1 row affected)`.
+fn is_count_of_rows(text: &str) -> bool {
+    let Some(rest) = text.strip_prefix('(') else {
+        return false;
+    };
+    let rest = rest.trim_start_matches(|c: char| c.is_ascii_digit());
+    rest.len() + 1 < text.len()
+        && ["row", "Row", "record"]
+            .iter()
+            .any(|word| rest.trim_start().starts_with(word))
+}
+
+/// Whether there are only characters of ASCII that can be seen, and spaces: eight at a time.
+fn is_plain(bytes: &[u8]) -> bool {
+    const EACH: u64 = 0x0101_0101_0101_0101;
+    let (chunks, rest) = bytes.as_chunks::<8>();
+    let odd = chunks.iter().fold(0, |odd, chunk| {
+        let word = u64::from_le_bytes(*chunk);
+        // Of each byte the highest bit: of those that have it, of those below a space, and of the last one.
+        let beyond = word | word.wrapping_sub(EACH * 0x20) | word.wrapping_add(EACH);
+        odd | beyond & (EACH * 0x80)
+    });
+    odd == 0 && rest.iter().all(|byte| matches!(byte, 0x20..=0x7e))
+}
+
+fn hides_something(text: &str) -> bool {
+    let is_seen = |character: char| {
+        is_printable(character) && (character == ' ' || !character.is_whitespace())
+    };
+    let mut before = 'x';
+    text.chars().any(|character| {
+        // Joiners within words of other scripts are letters there.
+        let joins = matches!(character, '\u{200c}' | '\u{200d}') && !before.is_ascii();
+        before = character;
+        !joins && !is_seen(character)
+    })
+}
+
+/// The suspicious fields of a table.
+#[derive(Debug, Clone, Default)]
+pub(crate) struct Suspects(Vec<(usize, Suspicion, Places)>);
+
+impl Suspects {
+    /// Notes a field at this position of the key, behind all others.
+    pub(crate) fn see(&mut self, position: usize, suspicion: Suspicion, file: &str, place: Place) {
+        self.places(position, suspicion).see(file, place);
+    }
+
+    /// Adds those of the rows that follow: see [`Places::extend`].
+    pub(crate) fn extend(&mut self, next: Self, by: u64) {
+        for (position, suspicion, places) in next.0 {
+            self.places(position, suspicion).extend(places, by);
+        }
+    }
+
+    /// Each sort at each position of the key.
+    pub(crate) fn into_sorts(self) -> impl Iterator<Item = (usize, Suspicion, Places)> {
+        self.0.into_iter()
+    }
+
+    fn places(&mut self, position: usize, suspicion: Suspicion) -> &mut Places {
+        let is_same =
+            |(at, of, _): &(usize, Suspicion, Places)| (*at, *of) == (position, suspicion);
+        let index = self.0.iter().position(is_same).unwrap_or_else(|| {
+            self.0.push((position, suspicion, Places::default()));
+            self.0.len() - 1
+        });
+        &mut self.0[index].2
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn what_is_no_key_is_known() {
+        use Suspicion::*;
+        for (suspicion, texts) in [
+            (
+                NullWord,
+                &[
+                    "nan", "NaN", "NULL", "None", "#N/A", "<NA>", "N/A", "-nan", "1.#IND", "nan ",
+                ][..],
+            ),
+            (
+                Rounded,
+                &[
+                    "1.58292E+18",
+                    "1,58E+18",
+                    "1E+18",
+                    "4.90172e+12",
+                    "1.5e18",
+                    "-1.5E-7",
+                    "9e+09",
+                ],
+            ),
+            (
+                NoData,
+                &[
+                    "----",
+                    "====",
+                    "-----+----",
+                    "(3 rows)",
+                    "(1 row affected)",
+                    "(12 records)",
+                ],
+            ),
+        ] {
+            for text in texts {
+                assert_eq!(Suspicion::of_field(text, None), Some(suspicion), "{text}");
+            }
+        }
+        for text in [
+            "",
+            "n",
+            "nancy",
+            "Null-Island",
+            "#1",
+            "<x>",
+            "(030) 12",
+            "1.5",
+            "1E5",
+            "12E3",
+            "1e",
+            "1.E",
+            "1.5E",
+            "-1",
+            "-",
+            "--",
+            "-a-",
+            "1.2.3E+4",
+            "1E+1234",
+            "(rows)",
+            "(3)",
+            "1-2",
+            "e+5",
+            "+49301234567",
+            "+-*",
+        ] {
+            assert_eq!(Suspicion::of_field(text, None), None, "{text}");
+        }
+        assert_eq!(Suspicion::of_field("id", Some("id")), Some(NoData));
+        assert_eq!(Suspicion::of_field("id", Some("ids")), None);
+    }
+
+    #[test]
+    fn characters_that_nobody_sees_are_found() {
+        for text in [
+            " a",
+            "a ",
+            "a\tb",
+            "a\u{a0}b",
+            "\u{feff}a",
+            "a\u{200b}b",
+            "a\u{ad}b",
+            "\u{202e}a",
+            "12345678\u{1}",
+            "1234567\u{7f}",
+            "ada\u{200d}b",
+            "Zu\u{308}rich\u{2028}",
+            "a\u{3000}b",
+            "\u{200d}a",
+        ] {
+            assert!(Suspicion::is_unseen(text), "{text:?}");
+        }
+        for text in [
+            "",
+            "a",
+            "ada@example.org",
+            "last, first",
+            "Zürich",
+            "Zu\u{308}rich",
+            "日本",
+            "می\u{200c}خواهم",
+            "a b c d e f g h",
+        ] {
+            assert!(!Suspicion::is_unseen(text), "{text:?}");
+        }
+    }
+}
