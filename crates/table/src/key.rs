@@ -219,7 +219,7 @@ impl<'a> KeyColumns<'a> {
                     name,
                     kind,
                     rules: meant_for(kind, asked),
-                    is_hashed: matches!(asked, [_, .., Rule::Sha256]),
+                    is_hashed: asked.last() == Some(&Rule::Hash),
                 })
                 .collect(),
             has_header: false,

@@ -27,7 +27,8 @@ impl Suspicion {
         let is = |found: bool, suspicion| found.then_some(suspicion);
         match text.as_bytes() {
             [] => None,
-            _ if column == Some(text) => Some(Self::NoData),
+            // A single letter may well be a key, too.
+            [_, _, ..] if column == Some(text) => Some(Self::NoData),
             [b'N' | b'n' | b'#' | b'<' | b'(' | b'[', ..]
             | [b'1', b'.', b'#', ..]
             | [b'-', b'1' | b'n' | b'N', ..]
@@ -255,6 +256,7 @@ mod tests {
         }
         assert_eq!(Suspicion::of_field("id", Some("id")), Some(NoData));
         assert_eq!(Suspicion::of_field("id", Some("ids")), None);
+        assert_eq!(Suspicion::of_field("a", Some("a")), None);
     }
 
     #[test]

@@ -102,7 +102,9 @@ fn escapes_stand_for_characters_and_rows_keep_their_bytes() {
     let without_null = read(&output, &id).unwrap();
     assert_eq!(without_null.fingerprints, keys.fingerprints);
     let (_, output) = written("o.parquet", &|_| true).unwrap();
-    assert_eq!(read(&output, &id).unwrap(), without_null);
+    let of_parquet = read(&output, &id).unwrap();
+    assert_eq!(of_parquet.fingerprints, without_null.fingerprints);
+    assert_eq!(of_parquet.counts, without_null.counts);
     let refused = written("o.txt", &|_| true).unwrap_err();
     assert!(matches!(refused, Error::Unfit { .. }));
 }
