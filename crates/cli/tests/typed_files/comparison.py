@@ -54,7 +54,7 @@ def meaning(field: pa.Field, is_parquet: bool) -> tuple[Any, ...]:
         if arrow == pa.time32("s"):
             arrow = pa.time32("ms")
     # Names of what is within are the writer's own.
-    shown = re.sub(r" \('\w+'\)", "", f"{arrow}")
+    shown = re.sub(r" \('\w+'\)", "", f"{arrow}").replace("<element:", "<item:")
     return shown, name if name is None or isinstance(name, str) else name.decode()
 
 
