@@ -5,7 +5,7 @@ from pathlib import Path
 
 import pyarrow as pa
 
-from .column_types import BINARIES, STRINGS, UUID
+from .column_types import BINARIES, STRINGS
 from .difference import Difference, expect
 from .expectation import Expectation
 from .formats import TYPED, Format, read_compressed, relation
@@ -129,7 +129,7 @@ def as_given(table: pa.Table) -> pa.Table:
     """The table with the types that its columns are given with."""
     types = {held.arrow: pa.string() for held in STRINGS}
     types |= {held.arrow: pa.binary() for held in BINARIES[:-1]}
-    return cast(table, types | {UUID.arrow: pa.binary(16)})
+    return cast(table, types)
 
 
 def cast(table: pa.Table, types: dict[pa.DataType, pa.DataType]) -> pa.Table:
