@@ -29,6 +29,15 @@ pub enum Doubt {
         /// How many they are, and where the first are.
         places: Places,
     },
+    /// One key is in far more rows than others are, and in more than a percent of all.
+    Frequent {
+        /// How many rows have it.
+        rows: u64,
+        /// How many rows have a key.
+        of: u64,
+        /// The first row that has it, from 1, the header not among them.
+        first: u64,
+    },
     /// There are rows, and none has a key.
     NoKeys,
     /// The first line names the delimiter for Excel.
@@ -71,6 +80,11 @@ impl fmt::Display for Doubt {
                 suspicion,
                 places,
             } => f.write_str(&suspicion.told(column, places)),
+            Self::Frequent { rows, of, first } => write!(
+                f,
+                "{rows} of {of} rows with a key have one and the same, beginning with row {first} (not counting a header): if it stands for no \
+                 key, say so by a first rule, as in --normalize COLUMN=null:WORD; `psijoin keys` shows it"
+            ),
             Self::NoKeys => f.write_str(
                 "no row has a key: in each, a field of the key is empty, or normalisation leaves \
                  nothing of it",

@@ -333,13 +333,16 @@ impl<'a> Fingerprinter<'a> {
     ) -> Result<Option<Suspicion>, KeyFault> {
         let suspicion = self.key.suspicion(position, &text);
         let text = normalize::normalize(&self.key.columns[position].rules, text, country)?;
-        self.observed[position].see(&text);
+        let is_zero_led = self.observed[position].see(&text);
         self.complete &= !text.is_empty();
         // The length before each field makes the joined key unambiguous.
         self.join(&(text.len() as u64).to_le_bytes());
         self.join(text.as_bytes());
         if text.is_empty() {
             return Ok(None);
+        }
+        if is_zero_led {
+            return Ok(suspicion.or(Some(Suspicion::ZeroLed)));
         }
         Ok(suspicion.or_else(|| Suspicion::is_unseen(&text).then_some(Suspicion::Unseen)))
     }

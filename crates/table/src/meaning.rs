@@ -251,6 +251,7 @@ pub(crate) struct Observed {
     /// Which sorts of values were seen, where that has to be seen.
     sorts: Option<Sorts>,
     sample: Sample,
+    digits: Digits,
 }
 
 /// What the keys of a column are, as far as it can be told from the first of each stretch of the table: for the owner alone, who
@@ -272,6 +273,46 @@ struct Sample {
     seen: u32,
     like_hashes: u32,
     like_addresses: u32,
+}
+
+/// The lengths of texts that have digits alone: the bit of this number for a text of this length, below 64.
+#[derive(Default)]
+struct Digits {
+    /// Of those that begin with a zero.
+    zero_led: u64,
+    others: u64,
+}
+
+impl Digits {
+    /// Looks at a text; says whether it has several digits and begins with a zero.
+    fn see(&mut self, text: &[u8]) -> bool {
+        let lengths = match text {
+            [b'0', _, ..] => &mut self.zero_led,
+            [b'1'..=b'9', ..] => &mut self.others,
+            _ => return false,
+        };
+        let are_all = text.len() < 64 && are_digits(text);
+        *lengths |= u64::from(are_all) << (text.len() & 63);
+        are_all && text[0] == b'0' && text.len() > 1
+    }
+
+    /// Whether all with zeros are of one length, to which they seem to be filled up, and there are shorter ones without.
+    fn are_filled_up_in_part(&self) -> bool {
+        self.zero_led.is_power_of_two() && self.others & (self.zero_led - 1) != 0
+    }
+}
+
+/// Whether all bytes are digits: eight at a time.
+fn are_digits(bytes: &[u8]) -> bool {
+    const EACH: u64 = 0x0101_0101_0101_0101;
+    let (chunks, rest) = bytes.as_chunks::<8>();
+    let others = chunks.iter().fold(0, |others, chunk| {
+        let word = u64::from_le_bytes(*chunk);
+        // The upper half of a digit is 3, also once 6 is added.
+        let upper = (word | word.wrapping_add(EACH * 6)) & (EACH * 0xf0);
+        others | upper ^ (EACH * 0x30) | (word & (EACH * 0xf0)) ^ (EACH * 0x30)
+    });
+    others == 0 && rest.iter().all(u8::is_ascii_digit)
 }
 
 /// As many texts of each stretch are looked at.
@@ -318,14 +359,25 @@ impl Observed {
             meaning,
             sorts: has_to_be_seen.then(Sorts::default),
             sample: Sample::default(),
+            digits: Digits::default(),
         }
     }
 
-    /// Looks at a canonical text.
-    pub(crate) fn see(&mut self, text: &str) {
+    /// Looks at a canonical text; says whether it may be a number that is filled up with zeros.
+    pub(crate) fn see(&mut self, text: &str) -> bool {
         if self.sample.seen < SAMPLE {
             self.sample.see(text);
         }
+        match self.meaning.kind {
+            Kind::Text | Kind::Digits => self.digits.see(text.as_bytes()),
+            _ => {
+                self.see_sort(text);
+                false
+            }
+        }
+    }
+
+    fn see_sort(&mut self, text: &str) {
         let Some(sorts) = &mut self.sorts else {
             return;
         };
@@ -342,6 +394,8 @@ impl Observed {
         self.sample.seen += other.sample.seen;
         self.sample.like_hashes += other.sample.like_hashes;
         self.sample.like_addresses += other.sample.like_addresses;
+        self.digits.zero_led |= other.digits.zero_led;
+        self.digits.others |= other.digits.others;
         if let (Some(sorts), Some(others)) = (&mut self.sorts, other.sorts) {
             sorts.seen_with |= others.seen_with;
             sorts.seen_without |= others.seen_without;
@@ -355,6 +409,11 @@ impl Observed {
             Kind::Text => self.sample.look(),
             _ => None,
         }
+    }
+
+    /// Whether numbers seem to be filled up with zeros in some rows and not in others.
+    pub(crate) fn are_filled_up_in_part(&self) -> bool {
+        self.digits.are_filled_up_in_part()
     }
 
     pub(crate) fn finish(self) -> Meaning {
@@ -384,8 +443,48 @@ mod tests {
             _ => format!("c={rules}").parse::<ColumnRules>().unwrap().rules,
         };
         let mut observed = Observed::new(kind, &rules);
-        texts.iter().for_each(|text| observed.see(text));
+        texts.iter().for_each(|text| {
+            observed.see(text);
+        });
         observed.finish().to_string()
+    }
+
+    #[test]
+    fn zeros_before_numbers_are_doubted_where_shorter_numbers_have_none() {
+        let doubted = |texts: &[&str]| {
+            let mut observed = Observed::new(Kind::Text, &[]);
+            texts.iter().for_each(|text| {
+                observed.see(text);
+            });
+            observed.are_filled_up_in_part()
+        };
+        assert!(doubted(&["00123", "123"]));
+        assert!(doubted(&["000000000123", "99", "12345"]));
+        // Postal codes, telephone numbers, and a number of zero.
+        for texts in [
+            &["01067", "20095"][..],
+            &["0301234", "030123456", "1234"],
+            &["00123", "0"],
+            &["00123", "12a", "a1"],
+            &["007", "1234"],
+        ] {
+            assert!(!doubted(texts), "{texts:?}");
+        }
+    }
+
+    #[test]
+    fn digits_are_found_eight_at_a_time() {
+        for byte in 0..=u8::MAX {
+            for place in 0..11 {
+                let mut text = *b"01234567890";
+                text[place] = byte;
+                assert_eq!(
+                    are_digits(&text),
+                    byte.is_ascii_digit(),
+                    "{byte} at {place}"
+                );
+            }
+        }
     }
 
     #[test]

@@ -19,6 +19,8 @@ pub enum Suspicion {
     Unseen,
     /// It is a line of dashes, the header once more, or what a database says of its rows.
     NoData,
+    /// It is a number with zeros before it, as `00123`, where shorter numbers have none.
+    ZeroLed,
 }
 
 impl Suspicion {
@@ -79,6 +81,11 @@ impl Suspicion {
                 "seems to be no data, but a line of dashes, a header once more, or a number of rows",
                 "seem to be no data, but lines of dashes, headers once more, or numbers of rows",
                 "they are compared like others: remove them",
+            ),
+            Self::ZeroLed => (
+                "is a number that begins with zeros, as 00123, where shorter numbers do not",
+                "are numbers that begin with zeros, as 00123, where shorter numbers do not",
+                "`00123` and `123` are different keys: if they are one, say --normalize COLUMN=number",
             ),
         };
         let what_is = match places.count {

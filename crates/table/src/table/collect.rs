@@ -12,7 +12,7 @@ use crate::{
     BadCellsOfKey, BadKeys, Doubt, Error, MAX_ROWS,
     meaning::{Kind, Meaning, Observed},
     numbers::Totals,
-    suspicion::Suspects,
+    suspicion::{Suspects, Suspicion},
 };
 
 /// What was read of a table so far.
@@ -150,9 +150,15 @@ impl<'a> Collector<'a> {
     pub(crate) fn finish(self) -> Result<(Collected, Findings), Error> {
         self.bad_cells.check(self.sought.bad_keys, self.rows)?;
         let looks = self.observed.iter().filter_map(Observed::look).collect();
+        let filled_up: Vec<bool> = (self.observed.iter())
+            .map(Observed::are_filled_up_in_part)
+            .collect();
         let meanings: Vec<Meaning> = self.observed.into_iter().map(Observed::finish).collect();
         let columns = self.sought.key.columns();
         let suspicious = self.suspects.into_sorts();
+        let suspicious = suspicious.filter(|(position, suspicion, _)| {
+            *suspicion != Suspicion::ZeroLed || filled_up[*position]
+        });
         let suspicious = suspicious.map(|(position, suspicion, places)| Doubt::Fields {
             column: columns[position].name.clone(),
             suspicion,

@@ -39,6 +39,7 @@ impl Collected {
             return Err(Error::TooManyItems { file: self.table });
         };
         let counts = self.counts(distinct.fingerprints.len() as u64);
+        let frequent = distinct.most_frequent().doubt(&counts);
         let numbers = self.totals.iter().zip(distinct.numbers);
         Ok(KeyTable {
             rows: RowItems {
@@ -58,7 +59,7 @@ impl Collected {
             counts,
             meanings: self.meanings,
             bad_cells: self.bad_cells,
-            doubts: self.doubts,
+            doubts: self.doubts.into_iter().chain(frequent).collect(),
         })
     }
 

@@ -1,9 +1,14 @@
 //! Finds the distinct keys, partition by partition.
 
+use std::cmp::Reverse;
+
 use psijoin_block::parallel;
 
-use super::partitions::{Partitions, Records};
-use crate::Error;
+use super::{
+    Counts,
+    partitions::{Partitions, Records},
+};
+use crate::{Doubt, Error};
 
 /// Distinct keys: items, in ascending order of their fingerprints.
 #[derive(Default)]
@@ -48,6 +53,11 @@ impl Distinct {
             }
         }
         distinct
+    }
+
+    pub(super) fn most_frequent(&self) -> MostFrequent {
+        let keys = self.repeated.chunk_by(|(_, a), (_, b)| a == b);
+        MostFrequent::of(keys.map(|rows| (self.first_rows[rows[0].1 as usize], rows.len())))
     }
 
     /// The items of all partitions, which are empty then; `None` if there are more than `most`.
@@ -97,6 +107,48 @@ pub(super) struct Repeats {
     pub(super) rows: Vec<[u32; 2]>,
 }
 
+/// The key that most rows have.
+#[derive(Debug, Clone, Copy, Default, PartialEq, Eq)]
+pub(super) struct MostFrequent {
+    /// How many rows have it, two at least; or 0, if no key is repeated.
+    pub(super) rows: u64,
+    /// The first one.
+    pub(super) first: u32,
+}
+
+impl MostFrequent {
+    /// Of keys that are repeated, each given with its first row, and how many rows repeat it.
+    fn of(repeated: impl Iterator<Item = (u32, usize)>) -> Self {
+        let keys = repeated.map(|(first, repeats)| Self {
+            rows: repeats as u64 + 1,
+            first,
+        });
+        keys.fold(Self::default(), Self::or)
+    }
+
+    /// The doubt that it is a key, in a table with these counts: more than a percent of the rows have it, and far more than have
+    /// each of the others.
+    pub(super) fn doubt(self, counts: &Counts) -> Option<Doubt> {
+        const FAR_MORE: u64 = 5;
+        let all = counts.duplicates + counts.distinct;
+        let others = all.checked_sub(self.rows)?;
+        let is_far_more = self.rows >= FAR_MORE
+            && self.rows * (counts.distinct - 1) >= FAR_MORE * others
+            && self.rows * 100 > all;
+        is_far_more.then(|| Doubt::Frequent {
+            rows: self.rows,
+            of: all,
+            first: u64::from(self.first) + 1,
+        })
+    }
+
+    /// The more frequent one; if they are equal, the one that comes first.
+    pub(super) fn or(self, other: Self) -> Self {
+        let rank = |key: &Self| (key.rows, Reverse(key.first));
+        std::cmp::max_by_key(self, other, rank)
+    }
+}
+
 impl Repeats {
     pub(super) fn of(records: &Records<'_>) -> Self {
         let Sorted { order, repeats } = Sorted::of(records);
@@ -117,6 +169,11 @@ impl Repeats {
             items: order.len() - repeats.len(),
             rows,
         }
+    }
+
+    pub(super) fn most_frequent(&self) -> MostFrequent {
+        let keys = self.rows.chunk_by(|[_, a], [_, b]| a == b);
+        MostFrequent::of(keys.map(|rows| (rows[0][1], rows.len())))
     }
 }
 
@@ -294,6 +351,30 @@ mod tests {
             prop_assert_eq!(budget.used(), 0);
             prop_assert!(Distinct::of_all(&partitions, 0).unwrap().is_some());
         }
+    }
+
+    #[test]
+    fn a_key_in_far_more_rows_than_others_is_doubted() {
+        let doubted = |rows, of, distinct| {
+            let frequent = MostFrequent { rows, first: 6 };
+            let counts = Counts {
+                duplicates: of - distinct,
+                distinct,
+                ..Counts::default()
+            };
+            frequent.doubt(&counts).is_some()
+        };
+        assert!(doubted(20, 1000, 981));
+        assert!(!doubted(4, 100, 97));
+        // A percent is not more than a percent.
+        assert!(!doubted(10, 1000, 991));
+        assert!(doubted(11, 1000, 990));
+        // Others have about as many: 19 each.
+        assert!(!doubted(50, 1000, 51));
+        assert!(doubted(95, 1000, 51));
+        // There is no other to compare with, or no key at all.
+        assert!(doubted(10, 10, 1));
+        assert!(!doubted(0, 10, 10));
     }
 
     #[test]

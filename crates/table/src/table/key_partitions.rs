@@ -5,7 +5,7 @@ use super::{
     Counts, KeyTable, MatchingRows, Wanted,
     bitmap::Bitmap,
     collected::Collected,
-    distinct::{Distinct, Repeats},
+    distinct::{Distinct, MostFrequent, Repeats},
     identity::Recogniser,
     partitions::{Partitions, Records},
     read,
@@ -98,23 +98,26 @@ impl KeyPartitions {
             folder: folder.clone(),
             ..Wanted::in_memory(key, numbers)
         };
-        let (collected, _) = read(source, &wanted, progress)?;
+        let (mut collected, _) = read(source, &wanted, progress)?;
         let repeats = Store::new(collected.partitions.len(), REPEAT, budget, folder);
-        let go_through = |partition| -> Result<(u64, T), Error> {
+        let go_through = |partition| -> Result<(u64, MostFrequent, T), Error> {
             let records = collected.partitions.read(partition)?;
             let found = Repeats::of(&records);
             repeats.append(partition, &written(&found.rows))?;
-            Ok((found.items as u64, look(&records)))
+            Ok((found.items as u64, found.most_frequent(), look(&records)))
         };
         let seen = parallel::map(collected.partitions.len(), &go_through);
-        let seen: Vec<(u64, T)> = seen.into_iter().collect::<Result<_, Error>>()?;
-        let counts = collected.counts(seen.iter().map(|(items, _)| items).sum());
+        let seen: Vec<(u64, MostFrequent, T)> = seen.into_iter().collect::<Result<_, Error>>()?;
+        let counts = collected.counts(seen.iter().map(|(items, ..)| items).sum());
+        let frequent = seen.iter().map(|(_, frequent, _)| *frequent);
+        let frequent = frequent.fold(MostFrequent::default(), MostFrequent::or);
+        collected.doubts.extend(frequent.doubt(&counts));
         let keys = Self {
             collected,
             repeats,
             counts,
         };
-        Ok((keys, seen.into_iter().map(|(_, looked)| looked).collect()))
+        Ok((keys, seen.into_iter().map(|(.., looked)| looked).collect()))
     }
 
     /// Bytes that each row with a key takes, in the budget or on disk, if there are this many columns of numbers.

@@ -1,5 +1,8 @@
 //! Keys that surely are none: counted, and told with where they are.
 
+use psijoin_spill::{Budget, Folder};
+use psijoin_table::KeyPartitions;
+
 use super::*;
 
 fn told(format: Format, text: &str, key: &KeySpec) -> Vec<String> {
@@ -54,4 +57,39 @@ fn rows_of_a_dictionary_are_counted_one_by_one() {
         panic!("{:?}", read.doubts);
     };
     assert_eq!(places.to_string(), "t, rows 1, 3 and 5");
+}
+
+#[test]
+fn numbers_that_are_filled_up_with_zeros_in_part_are_placed() {
+    let text = "id,x\n00123,a\n123,b\n00007,c\n";
+    assert_eq!(
+        told(Format::Csv, text, &key(&["id"], &[])),
+        [
+            "2 fields of `id` are numbers that begin with zeros, as 00123, where shorter numbers do not (standard input, lines 2 and 4); \
+             `00123` and `123` are different keys: if they are one, say --normalize COLUMN=number"
+        ]
+    );
+    assert!(told(Format::Csv, text, &key(&["id"], &["id=number"])).is_empty());
+    assert!(told(Format::Csv, "zip\n01067\n20095\n", &key(&["zip"], &[])).is_empty());
+}
+
+#[test]
+fn one_key_in_many_rows_is_doubted_in_memory_and_in_partitions() {
+    let mut text = "id\n".to_owned();
+    (0..300).for_each(|row| match row % 30 {
+        7 => text.push_str("unknown\n"),
+        _ => text.push_str(&format!("c{row}\n")),
+    });
+    let doubt = Doubt::Frequent {
+        rows: 10,
+        of: 300,
+        first: 8,
+    };
+    let key = key(&["id"], &[]);
+    let source = Source::csv_in_memory(text.as_bytes(), "t", &Dialect::default()).unwrap();
+    let read = KeyTable::read(&source, &key, &[], &Progress::default()).unwrap();
+    assert_eq!(read.doubts, [doubt.clone()]);
+    let spill = (&Budget::new(0), &Folder::temporary());
+    let parts = KeyPartitions::read(&source, &key, &[], spill, &Progress::default()).unwrap();
+    assert_eq!(parts.doubts(), [doubt]);
 }
