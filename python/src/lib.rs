@@ -1,6 +1,41 @@
 //! What the Python package needs of psijoin: joins of tables in memory, the user's identity, and the program.
 //!
 //! The package says what is to be done in the words of the command line, as `psijoin_cli::embedded` takes them.
+//!
+//! # How it is built
+//!
+//! | module | what lives there |
+//! |---|---|
+//! | `_session`, `_pair`, `_plan`, `_identity` | what users call |
+//! | `_tables` | what becomes of a table of each library on its way in, and of rows on their way out |
+//! | `_words` | options as words of the command line |
+//! | `_call` | calls whose joins stop if the call of the other side fails (`together`) |
+//! | `_listening` | what a join says meanwhile: `logging`, and progress |
+//! | `_errors` | exceptions, one for each exit code |
+//! | `_psijoin` (`python/src`) | the bridge: joins in a thread of their own, with Python's lock released, while signals are looked for 20 times per second |
+//!
+//! A join reads a table twice: for its keys, and for the rows that come back. Data frames differ in
+//! what that costs, so there are three ways:
+//!
+//! - *In memory*: the batches are shared with the library that has them, and rows that come back
+//!   are copies (`Source::of_batches`, `Destination::in_memory`).
+//! - *By number*: of pandas and polars, a join gets the columns that it reads, and gives back the
+//!   numbers of rows, with what is added to them (`Destination::row_numbers`). The library then
+//!   picks the rows. So a frame keeps its types and index, other columns are not even converted,
+//!   and nothing of the frame is there twice. Columns that are not read are there by name, as what
+//!   is added must differ from them.
+//! - *Streams*: of what is computed while it is read, as lazy frames, datasets and readers, rows
+//!   are copied to a temporary file without a name, some at a time (`Source::copy`). To run a query
+//!   twice would be cheaper for the disk, but nothing says that rows come in the same order again,
+//!   and then the rows would be wrong ones. A sender of rows reads the key's columns and those that
+//!   it gives, which the query is told.
+//!
+//! What an iterator of Python raises meanwhile is the cause of the error. The error itself does not
+//! repeat its words, which may hold values.
+//!
+//! Why PyO3 and the Arrow project's own bridge: see dependencies. The wheel is built for the stable
+//! interface of Python 3.11, and serves all later versions; builds without the global lock do not
+//! have that interface, and do not load it.
 
 #![forbid(unsafe_code)]
 

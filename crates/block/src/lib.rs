@@ -23,6 +23,22 @@
 //! Kernels do no I/O and, except for [`parallel`], know no threads: slices in, slices out. Each one
 //! dispatches once per call, at run time, to the widest instruction set that the processor has; the
 //! portable version is always there and is what the others are tested against.
+//!
+//! # Choices
+//!
+//! - **One source per kernel.** The generic kernel is compiled for each instruction set by
+//!   `cpu::multiversion!`; intrinsics only where the compiler does not vectorise, in a small file
+//!   beside. Backends: portable, AVX2, AVX-512 (F, BW, DQ, VL). GFNI, IFMA and VAES paths are left
+//!   out of our own kernels, since they could not be tested on the available machines (the `aes`
+//!   crate has its own VAES path).
+//! - **BLAKE3, one row per lane**, is the pseudorandom code, the item digest, and the random oracle
+//!   of masks. The paper's four AES calls are faster, but no random oracle. It equals the `blake3`
+//!   crate's keyed hash bit for bit. The fingerprints of keys are the same kernel in key derivation
+//!   mode, where the length differs from lane to lane.
+//! - **Scatter and gather instructions are avoided**: with those that the compiler chose,
+//!   transposition was much slower.
+//! - **Huge pages.** Tables that are read at random (OT matrix rows, the mask index) lie in
+//!   `block::memory::Buffer`, and the lines that are needed next are prefetched a batch ahead.
 
 mod block;
 

@@ -24,6 +24,23 @@
 //! };
 //! assert!(chart.svg(Medium::File).contains(">rr22</text>"));
 //! ```
+//!
+//! # Choices
+//!
+//! - *Two crates.* `chart` draws, `page` puts charts, verdicts and tables into HTML. Both take
+//!   plain structs and know nothing of PSI. They are two because `psijoin`'s own figures need no
+//!   page: whoever edits the page does not compile `psijoin`'s tests again.
+//! - *One style.* `chart::STYLE` applies below the class `chart` only. A picture in a file carries
+//!   it, a page has it once for all its pictures. Nothing has an id in a picture, so pictures do
+//!   not get in each other's way.
+//! - *Two widths.* A picture in a file is 720 pixels wide, one in a page 380, so that its text
+//!   still has 11 pixels on a telephone.
+//! - *No font is measured.* Widths of texts are bounded by those of a wide font (`chart::text`), so
+//!   that pictures are the same on every machine. `.ci/page` opens a page in Chromium and fails if
+//!   a text is cut off or lies on another one all the same.
+//! - *Nothing is told by colours alone.* A style is a number, which stands for a colour, dashes,
+//!   the shape of a mark, and the pattern of a region. The same number looks the same in all
+//!   charts, so a protocol can keep its looks throughout a report.
 
 #![forbid(unsafe_code)]
 

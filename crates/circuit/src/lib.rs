@@ -60,6 +60,26 @@
 //! assert!(learned[0].iter().eq([true, false, false]));
 //! # Ok::<(), Error>(())
 //! ```
+//!
+//! # How it is built
+//!
+//! - *A circuit is a function* that asks a `Backend` for gates; it is never built, so it takes only
+//!   the memory of the live wires. Plain evaluation, which also counts gates and layers, garbling
+//!   and GMW are backends.
+//! - *Lanes.* A wire has many lanes, the instances of a circuit on many inputs: labels in a slice
+//!   for garbling, packed bits for GMW. A gate works on all of them, in batches that stay in the
+//!   cache.
+//! - *Products.* The one gate that costs something multiplies a vector of wires by one wire.
+//!   Multiplexers, swaps and the shallow comparator are products, so that GMW takes a vector triple
+//!   for each; an AND gate is a product with a vector of one.
+//! - *Small or shallow.* A backend says whether a layer takes a flight; the comparator has both
+//!   forms.
+//! - *Counting is a backend too.* `circuit::count` runs a circuit on wires that have lanes but no
+//!   bits; it gives the gates of each layer, from which a plan derives its cost to the byte.
+//! - *One protocol, several engines* (`psi-functions`' `circuit_psi`). Sort, compare and shuffle
+//!   are written once; an `Engine` says what garbling or GMW sets up, and what that costs.
+//! - *Two extensions, one interface.* `ot::extension` gives correlated OT from IKNP, as in the
+//!   papers, or from silent OT; garbling, triples and what comes after take it as a value.
 
 #![forbid(unsafe_code)]
 

@@ -5,6 +5,9 @@
 //! Two threads that were started in better times do the rest. One says what has happened, to the
 //! user and to the other party, and writes the report; if a lock that nobody will give back holds
 //! it up, the other ends the process all the same, and the other party sees the connection close.
+//!
+//! A reserve of memory is given back first. The standard library's own hook would not do: a
+//! backtrace whose allocation fails waits for a lock that it holds itself.
 
 use std::{
     cell::Cell,

@@ -24,6 +24,68 @@
 //! same folder: it protects what is copied or left behind without it, such as parts of a disk, and the `results` of an
 //! ended job; not from whoever can read the folder. What has to be the same whenever the job goes on is recognised by
 //! hashes under a key of the owner's, which does not lie in the folder, and so is `job` as a whole.
+//!
+//! # How a session goes on
+//!
+//! - *A ledger* (`psi::Ledger`) is asked for each step before it runs, and told what it gave. It
+//!   comes with the `Context`, so `psijoin::run` goes on with a session in parts, or with a single
+//!   run, in the same way. Protocols know nothing of it. Without one, nothing is kept.
+//! - *Steps* are the parts, and then the opening. `psi_parts::Remaining` says what is left of a
+//!   plan, over how many streams it runs, and to the byte what it costs: so the connection still
+//!   says goodbye on its own after the last byte.
+//! - *Answered once.* When a step begins, the ledger gives it a generator from the step's own seed,
+//!   which it has drawn and kept before, and a *witness* (`channel::witness`). The witness
+//!   decorates the channel for the time of the step. Before the first message after something was
+//!   heard, it demands to have heard what it had heard in the first attempt, or keeps the hash if
+//!   this is the first. Otherwise the channel fails with `PeerDiffers`, and tells the peer
+//!   `OtherRun`. So a step's randomness serves one conversation (why that is enough
+//!   (`docs/scale.md`)).
+//! - *A fresh seed per step*, and none that others are derived from: who loses the record of a step
+//!   loses its seed with it, so its randomness cannot meet another conversation. One seed
+//!   (`Input::joint_seed`) is of both parties and of all attempts: that of the digests, hash
+//!   functions and codes.
+//! - *Failures that answer* (`ProtocolViolation`, `BadLuck`, `InternalFailure`) are kept before the
+//!   peer is told. The job then never goes on.
+//! - *What both have.* A run of a step has a name, a hash of all that was said in it. After meeting
+//!   again, both sides give an account of each step: whether it has begun, whether it ran more than
+//!   once, and the name of the run that is done. A step is done where names are equal. Different
+//!   names, or a step that the other side has done with this side's words and of which this side
+//!   knows nothing, are errors.
+//! - *A folder* (`job`) is such a ledger on disk. What is written to `results` is appended, so a
+//!   kill can spoil the last record only, which nobody has relied on yet. Records are few: per step
+//!   a seed, a hash per flight, what it gave.
+//! - *Settings and tables* are compared with hashes under a secret of the identity, which does not
+//!   lie in the folder, all of them and both ways; so is `job` as a whole. They outlive the job's
+//!   key, so that a job that is done can be told from one of another table.
+//! - *A table is recognised* by a tag that is computed in the pass that counts its keys
+//!   (`table::identity`): an XOR MAC.
+//! - *Another attempt* of the same process finds the items in the parts that they were poured into:
+//!   its keys are not kept for that, and not read again.
+//! - *A mark* of how long `results` is lies in `PSIJOIN_HOME`. It is written after the record, and
+//!   not synced: it may fall behind, but is never ahead. A folder that is shorter is an old copy.
+//! - *The receipt.* After its last step is on the disk, the receiver says one byte more, and the
+//!   session ends with that. A sender whose job ended with the last message would be gone when the
+//!   receiver is killed before it has kept the last part.
+//! - *Tests* run small sets in parts by the hidden option `--parts K`. It changes the plan, whose
+//!   digest both sides compare.
+//!
+//! # What happens when it breaks
+//!
+//! | when it breaks | what the folders have | what happens next |
+//! |---|---|---|
+//! | before both have written the job | one has a job without steps, or none has | the job begins anew, with another seed |
+//! | a side is killed in a part | that part is done on neither side, or on one | it runs again: the same is said, and what one side has of it stays |
+//! | while a record is written | a last record that is not whole | it is cut off; the step is not done |
+//! | an old copy of the own folder is put back | fewer records than were relied on | exit code 3: the job is lost, and both begin anew |
+//! | the other side comes with another set, or a folder that was made to fit | what this side has heard | exit code 5 on both sides, and the true one can go on |
+//! | a check fails in a step | that it has failed | exit code 5; the job is over, and both begin anew |
+//! | in the opening, or after it on one side | all parts; the opening on one side at most | a receiver that has it finishes alone; otherwise it is opened again |
+//! | the receiver, before its output is there | all steps | it writes its output alone |
+//! | the sender, before it hears the receipt | all steps | it waits for the receiver; if nobody comes, it says what that means (exit code 4) |
+//! | one of two parties with shares, before it hears the receipt | all steps | it waits for the other. If the other's job has ended, this one cannot: both begin anew |
+//! | while the job ends | `job` says that it has ended | what is left of results and key is removed at the next look |
+//! | the disk is full | what was kept before | exit code 3, and 7 on the other side; the same commands go on |
+//! | the connection is lost, again and again | more steps each time, or not | it is made again until `--wait` is over without a step more |
 
 #![forbid(unsafe_code)]
 

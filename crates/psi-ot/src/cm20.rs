@@ -51,6 +51,18 @@
 //! **Cost.** Four flights, or six. Offline 8.3 KiB and 16 bytes per column (malicious: 4 KiB more);
 //! online m·w bits and 32 bytes from the receiver, and about σ + log2(n_receiver) + 2 bits per mask
 //! (malicious: 64 + σ − log2(n_sender) + log2(n_receiver) + 2).
+//!
+//! # How it is made fast
+//!
+//! - *Bins again.* Each column of the matrix is read and written at a pseudorandom row for each
+//!   item, 450 times per item. Cut into bins of 2^13 rows, a column stays in the first-level cache;
+//!   and a bin is the unit of threads and of messages, so that memory does not depend on the
+//!   matrix.
+//! - *One byte per bit.* A column of these bits is unpacked to bytes while it is in use
+//!   (`block::cells`): then a lookup is one load, and clearing is one store. AVX-512 masks pack and
+//!   unpack 64 of them per instruction.
+//! - *Positions* come from AES, eight per block, transposed in vectors (`block::positions`). AES
+//!   takes a third of the time.
 
 use psijoin_psi::{Adversary, Info, Protocol};
 

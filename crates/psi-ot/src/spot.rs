@@ -32,6 +32,24 @@
 //! or slices of 128 bits.
 //!
 //! **H** takes the item as well, which the paper leaves out: keyed BLAKE3, a random oracle.
+//!
+//! # How it is made fast
+//!
+//! - *Fields of any width* (`block::gf2k`). The polynomials of SpOT19 are what it sends, ℓ = 420 to
+//!   450 bits per item. Slices of 128 bits would send 512. GF(2^w) has its width at run time, w =
+//!   48 to 63, and eight of its elements, as four of GF(2^2w), make up a value of 8w bits. To be as
+//!   fast as a fixed field, it computes modulo a sparse multiple of its modulus, chosen so that one
+//!   more carry-less product reduces.
+//! - *Values, not coefficients* (`encode::poly`). Along the subproduct tree a polynomial is held as
+//!   its values on a linear subspace of the small field. Products are pointwise, remainders are
+//!   Montgomery's, and everything else is additive FFTs between two cosets, with constants in the
+//!   small field: two carry-less products and two for reduction, for both halves of an element. No
+//!   power series, no divisions, no special basis.
+//! - *Blocks of 2^11 points* have their part of the tree in the second-level cache, and build it
+//!   again where it is needed; only the levels above are kept, 32 bytes per point and level.
+//! - *Buckets instead of PRF calls* (`psi-ot`'s `spot`). An item's row in the OT matrix is a sum of
+//!   those rows of its bucket that its selector picks: 20 AES calls per item instead of 900, with a
+//!   bound in `params::sparse_ot`.
 
 mod coefficients;
 mod extension;

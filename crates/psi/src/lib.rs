@@ -27,6 +27,36 @@
 //!
 //! The protocols themselves live in crates of their own, family by family; the crate `psijoin` lists
 //! them all, and is what to depend on.
+//!
+//! # Deterministic given its seeds
+//!
+//! With the same seed of its own, the same joint seed, the same items in the same order, and a peer
+//! that says the same, a party says the same bytes in the same messages and learns the same:
+//! whatever the number of threads, and whichever instructions the kernels use. In parts that holds
+//! for each part, whatever the number of streams, the budget for memory and what was spilled, and
+//! for a count by `dh` as well. So a part that runs again answers what it answered before, or hears
+//! something else.
+//!
+//! - *One source.* A party's randomness is a `Prg`, and a protocol draws all of it from
+//!   `Context::rng`. No protocol asks the operating system.
+//! - *Drawn before threads begin.* Parallel work gets forks of the generator, or blocks of its
+//!   stream that are known by their place (`Prg::fill_at`), and none draws from what others draw
+//!   from. Results are collected in the order of tasks (`parallel::map`). Where work is cut by the
+//!   number of threads, the cut does not show: sorting into bins is stable, sums are exact, and the
+//!   length of a message never follows from it.
+//! - *Known by its number.* A part's randomness is a child of the session's (`Prg::child`): it
+//!   depends neither on the stream that the part runs on, nor on which other parts run. The joint
+//!   seed of a part is derived likewise.
+//! - *Items have one order.* A table is read by many threads, and taken in the order of its rows.
+//!   Partitions are poured into parts as chance will have it; a part notes what came at a time, and
+//!   puts it in order as it is read (`Spilled`): a copy to another place, and no sort.
+//! - *What is free.* How the two directions of an exchange interleave, and how streams do: nothing
+//!   that is said depends on it.
+//! - *Tests.* The harness runs every protocol and every output with 1, 2 and 7 threads, unequal on
+//!   the two sides, and in parts over one stream and over three, and compares all messages; of a
+//!   million items, nightly. The hashes of what is said about a few items are snapshots: the
+//!   nightly runs on narrower instructions compare with them, and a change of the wire that nobody
+//!   meant is noticed.
 
 #![forbid(unsafe_code)]
 

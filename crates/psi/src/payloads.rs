@@ -36,6 +36,9 @@
 //! **Cost.** The sender's masks, and 16 bytes more per item than its payloads have. Back, a bit per item of the sender, 32 bytes, and the
 //! receiver's payloads of the smaller set. If the sender learns, that is one flight more. Each party gets a key with an item's hash, from the
 //! same call, so that it hashes once more only per payload that it seals or opens.
+//!
+//! Sealing is our own, from the many-row hash and a one-time authenticator: with a key for each item,
+//! a library's cipher takes more than twice as long (`cargo bench -p psijoin-psi --bench payloads`).
 
 use std::ops::Range;
 

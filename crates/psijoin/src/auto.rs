@@ -31,6 +31,9 @@
 //! *is* that of the protocol taken: its name, version and parameters are in the digest that the handshake
 //! compares. Where nothing was measured, the path is the [default](Path::default).
 //!
+//! The hellos still name `auto`: a side that asks for `rr22` by name means something else than one
+//! that leaves the choice open, and gets an error that tells it so.
+//!
 //! Only protocols for semi-honest parties are candidates. Security against a party that cheats is for people to
 //! decide, and `naive` protects nothing. So a party that lies about the network, or whoever delays what passes on it, can make a
 //! run slower, and let it rest on another assumption, but not protect against another kind of party.

@@ -3,6 +3,10 @@
 //! Each party makes the [`Document`] from what both know, and [checks](Document::check) it; [`exchange`] swaps the signatures, and gives the
 //! [`SignedRecord`] to both. Whoever reads one later has verified it: [`SignedRecord::read`].
 //!
+//! Each derives the document from both hellos and the plan; what one party knows alone is told as a
+//! fact. It holds no floating-point number, as logarithms differ between machines: bounds are in
+//! whole bits. Any change of words needs another `FORMAT`, which is a setting.
+//!
 //! # The text of a record
 //! One JSON object, with the document and both signatures, in the canonical form of RFC 8785 (sorted keys, no white
 //! space, whole numbers below 2^53 only), and a line feed. There is one such text for each record, so a text in which a single byte was

@@ -1,3 +1,34 @@
+//! Both parties can write the rows of their shared keys in one order: line i of one file belongs to
+//! line i of the other. `table::aligned` finds the order, and `table::write::aligned` writes rows
+//! in it.
+//!
+//! - *The order* is that of ranks: 128 bits of BLAKE3 of each shared key's fingerprint, under a key
+//!   that both parties have. No message is needed for it. If the key is random, it tells nothing
+//!   about either table. Each key has one row, its first one.
+//! - *The table is read once, in its own order.* It may be compressed, or larger than memory. What
+//!   is written of a row goes to one of 256 buckets, by the position that it gets: the bytes of its
+//!   record, with the partner's columns, or a row of typed columns as the output has them. The
+//!   buckets are partitions of a store within the budget. Once all rows are there, bucket after
+//!   bucket is taken, sorted and written.
+//! - *The same readers and writers as for rows in the table's order.* Records of a text go to a
+//!   `fields::Records`, which is the output or the buckets; records in the table's own format are
+//!   copied and parted by block, in parallel. Typed rows are collected in groups. Here an encoder
+//!   parts a group by buckets, and whoever writes groups appends the parts to them. In the end
+//!   further groups are made of the buckets, for the encoder of the file.
+//! - *Typed rows wait as batches of Arrow's own format*, with their positions in the first column.
+//!   A batch has few rows, so it must not hold what they share with others: texts behind views are
+//!   copied, and dictionaries become their values (`write::owned`). Rows of many dictionaries need
+//!   not fit into one. The columns of the file keep their types.
+//! - *The same file for any number of threads and any budget.* Rows come to their buckets in the
+//!   order of the table, and where groups end depends on rows only.
+//!
+//! | what goes wrong | what happens |
+//! |---|---|
+//! | rows that repeat a key, if that is refused | an error with how many, and the number of the first one, before data move |
+//! | other rows than shared ones, or lists of rows with one key | an error before data move |
+//! | a sender that gives lists of rows | an error of the kind `Peer` |
+//! | the table has changed, or the disk is full | as for rows in the table's order; buckets and file are gone |
+
 use psijoin_block::{blake3_rows, parallel};
 
 use crate::{

@@ -1,4 +1,14 @@
 //! An established connection to the peer.
+//!
+//! **The last message ends the session.** A plan's cost is exact, so the connection closes on its
+//! own when the last byte is in or out, before the party looks at it. The time of what follows
+//! (matching, writing, syncing) would show how large the result is. Also, nobody can take a result
+//! away by leaving any more.
+//!
+//! **Signatures are last words.** With a record, both swap signatures inside that very call
+//! ([`Connection::all_end_with_last_words`]) and close then, so the time does not tell what the
+//! party makes of the last message either. All that the document says is known by then: the
+//! handshake settles it, and bytes are the plan's.
 
 use std::{net::SocketAddr, sync::Arc};
 

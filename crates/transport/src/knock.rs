@@ -23,6 +23,28 @@
 //! pinned TLS decides.
 //!
 //! Further streams of a session knock with a keyed hash of a nonce, under a secret of the session.
+//!
+//! # Why it is built this way
+//!
+//! - *A signature, and no Diffie-Hellman.* A MAC under the static secret of both identities would
+//!   be cheaper to refuse. But each side pins a hash of the other's key, and sees the key itself
+//!   only when the other side shows it. The dialling side would need an answer first, and answers
+//!   are what a flood makes scarce. So it signs, and shows its key under a seal. The seal is what
+//!   makes most refusals cheap.
+//! - *In the ClientHello, as a protocol name (ALPN).* It is the only field of rustls that takes any
+//!   bytes. SNI takes names of hosts, which firewalls look up. The listening side offers no
+//!   protocols, so TLS gives the name no meaning. A party without a knock is met as well, and a
+//!   listening party that knows none ignores it: no version changed.
+//! - *rustls reads the ClientHello* (`Acceptor`), and stops before it answers. Reading costs a few
+//!   microseconds, an answer a key exchange and a signature.
+//! - *Four standings, each with seats of its own* (`establish::candidate::Standing`): leaving,
+//!   unheard, heard, recognised. With seats for all together, whoever floods one stage pushes out
+//!   who has to wait a round trip in it. All who are let in are heard once before anybody has to
+//!   leave.
+//! - *No state but the used nonces*, which only the peer can use up, and no more than 4,096.
+//!   `Options` keep them, so that a party that listens again in the same process knows them.
+//! - *Addresses play no part in a knock*, so it goes through forwarders, and through anything that
+//!   carries the unchanged bytes of TLS.
 
 use std::{
     collections::HashMap,

@@ -3,6 +3,37 @@
 //! The side that listened lets them in where it met the peer. The side that connected dials all of
 //! them at once, since each takes a few round trips. If one fails, the session is over, and both
 //! sides say why within [`Timeouts::setup`](crate::Timeouts::setup).
+//!
+//! # Why a stream is a connection of its own
+//!
+//! - *Long lines.* A connection never has more under way than its buffers hold. Linux 6.18, for
+//!   example, has `4096 16384 4194304` in `/proc/sys/net/ipv4/tcp_wmem` and `4096 131072 33554432`
+//!   in `tcp_rmem`: at most 4 MiB wait to be sent or confirmed, so at a round trip of 50 ms one
+//!   connection carries at most 670 Mbit/s, and at 100 ms 335 Mbit/s, whatever the line could. n
+//!   connections carry n times as much, and a lost packet slows down one of them. This is an
+//!   argument, not a measurement.
+//! - *Parts must not block each other.* Lanes in one connection would need flow control of their
+//!   own: a part whose party computes would otherwise hold up all that comes behind it.
+//! - *Others will open connections one by one*: tasks of a cluster, or a relay.
+//!
+//! *Meeting again.* The side that listened keeps its listener (`Options::streams`) until the
+//! streams are open. The side that connected dials the address that led to the peer, all streams at
+//! once. Everything that holds for strangers at the meeting holds here, as it is the same code: an
+//! `Introduction` and a `Doorkeeper` are what differs between a meeting and a stream.
+//!
+//! *Tickets.* The side that connects says the stream's number and a keyed hash of it. The key comes
+//! from the joint seed. The other side answers with another such hash, and only if the first one is
+//! right and the number is not taken. Under TLS the peer's key is checked before, so a ticket only
+//! keeps streams and sessions apart. Without TLS it is all that there is: strangers who did not
+//! read the session are kept out, and nobody else is.
+//!
+//! *The last message ends the session* with streams too: `Connection::all_end_after` counts what
+//! passes over all of them together, in whichever order parts take them. All say goodbye at that
+//! byte, and none before. What a party does between two parts on one stream still shows as time, so
+//! whoever schedules parts must not look at a part's result there.
+//!
+//! *All or nothing.* If not all streams are open within `Timeouts::setup`, the session is over, and
+//! each side says what to do. Going on with fewer would have to be agreed upon again.
 
 use std::{
     net::SocketAddr,
