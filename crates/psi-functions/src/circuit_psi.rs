@@ -53,7 +53,7 @@
 //! are not shared, and are never revealed. Time and access pattern of either party depend on the sizes
 //! alone, except for the local sorting of its own numbers and the setting of the switches.
 //!
-//! **Cost.** [`Plan::cost`](psijoin_psi::Plan::cost) is exact, `docs/protocols.md` has the formulas.
+//! **Cost.** [`Plan::cost`](psijoin_psi::Plan::cost) is exact, `docs/protocols/functions.md` has the formulas.
 //! Yao: 32 bytes per AND gate, 3 flights. GMW: per triple a random OT in either direction, and a
 //! flight per layer, about log2(N)·log2(16ℓ) of them. Memory is linear: the wires of one layer, and the
 //! triples. Gates are never stored.

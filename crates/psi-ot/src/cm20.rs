@@ -44,7 +44,7 @@
 //! sender that is not shared meets at least κ = 128 ones of D, within the failure budget.
 //! `cm20-malicious-sender`: also against a malicious sender. H1 and H2 are random oracles, and OT
 //! extension has its check. Then a receiver that follows the protocol has in its result only what
-//! the sender put in, that is, queried H1 for. See `docs/protocols.md` for the length of the masks.
+//! the sender put in, that is, queried H1 for. See `docs/protocols/ot.md` for the length of the masks.
 //! Both learn the set sizes. Rows are looked up at positions that depend on a party's own items:
 //! see SECURITY.md on what is not constant time.
 //!

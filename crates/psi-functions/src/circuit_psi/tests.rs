@@ -69,7 +69,7 @@ fn too_many_items_are_refused() {
 
 #[test]
 fn the_documented_traffic_is_that_of_the_plan() {
-    const DOCUMENT: &str = include_str!("../../../../docs/protocols.md");
+    const DOCUMENT: &str = include_str!("../../../../docs/protocols/functions.md");
     fn row(entry: &'static Entry, log_n: u32) -> String {
         let n = 1 << log_n;
         let params = Params::new(entry, &Request::rows(n, n).unwrap()).unwrap();

@@ -88,7 +88,7 @@ fn a_sender_that_tampers_is_caught_or_loses_items() {
 /// The document's formula and table.
 #[test]
 fn the_cost_is_that_of_the_document() {
-    const DOCUMENT: &str = include_str!("../../../../docs/protocols.md");
+    const DOCUMENT: &str = include_str!("../../../../docs/protocols/ot.md");
     for log_n in [12, 16, 20, 24] {
         let n = 1_u64 << log_n;
         let request = Request::rows(n, n).unwrap();

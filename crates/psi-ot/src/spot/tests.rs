@@ -47,10 +47,10 @@ fn bits_per_element_at_2_to_the_20() {
     assert!((502.0..502.5).contains(&low), "{low}");
 }
 
-/// The tables of docs/protocols.md about SpOT19's protocols follow from the formulas there.
+/// The tables of docs/protocols/ot.md about SpOT19's protocols follow from the formulas there.
 #[test]
 fn the_documented_traffic_follows_its_formulas() {
-    const DOCUMENT: &str = include_str!("../../../../docs/protocols.md");
+    const DOCUMENT: &str = include_str!("../../../../docs/protocols/ot.md");
     for log_n in [12, 16, 20, 24] {
         for protocol in [&SPOT_FAST, &SPOT_LOW, &SPOT_LOW_MALICIOUS_SENDER] {
             let plan = plan(protocol, 1 << log_n);
