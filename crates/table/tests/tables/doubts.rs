@@ -88,7 +88,7 @@ fn one_key_in_many_rows_is_doubted_in_memory_and_in_partitions() {
     let key = key(&["id"], &[]);
     let source = Source::csv_in_memory(text.as_bytes(), "t", &Dialect::default()).unwrap();
     let read = KeyTable::read(&source, &key, &[], &Progress::default()).unwrap();
-    assert_eq!(read.doubts, [doubt.clone()]);
+    assert_eq!(read.doubts, std::slice::from_ref(&doubt));
     let spill = (&Budget::new(0), &Folder::temporary());
     let parts = KeyPartitions::read(&source, &key, &[], spill, &Progress::default()).unwrap();
     assert_eq!(parts.doubts(), [doubt]);
