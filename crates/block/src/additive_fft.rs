@@ -43,7 +43,7 @@ pub struct AdditiveFft {
     /// `steps[i][z]` is the sum of `values[i]` from i + 1 to i + 1 + z: from one block of
     /// layer i to the next, whose number has z zeros at the end, the twiddle changes by that.
     steps: Box<[[Block; LAYERS]; LAYERS]>,
-    /// The same for blocks of eight elements, in place of the layer's own.
+    /// Steps for blocks of eight elements, in place of the layer's own.
     group_steps: Box<[[Block; LAYERS]; 3]>,
     /// s_i(x^i).
     pivots: [u64; LAYERS],

@@ -80,7 +80,7 @@ fn add_portable(a: &mut Part, b: &Part) {
     }
 }
 
-/// The same in vectors: the compiler does not find them.
+/// The kernel in vectors: the compiler does not find them.
 #[cfg(target_arch = "x86_64")]
 mod x86 {
     use std::arch::x86_64::*;

@@ -152,7 +152,7 @@ fn exchange_portable(a: &mut Column, b: &mut Column, size: u32, low: u64) {
     }
 }
 
-/// The same in vectors. Spelled out, since the compiler turns the loop above into gathers
+/// Transposition in vectors. Spelled out, since the compiler turns the loop above into gathers
 /// and scatters.
 #[cfg(target_arch = "x86_64")]
 mod x86 {

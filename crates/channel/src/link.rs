@@ -94,7 +94,7 @@ pub fn linked(channel: Channel, link: Link) -> Channel {
     paced(channel, link, Pacer::new(link))
 }
 
-/// The same for several streams of one party, which share the link.
+/// Emulates the link for several streams of one party, which share it.
 ///
 /// # Panics
 /// As [`linked`].

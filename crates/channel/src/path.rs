@@ -30,7 +30,7 @@ pub struct Measured {
 }
 
 impl Measured {
-    /// The same with this round trip, or the nearest that there may be.
+    /// Sets the round trip, or the nearest that there may be.
     #[must_use]
     pub fn round_trip(self, round_trip: Duration) -> Self {
         let micros = u64::try_from(round_trip.as_micros()).unwrap_or(u64::MAX);
@@ -40,7 +40,7 @@ impl Measured {
         }
     }
 
-    /// The same with this rate from the other party, in bits per second, or the nearest that there
+    /// Sets the rate from the other party, in bits per second, or the nearest that there
     /// may be.
     #[must_use]
     pub fn incoming(self, bits_per_second: u64) -> Self {
@@ -98,7 +98,7 @@ impl Path {
         }
     }
 
-    /// The same between parties whose roles are swapped.
+    /// Returns the path between parties whose roles are swapped.
     #[must_use]
     pub fn swapped(self) -> Self {
         let [there, back] = self.bits_per_second;

@@ -73,7 +73,7 @@ impl Range {
         self.scale
     }
 
-    /// The same, from a tick to a tick.
+    /// Returns the range widened to ticks at both ends.
     pub(crate) fn rounded(self) -> Self {
         let steps = Steps::of(self, STEPS);
         Self {

@@ -34,7 +34,7 @@ impl Bits {
         Self::from_words(vec![u64::MAX; lanes.div_ceil(WORD)], lanes)
     }
 
-    /// The same bit in each lane.
+    /// Puts one bit into each lane.
     pub(crate) fn constant(bit: bool, lanes: usize) -> Self {
         if bit {
             Self::ones(lanes)

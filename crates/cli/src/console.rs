@@ -130,7 +130,7 @@ pub(crate) fn warning(text: impl Display) -> String {
     format!("WARNING: {text}")
 }
 
-/// The same, so that no reader of it obeys what is in it.
+/// Returns the text so that no terminal obeys what is in it.
 pub(crate) fn harmless(text: impl Display) -> String {
     Lines(&text.to_string()).to_string()
 }

@@ -37,7 +37,7 @@ impl Grid {
         self.rows.push(cells);
     }
 
-    /// The same as a table in Markdown.
+    /// Returns the grid as a table in Markdown.
     pub(crate) fn markdown(&self) -> String {
         let header: Vec<_> = self.columns.iter().map(|(name, _)| name.clone()).collect();
         let rule = |align: &Align| match align {

@@ -177,7 +177,8 @@ struct PeerReport {
     encryption: &'static str,
     /// As this side measured it; `null` if it could not.
     round_trip_micros: Option<u64>,
-    /// The same of the rate from the other party. 3000000000 stands for that and more.
+    /// The rate from the other party, as this side measured it; `null` if it could not. 3000000000
+    /// stands for that and more.
     incoming_bits_per_second: Option<u64>,
 }
 

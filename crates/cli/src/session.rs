@@ -272,7 +272,7 @@ impl Ready<'_> {
         Ok(computed)
     }
 
-    /// The same, but for where a step could not be kept: a protocol does not know of folders.
+    /// Names the folder in which a step could not be kept: a protocol does not know of folders.
     fn naming_the_folder(&self, failure: Failure) -> Failure {
         let Some(job) = &self.job else {
             return failure;
@@ -425,8 +425,8 @@ impl Streams {
         Ok(Self { channels, counters })
     }
 
-    /// The same. For the other party, the session is over with the last message and the farewell, before this
-    /// one has looked at it.
+    /// Closes the session at the exact last byte, before this party inspects it, so that timing
+    /// reveals nothing.
     fn ending_with_the_last_message(
         self,
         connection: &Connection,

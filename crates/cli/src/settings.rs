@@ -24,7 +24,7 @@ pub(crate) const ALIGNED: &str = "aligned rows (--align)";
 /// Whether columns of the sender are given, and taken.
 pub(crate) const SENDERS_COLUMNS: &str = "columns of the sender (--give, --take)";
 
-/// The same of the receiver.
+/// Whether columns of the receiver are given, and taken.
 pub(crate) const RECEIVERS_COLUMNS: &str = "columns of the receiver (--give, --take)";
 
 /// The output.

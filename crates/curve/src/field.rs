@@ -110,7 +110,7 @@ impl<L: Lanes> Clone for Mask<L> {
 impl<L: Lanes> Copy for Mask<L> {}
 
 impl<L: Lanes> Mask<L> {
-    /// The same answer in every lane: 1 for yes, 0 for no.
+    /// Puts one answer into every lane: 1 for yes, 0 for no.
     #[inline(always)]
     pub(crate) fn splat(lanes: L, yes: u8) -> Self {
         Self {
@@ -168,7 +168,7 @@ impl<L: Lanes> Element<L> {
         self.lanes
     }
 
-    /// The same element in every lane, reduced.
+    /// Puts one element into every lane, reduced.
     #[inline(always)]
     pub(crate) fn splat(lanes: L, constant: Constant) -> Self {
         let mut limbs = [lanes.splat(0.0); 5];
@@ -223,7 +223,7 @@ impl<L: Lanes> Element<L> {
         }
     }
 
-    /// The same elements with reduced limbs. Takes any size up to 7.
+    /// Reduces the limbs. Takes any size up to 7.
     #[inline(always)]
     pub(crate) fn reduce(&self) -> Self {
         let l = self.lanes;

@@ -31,10 +31,10 @@ pub(crate) trait Lanes: Copy {
     /// Runs a job compiled for this instruction set, as a function of its own.
     fn run<J: Job<Self>>(self, job: J) -> J::Output;
 
-    /// The same double in every lane.
+    /// Puts one double into every lane.
     fn splat(self, x: f64) -> Self::Float;
 
-    /// The same integer in every lane.
+    /// Puts one integer into every lane.
     fn splat_word(self, x: u64) -> Self::Word;
 
     /// The first `COUNT` integers.

@@ -62,7 +62,7 @@ impl<'a> Digests<'a> {
         starts.map(move |start| self.slice(start..self.len().min(start + per_chunk)))
     }
 
-    /// The same digests in ascending order, sorted by the threads of the caller's pool.
+    /// Sorts the digests in ascending order, by the threads of the caller's pool.
     pub fn sorted(self) -> DigestVec {
         match self {
             Self::Short(digests) => DigestVec::Short(sorted(digests)),

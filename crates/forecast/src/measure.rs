@@ -151,7 +151,7 @@ fn fingerprint(number: usize) -> Fingerprint {
     fingerprint
 }
 
-/// The same in every run.
+/// Returns randomness that is equal in every run.
 fn randomness(role: Role) -> Prg {
     Prg::from_seed(Block(role as u128))
 }

@@ -88,7 +88,7 @@ impl Prediction {
         self.versions.iter().map(of).sum()
     }
 
-    /// The same again and again, `times` in all: runs that threads can share without loss.
+    /// Repeats the runs, `times` in all: threads can share them without loss.
     fn repeated(mut self, times: u32) -> Self {
         let by = f64::from(times);
         for (_, scripts) in &mut self.versions {
@@ -106,7 +106,7 @@ impl Prediction {
         }
     }
 
-    /// The same in parts over this many streams: as many parts are in memory.
+    /// Predicts a run in parts over this many streams: as many parts are in memory.
     #[must_use]
     pub fn on_streams(self, streams: usize) -> Self {
         let bytes = self.memory_bytes;
@@ -116,7 +116,7 @@ impl Prediction {
         }
     }
 
-    /// The same with this many threads per party instead of one, by Amdahl's law: what a second thread did not
+    /// Predicts a run with this many threads per party instead of one, by Amdahl's law: what a second thread did not
     /// make faster, more do not either. If that was not measured, nothing changes.
     #[must_use]
     pub fn with_threads(mut self, threads: usize) -> Self {
@@ -195,7 +195,7 @@ impl Profile {
         }
     }
 
-    /// The same, with `ratio` times as much computing.
+    /// Multiplies the time of computing by `ratio`.
     pub(crate) fn scaled(&self, ratio: f64) -> Self {
         let by = Scale {
             seconds: ratio,

@@ -222,7 +222,7 @@ mod tests {
         first.into_iter().chain(bits).chain(end).collect()
     }
 
-    /// The same, with other seconds until the first bit and from there on.
+    /// Stretches the seconds until the first bit, and those from there on.
     fn slower(model: &Said, before: f64, after: f64) -> Vec<(f64, f64)> {
         let slow = |&(seconds, bytes): &(f64, f64)| match seconds <= 20.0 {
             true => (seconds * before, bytes),

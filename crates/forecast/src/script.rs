@@ -100,7 +100,7 @@ pub struct Scale {
 }
 
 impl Scale {
-    /// The same.
+    /// Changes nothing.
     pub const ONE: Self = Self {
         seconds: 1.0,
         sent: 1.0,
@@ -160,7 +160,7 @@ impl Script {
         traffic
     }
 
-    /// The same with more or less of everything. Messages are as long as before, and more.
+    /// Scales everything. Messages keep their length, and their number grows.
     #[must_use]
     pub fn scaled(&self, by: Scale) -> Self {
         let of = |all: &Messages, factor: f64| Messages {
@@ -181,7 +181,7 @@ impl Script {
         Self(self.0.iter().map(stretch).collect())
     }
 
-    /// The same, with so many seconds of computing more for each byte that is sent or received.
+    /// Adds so many seconds of computing for each byte that is sent or received.
     #[must_use]
     pub(crate) fn handling(&self, seconds_per_byte: f64) -> Self {
         let longer = |all: &Messages| Messages {

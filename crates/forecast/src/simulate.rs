@@ -112,7 +112,7 @@ pub fn simulate(
     replay(sender, receiver, network, cores).map(|(forecast, _)| forecast)
 }
 
-/// The same, with when the bytes of the sender and of the receiver move.
+/// Replays two scripts, and tells when the bytes of the sender and of the receiver move.
 pub(crate) fn replay(
     sender: &Script,
     receiver: &Script,

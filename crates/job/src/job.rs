@@ -20,7 +20,7 @@ pub struct Job {
     pub begun: u64,
     /// What has to be the same whenever it goes on: all settings.
     pub terms: Vec<Term>,
-    /// The same of the table, as far as it was read: keyed hashes.
+    /// What has to be equal of the table, as far as it was read: keyed hashes.
     pub data: Vec<Term>,
     /// The protocol that was taken.
     pub protocol: String,

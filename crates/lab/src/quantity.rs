@@ -109,7 +109,7 @@ impl Quantity {
         }
     }
 
-    /// The same quantity of another protocol.
+    /// Returns this quantity of another protocol.
     pub fn of_protocol(&self, protocol: &str) -> Self {
         Self {
             protocol: protocol.into(),

@@ -45,7 +45,7 @@ pub struct Claim {
 pub(crate) enum Test {
     /// All of these must hold.
     Relations(fn() -> Vec<Relation>),
-    /// The same, but for the paper's figures only; why not for ours.
+    /// All of these must hold for the paper's figures only; why not for ours.
     PaperOnly(fn() -> Vec<Relation>, &'static str),
     /// Why it cannot be tested.
     Impossible(&'static str),

@@ -151,7 +151,7 @@ impl<M: Model> Sender<M> {
         Self::setup_with(delta, channel, rng)
     }
 
-    /// The same with a Δ that has a form: of its bits those that are not random do not help to
+    /// Sets up with a Δ that has a form: of its bits those that are not random do not help to
     /// keep it.
     pub(crate) fn setup_with(
         delta: Zeroizing<Block>,

@@ -27,7 +27,7 @@ pub(crate) fn prose(text: &str) -> String {
     html
 }
 
-/// The same without backticks, for places that have no tags.
+/// Escapes a text without its backticks, for places that have no tags.
 pub(crate) fn plain(text: &str) -> String {
     escaped(&text.replace('`', ""))
 }

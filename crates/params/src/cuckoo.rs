@@ -70,7 +70,7 @@ pub fn smallest(items: u64, share: Log2Prob, costs: Costs) -> Result<Shape, Erro
     smallest_by(items, share, costs, |shape| failure(items, shape))
 }
 
-/// The same where `failure` says how likely a table is not to hold the items.
+/// Returns the cheapest table, where `failure` bounds how likely a table is not to hold the items.
 ///
 /// # Errors
 /// As [`smallest`].

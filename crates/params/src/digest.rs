@@ -20,7 +20,7 @@ pub fn bytes(sizes: Sizes, share: Log2Prob) -> Result<usize, Error> {
     bytes_among(sizes.union(), share)
 }
 
-/// The same for the items of both parties together.
+/// Returns the length, in bytes, for this number of items of both parties together.
 ///
 /// # Errors
 /// As [`bytes`].
@@ -39,7 +39,7 @@ pub fn collision(sizes: Sizes, bytes: usize) -> Log2Prob {
     collision_among(sizes.union(), bytes)
 }
 
-/// The same for N items, which make N(N-1)/2 pairs.
+/// Bounds a collision among N items, which make N(N-1)/2 pairs.
 pub fn collision_among(items: u64, bytes: usize) -> Log2Prob {
     let items = u128::from(items);
     let pairs = items * items.saturating_sub(1) / 2;

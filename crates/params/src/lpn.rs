@@ -192,7 +192,7 @@ mod tests {
         LnSum::of((0..=random).map(of_weight)).ln()
     }
 
-    /// The same rows, with any blocks filled up: of the code together with these, which leaves t
+    /// Checks the rows with any blocks filled up: of the code together with these, which leaves t
     /// fewer random bits.
     #[test]
     fn rows_are_farther_from_full_blocks_than_the_pseudo_distance() {

@@ -112,7 +112,7 @@ impl Keys {
         }
     }
 
-    /// The same for items of `OUT` words, which are `IN` words with the number of a hash function.
+    /// Hashes items of `OUT` words, which are `IN` words with the number of a hash function.
     fn hash_rows<const IN: usize, const OUT: usize>(
         &self,
         items: Digests<'_>,

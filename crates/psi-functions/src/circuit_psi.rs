@@ -311,7 +311,7 @@ fn switches<W: Lanes>(
     Ok(wires.collect::<Result<Vec<_>, _>>()?.concat())
 }
 
-/// The same for the receiver, which does not know their settings.
+/// Inputs the switches at the receiver, which does not know their settings.
 fn their_switches<W: Lanes>(
     party: &mut dyn TwoParty<Wires = W>,
     lanes: u32,

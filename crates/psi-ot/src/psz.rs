@@ -158,7 +158,7 @@ pub(crate) enum Hashing {
     Balanced,
     /// To three bins, or the stash.
     Cuckoo,
-    /// The same, where the bin is a part of the item ([`pssz`](crate::pssz)).
+    /// Cuckoo hashing, where the bin is a part of the item ([`pssz`](crate::pssz)).
     Permutation,
 }
 

@@ -52,7 +52,7 @@ impl MemoryLedger {
         steps.iter().filter_map(of).collect()
     }
 
-    /// The same, where both parties have these steps only, with room for all others.
+    /// Lets both parties have these steps only, with room for all others.
     pub fn agreed(self, both: &[u32]) -> Self {
         Self {
             both: Some(both.iter().copied().collect()),

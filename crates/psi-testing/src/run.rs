@@ -60,7 +60,7 @@ pub fn run_pair(
     run_streams(plan, sets, vec![(sender, receiver)], setup)
 }
 
-/// The same over one pair of channels or more.
+/// Runs both parties over one pair of channels or more.
 pub(crate) fn run_streams(
     plan: &Plan,
     sets: &Sets,
@@ -207,7 +207,7 @@ pub fn run_items(
     run_tables(plan, (sender, &[], sending), (receiver, &[], receiving))
 }
 
-/// The same with columns of numbers.
+/// Runs both parties on digests with columns of numbers.
 pub fn run_tables(
     plan: &Plan,
     (sender, sender_columns, sending): (&Items, &[Vec<i64>], Channel),

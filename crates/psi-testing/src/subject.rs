@@ -116,7 +116,7 @@ impl Subject {
         }
     }
 
-    /// The same in this number of parts, however few the items. Units of all parts together are not
+    /// Runs in this number of parts, however few the items. Units of all parts together are not
     /// told apart.
     pub(crate) fn in_parts(&self, parts: u32) -> Self {
         Self {
@@ -126,7 +126,7 @@ impl Subject {
         }
     }
 
-    /// The same over channels that hold one message while faults are tried.
+    /// Tries faults over channels that hold one message.
     pub(crate) fn waiting_for_room(self) -> Self {
         Self {
             window: Window::ONE_MESSAGE,

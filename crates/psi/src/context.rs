@@ -52,19 +52,19 @@ impl<'a> Context<'a> {
         }
     }
 
-    /// The same, with further channels to the peer.
+    /// Adds further channels to the peer.
     #[must_use]
     pub fn streams(self, streams: &'a mut [Channel]) -> Self {
         Self { streams, ..self }
     }
 
-    /// The same, with this randomness of the party's own.
+    /// Sets the party's own randomness.
     #[must_use]
     pub fn randomness(self, rng: Prg) -> Self {
         Self { rng, ..self }
     }
 
-    /// The same, going on where `ledger` says that an earlier attempt stopped.
+    /// Resumes where an earlier attempt stopped, as `ledger` has it.
     #[must_use]
     pub fn keeping(self, ledger: &'a dyn Ledger) -> Self {
         Self {
@@ -73,7 +73,7 @@ impl<'a> Context<'a> {
         }
     }
 
-    /// The same, and `observer` hears about the phases.
+    /// Lets `observer` hear about the phases.
     #[must_use]
     pub fn observed(self, observer: &'a dyn Observer) -> Self {
         Self {

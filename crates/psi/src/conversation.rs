@@ -85,7 +85,7 @@ impl Conversation {
         self
     }
 
-    /// The same again and again, `times` in all.
+    /// Repeats the conversation, `times` in all.
     ///
     /// # Panics
     /// If some of it is repeated already.

@@ -53,7 +53,7 @@ impl Items {
         digests.into()
     }
 
-    /// The same, and which of `parts` parts each item is in: a further word of the hash that a
+    /// Digests `fingerprints`, and tells which of `parts` parts each item is in: a further word of the hash that a
     /// digest is cut from. So within a part digests are uniform.
     ///
     /// # Panics

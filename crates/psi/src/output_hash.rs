@@ -78,7 +78,7 @@ impl OutputHash {
         });
     }
 
-    /// The same, with keys where there is room for them.
+    /// Hashes values, and makes keys where there is room for them.
     ///
     /// # Panics
     /// If the piece is shorter than the values are.

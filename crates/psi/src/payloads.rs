@@ -441,7 +441,7 @@ fn at<T: Copy>(elements: &[T], places: &[u32]) -> impl ExactSizeIterator<Item = 
     })
 }
 
-/// The same, by all threads of the caller's pool, in memory that is wiped.
+/// Gathers elements, by all threads of the caller's pool, in memory that is wiped.
 fn gathered<T: Pod + Send + Sync>(elements: &[T], places: &[u32]) -> Buffer<T> {
     let mut gathered = Buffer::zeroed(places.len());
     parallel::chunks_mut(&mut gathered, CHUNK, &|chunk, gathered| {

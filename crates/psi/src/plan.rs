@@ -93,8 +93,8 @@ impl Plan {
         }
     }
 
-    /// The same; a run is refused, since it would take longer than anyone waits. `what_to_do` says
-    /// so, and what to do instead.
+    /// Refuses a run, since it would take longer than anyone waits. `what_to_do` says so, and what to do
+    /// instead.
     #[must_use]
     pub fn refused(self, what_to_do: &'static str) -> Self {
         Self {
@@ -103,13 +103,13 @@ impl Plan {
         }
     }
 
-    /// The same, whose [`Shares`](crate::Shares) have this many places.
+    /// Sets how many places [`Shares`](crate::Shares) have.
     #[must_use]
     pub fn places(self, places: usize) -> Self {
         Self { places, ..self }
     }
 
-    /// The same, as a session in these parts; refused if a part is.
+    /// Turns the plan into a session in these parts; refused if a part is.
     #[must_use]
     pub fn in_parts(self, parts: Arc<Parts>) -> Self {
         Self {
@@ -119,7 +119,7 @@ impl Plan {
         }
     }
 
-    /// The same, which also takes items batch by batch ([`run_batches`]). The sender and the receiver keep so many bytes then, in
+    /// Lets the plan also take items batch by batch ([`run_batches`]). The sender and the receiver keep so many bytes then, in
     /// memory or on disk.
     #[must_use]
     pub fn by_batches(self, kept_bytes: [u64; 2]) -> Self {

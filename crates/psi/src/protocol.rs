@@ -89,13 +89,13 @@ impl Protocol {
         }
     }
 
-    /// The same, for the outputs for which `computes` is true.
+    /// Sets the outputs that the protocol computes: those for which `computes` is true.
     #[must_use]
     pub const fn computing(self, computes: fn(&OutputKind) -> bool) -> Self {
         Self { computes, ..self }
     }
 
-    /// The same, able to withhold its result ([`withholds`](Self::withholds)).
+    /// Lets the protocol withhold its result ([`withholds`](Self::withholds)).
     #[must_use]
     pub const fn withholding(self) -> Self {
         Self {

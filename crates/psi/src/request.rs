@@ -89,13 +89,13 @@ impl Request {
         }
     }
 
-    /// The same, to learn this.
+    /// Sets what the receiver learns.
     #[must_use]
     pub fn output(self, output: OutputKind) -> Self {
         Self { output, ..self }
     }
 
-    /// The same, with all withheld if fewer items than this are shared.
+    /// Withholds everything if fewer items than this are shared.
     #[must_use]
     pub fn min_intersection(self, min_intersection: u64) -> Self {
         Self {
@@ -104,7 +104,7 @@ impl Request {
         }
     }
 
-    /// The same, over this path.
+    /// Sets the path between the parties.
     #[must_use]
     pub fn path(self, path: Path) -> Self {
         Self { path, ..self }

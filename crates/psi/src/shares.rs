@@ -54,7 +54,7 @@ impl Shares {
         self.items.as_deref()
     }
 
-    /// The same, with the item of each place at another position, or at none.
+    /// Moves the item of each place to another position, or to none.
     #[must_use]
     pub fn at_positions(mut self, position: impl Fn(u32) -> Option<u32>) -> Self {
         for item in self.items.iter_mut().flatten() {

@@ -72,19 +72,19 @@ impl Default for Join {
 }
 
 impl Join {
-    /// The same by this protocol, of the [`registry`](crate::registry).
+    /// Sets the protocol, one of the [`registry`](crate::registry).
     #[must_use]
     pub fn protocol(self, protocol: &'static Protocol) -> Self {
         Self { protocol, ..self }
     }
 
-    /// The same, to learn this.
+    /// Sets what the receiver learns.
     #[must_use]
     pub fn output(self, output: OutputKind) -> Self {
         Self { output, ..self }
     }
 
-    /// The same, with all withheld if fewer items than this are shared.
+    /// Withholds everything if fewer items than this are shared.
     #[must_use]
     pub fn min_intersection(self, min_intersection: u64) -> Self {
         Self {
@@ -93,13 +93,13 @@ impl Join {
         }
     }
 
-    /// The same at this security level.
+    /// Sets the security level.
     #[must_use]
     pub fn security(self, security: Security) -> Self {
         Self { security, ..self }
     }
 
-    /// The same by a party that has measured this of the network: what
+    /// Sets what this party has measured of the network: what
     /// [`Connection::measured`](crate::transport::Connection::measured) says. Both parties tell the other, and
     /// [`auto`] goes by both. By default, nothing is known.
     #[must_use]

@@ -168,7 +168,7 @@ pub struct Protocol {
     pub computational_bits: u32,
     /// A statistical failure of any kind has a probability of at most 2^-σ: this is σ.
     pub statistical_bits: u32,
-    /// The same for each kind of failure, in [whole bits](failure_bits).
+    /// The bits for each kind of failure, in [whole bits](failure_bits).
     pub failure_bits: BTreeMap<String, u64>,
 }
 

@@ -127,7 +127,7 @@ impl Destination {
         }
     }
 
-    /// The same, unless there is a reason why it does not fit.
+    /// Fails if there is a reason why the destination does not fit.
     fn unless(self, unfit: Option<String>) -> Result<Self, Error> {
         match unfit {
             None => Ok(self),
@@ -226,7 +226,7 @@ impl Destination {
         self.which
     }
 
-    /// The same, if its format can hold what is added.
+    /// Fails if the format cannot hold what is added.
     fn fitting(self, source: &Source) -> Result<Self, Error> {
         let unfit = match self.added.fields().is_empty() {
             true => None,

@@ -199,7 +199,7 @@ impl Delimited {
         }
     }
 
-    /// The same, with quotes around the field in any case, if there are quotes.
+    /// Writes the field with quotes around it in any case, if there are quotes.
     pub(crate) fn written_in_quotes(self, field: &str) -> Option<String> {
         let Some(quote) = self.quote.map(char::from) else {
             return self.written(Some(field));

@@ -48,7 +48,7 @@ impl KeySpec {
         }
     }
 
-    /// The same key, and what becomes of cells of it that have no canonical text.
+    /// Sets what becomes of cells of the key that have no canonical text.
     pub fn with_bad_keys(self, bad_keys: BadKeys) -> Self {
         Self { bad_keys, ..self }
     }
@@ -227,7 +227,7 @@ impl<'a> KeyColumns<'a> {
         }
     }
 
-    /// The same columns of a text that may have its header within its rows once more.
+    /// Expects the header of a text within its rows once more.
     pub(crate) fn below_header(self, has_header: bool) -> Self {
         Self { has_header, ..self }
     }
@@ -294,7 +294,7 @@ pub(crate) struct Fingerprinter<'a> {
     /// The fields of the row so far, each after its length, and how many bytes that is.
     block: [u8; SHORT],
     used: usize,
-    /// The same, once it is longer than a block.
+    /// The fields, once they are longer than a block.
     joined: Vec<u8>,
     complete: bool,
     /// The joined keys whose fingerprints are still to be made.

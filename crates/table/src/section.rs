@@ -53,7 +53,7 @@ impl Section {
         self.position
     }
 
-    /// The same section, to be read from this position on.
+    /// Returns the section, to be read from this position on.
     pub(crate) fn at(&self, position: u64) -> Self {
         Self {
             position,

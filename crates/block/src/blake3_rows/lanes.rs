@@ -4,7 +4,7 @@
 
 /// `COUNT` words of 32 bits.
 pub(super) trait Lanes<const COUNT: usize>: Copy {
-    /// The same word in each lane.
+    /// Puts one word into each lane.
     fn splat(word: u32) -> Self;
     /// Lane-wise sum modulo 2^32.
     fn add(self, other: Self) -> Self;

@@ -19,7 +19,7 @@ pub(super) fn run(args: &args::Completions) -> Result<(), Failure> {
     output::text(&String::from_utf8(text).expect("a script is a text"))
 }
 
-/// The same command, with one sentence about each option: shells show it on one line.
+/// Cuts the help of each option to one sentence: shells show it on one line.
 fn brief(command: Command) -> Command {
     command.mut_args(brief_option).mut_subcommands(brief)
 }

@@ -37,7 +37,7 @@ struct Report {
     parts_done: u32,
     /// Of this side; parts that only one side has done run again.
     bytes_left: u64,
-    /// The same again goes on. `null` if nothing is left to do.
+    /// The command that resumes the job. `null` if nothing is left to do.
     command: Option<String>,
 }
 

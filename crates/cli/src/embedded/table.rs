@@ -35,7 +35,7 @@ impl Table {
         }
     }
 
-    /// The same, but instead of rows their numbers come back, from 0 on, in a column before those that are added. It is for a caller
+    /// Lets the numbers of rows come back instead of the rows, from 0 on, in a column before those that are added. It is for a caller
     /// who has the rows at hand. Columns that the join does not read may then have whatever type.
     pub fn by_number(self) -> Self {
         Self {

@@ -47,7 +47,7 @@ impl<'a> Model<'a> {
         }
     }
 
-    /// The same, of which so many bytes moved in earlier attempts. Then only its bytes are known: what is
+    /// Continues a run of which so many bytes moved in earlier attempts. Then only its bytes are known: what is
     /// left is not the end of a run as it was measured.
     pub(crate) fn going_on(self, done_bytes: u64) -> Self {
         Self {

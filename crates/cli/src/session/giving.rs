@@ -295,7 +295,7 @@ impl Party<'_> {
         Ok(layout)
     }
 
-    /// Lets rows be written with what the other party gives.
+    /// Adds the partner's columns to the output.
     ///
     /// # Errors
     /// If the format cannot hold it.

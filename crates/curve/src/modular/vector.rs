@@ -191,7 +191,7 @@ impl<L: Lanes, const WORDS: usize, const N: usize> Job<L> for Pow<'_, WORDS, N> 
     }
 }
 
-/// The same number in every lane.
+/// Puts one number into every lane.
 #[inline(always)]
 fn splat<L: Lanes, const N: usize>(lanes: L, limbs: &[u64; N]) -> Number<L, N> {
     let mut number = [lanes.splat(0.0); N];

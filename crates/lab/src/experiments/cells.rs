@@ -33,7 +33,7 @@ pub struct Cell {
     pub details: BTreeMap<String, String>,
     /// What was printed, with its unit.
     pub printed: Option<String>,
-    /// The same as a number, in the unit of the metric.
+    /// The printed figure as a number, in the unit of the metric.
     pub published: Option<f64>,
     /// Ours.
     pub ours: Option<f64>,

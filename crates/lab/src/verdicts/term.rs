@@ -151,7 +151,7 @@ impl Term {
         }
     }
 
-    /// The same with other quantities.
+    /// Replaces the quantities.
     fn map(self, change: &impl Fn(Quantity) -> Quantity) -> Self {
         match self {
             Self::Figure(quantity) => Self::Figure(Box::new(change(*quantity))),

@@ -111,7 +111,7 @@ pub fn failure(items: u64, shape: Shape) -> Log2Prob {
     union_bound(items, shape, 0.0, SUMMED_SINGLY)
 }
 
-/// The same where each hash function is part of a random permutation of at least `places`
+/// Returns [`failure`] where each hash function is part of a random permutation of at least `places`
 /// places; see the module's last section.
 ///
 /// # Panics

@@ -76,7 +76,7 @@ impl Section {
         }
     }
 
-    /// The same, place by place.
+    /// The messages, place by place.
     pub(super) fn messages_of_places(&self) -> Chunks {
         Chunks {
             total: self.places(),

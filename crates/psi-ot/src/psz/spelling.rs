@@ -99,7 +99,7 @@ impl Spelling {
         }
     }
 
-    /// The same letters everywhere.
+    /// Spells all items with this many letters.
     fn uniform(method: Method, letters: usize, compared: u128) -> Self {
         Self {
             method,

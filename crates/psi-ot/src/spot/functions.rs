@@ -87,7 +87,7 @@ impl Functions {
         }
     }
 
-    /// The same, where a row has R words, and `WORDS` with a digest.
+    /// Hashes rows of R words, or `WORDS` with a digest.
     fn hash<const R: usize, const WORDS: usize>(
         &self,
         rows: &[u64],

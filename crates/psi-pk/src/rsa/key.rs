@@ -153,7 +153,7 @@ impl PrivateKey {
         multiple.wrapping_add(&modulo_q.resize())
     }
 
-    /// The same key, except for the prime p: half of what it computes is wrong.
+    /// Spoils the prime p: half of what the key computes is wrong.
     #[cfg(test)]
     pub(super) fn insecure_with_fault(mut self) -> Self {
         self.p.exponent = self.p.exponent.wrapping_sub(&U1536::ONE);

@@ -19,7 +19,7 @@ pub(super) fn check(subject: &Subject, sets: Sets) {
     }
 }
 
-/// The same for rows.
+/// Runs both parties for rows, and demands the right result.
 pub(super) fn check_rows(subject: &Subject, sets: Sets) {
     let sets = subject.sized(sets);
     check_request(subject, &sets, &sets.request(OutputKind::Rows));
@@ -139,7 +139,7 @@ pub fn many_items(subject: &Subject) {
     }
 }
 
-/// The same of a million items, unless a set of this size is refused.
+/// Joins a million items, unless a set of this size is refused.
 pub fn a_million_items(subject: &Subject) {
     const ITEMS: usize = 1 << 20;
     if subject.takes_a_million {

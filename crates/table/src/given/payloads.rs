@@ -140,7 +140,7 @@ impl<'a> PartnerRows<'a> {
         }
     }
 
-    /// The same, of so many keys, if the payloads are kept by rows.
+    /// Returns the rows of so many keys, if the payloads are kept by rows.
     pub(crate) fn by_rows(shared: MatchingRows<'a>, payloads: usize) -> Self {
         Self {
             shared,

@@ -65,7 +65,7 @@ impl KeyPartitions {
         Ok(keys)
     }
 
-    /// The same, and a tag by which whoever has this secret recognises the table: which rows have which keys and numbers.
+    /// Reads the keys, and returns a tag by which whoever has this secret recognises the table: which rows have which keys and numbers.
     ///
     /// # Errors
     /// As [`read`](Self::read).
@@ -432,7 +432,7 @@ fn written(repeats: &[[u32; 2]]) -> Vec<u8> {
     rows.flat_map(|row| row.to_le_bytes()).collect()
 }
 
-/// The same, as they are read.
+/// Reads the rows of a partition that repeat a key, and the first rows that have it.
 fn repeats(bytes: &[u8]) -> impl Iterator<Item = (u32, u32)> {
     let (rows, _) = bytes.as_chunks::<4>();
     let (pairs, _) = rows.as_chunks::<2>();

@@ -413,7 +413,7 @@ impl<'t, 'a> Tasks<'t, 'a> {
             })
     }
 
-    /// The next rows of the table, which has so many more if it has not changed.
+    /// Returns the range of the next `count` rows; fails if the table shrank.
     fn next_rows(&mut self, count: u64) -> Result<Range<u64>, Error> {
         let end = self.rows.checked_add(count);
         let end = end.filter(|end| *end <= self.copy.chosen.len());

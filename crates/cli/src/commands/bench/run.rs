@@ -58,7 +58,7 @@ pub(super) struct Run {
     pub(super) receiver_phases: Vec<Phase>,
     /// Of both parties together, with their input.
     pub(super) peak_bytes: Option<u64>,
-    /// The same beyond what was resident before the first run of all. What the allocator has
+    /// The peak beyond what was resident before the first run of all. What the allocator has
     /// kept from earlier runs counts, so this is too much rather than too little.
     pub(super) peak_above_input_bytes: Option<u64>,
 }

@@ -203,7 +203,7 @@ impl<E> Shared<'_, E> {
         Ok(())
     }
 
-    /// The same, or how an error says that rows cannot be put in order. The library's own words may hold values of the
+    /// Returns the result, or an error that rows cannot be put in order. The library's own words may hold values of the
     /// table: they are not passed on.
     fn or_error<T>(&self, result: Result<T, ArrowError>) -> Result<T, Error> {
         result.map_err(|_| cannot_order(&self.name))
