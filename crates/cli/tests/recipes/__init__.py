@@ -1,0 +1,1 @@
+"""Runs the recipes of docs/recipes.md."""
