@@ -155,7 +155,7 @@ fn splat_all<L: Lanes<COUNT>, const COUNT: usize>(key: &[u32; 8]) -> [L; 8] {
     std::array::from_fn(|i| L::splat(key[i]))
 }
 
-/// What goes from a block to the next.
+/// Returns what goes from a block to the next.
 #[inline(always)]
 fn chained<L: Lanes<COUNT>, const COUNT: usize>(state: &[L; BLOCK_WORDS]) -> [L; 8] {
     std::array::from_fn(|i| state[i].xor(state[i + 8]))

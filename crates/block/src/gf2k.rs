@@ -154,7 +154,7 @@ impl Field {
         (1 << self.bits()) - 1
     }
 
-    /// Whether an element is zero.
+    /// Returns whether an element is zero.
     pub fn is_zero(&self, element: Element) -> bool {
         self.to_words(element) == [0; 2]
     }

@@ -43,7 +43,7 @@ impl Marks {
         (place < range.end).then_some(place)
     }
 
-    /// How many places are in this range.
+    /// Returns how many places are in this range.
     ///
     /// # Panics
     /// If the range ends behind the text's last word.
@@ -89,7 +89,7 @@ fn all_words<C: Compare>(byte: u8, text: &[u8], words: &mut [u64]) {
 /// LLVM does not make a vector comparison of a loop that gathers bits, so the wide versions are
 /// spelled out.
 trait Compare {
-    /// Which bytes of a chunk are this one.
+    /// Returns which bytes of a chunk are this one.
     fn equal(chunk: &[u8; WORD_BITS], byte: u8) -> u64;
 }
 

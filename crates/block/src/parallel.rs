@@ -44,7 +44,7 @@ impl Pool {
         pool.map(Self).map_err(io::Error::other)
     }
 
-    /// How many threads it has.
+    /// Returns how many threads it has.
     pub fn threads(&self) -> usize {
         self.0.current_num_threads()
     }
@@ -159,13 +159,13 @@ pub fn chunks_mut_with<T: Send, S>(
     });
 }
 
-/// Where chunk number `i` of `len` elements lies.
+/// Returns where chunk number `i` of `len` elements lies.
 fn range(i: usize, per_chunk: usize, len: usize) -> Range<usize> {
     let start = i * per_chunk;
     start..len.min(start + per_chunk)
 }
 
-/// What `work` makes of each number below `tasks`, in order.
+/// Returns what `work` makes of each number below `tasks`, in order.
 pub fn map<T: Send>(tasks: usize, work: &(dyn Fn(usize) -> T + Sync)) -> Vec<T> {
     // Plain loops, since each adapter of an iterator would be compiled for each type.
     let mut results = Vec::new();

@@ -34,7 +34,7 @@ impl<T> Place<'_, T> {
         self.0 = rest;
     }
 
-    /// Whether all is filled.
+    /// Returns whether all is filled.
     pub fn is_full(&self) -> bool {
         self.0.is_empty()
     }

@@ -16,7 +16,7 @@ const MIB: u64 = 1 << 20;
 /// What the test harness may allocate meanwhile, or give back.
 const SLACK: u64 = MIB / 4;
 
-/// What other tests allocate would count, too: one after the other.
+/// Returns what other tests allocate would count, too: one after the other.
 fn alone() -> MutexGuard<'static, ()> {
     static TURN: Mutex<()> = Mutex::new(());
     TURN.lock().unwrap_or_else(PoisonError::into_inner)

@@ -61,7 +61,7 @@ pub enum Error {
 }
 
 impl Error {
-    /// Whether a [witness](crate::witness) refused what was to be said. The channel is not broken.
+    /// Returns whether a [witness](crate::witness) refused what was to be said. The channel is not broken.
     pub(crate) fn is_refusal(&self) -> bool {
         matches!(
             self,

@@ -167,7 +167,7 @@ mod tests {
         memory,
     };
 
-    /// What both parties find, over this link.
+    /// Returns what both parties find, over this link.
     fn gauged(link: Link) -> [Gauged; 2] {
         let (a, b) = memory::pair();
         let [mut a, mut b] = [a, b].map(|end| linked(end, link));

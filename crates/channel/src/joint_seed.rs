@@ -55,7 +55,7 @@ impl JointSeed {
         Self(bytes)
     }
 
-    /// What to keep of it. Whoever has it can test guesses of items against their digests.
+    /// Returns what to keep of it. Whoever has it can test guesses of items against their digests.
     pub fn to_kept(&self) -> [u8; 32] {
         self.0
     }
@@ -113,7 +113,7 @@ impl Share {
         Ok(Self { bytes, first })
     }
 
-    /// What the peer sees first. A share has 256 uniform bits, which hide it without further
+    /// Returns what the peer sees first. A share has 256 uniform bits, which hide it without further
     /// randomness; the party's number keeps the peer from repeating it.
     pub fn commitment(&self) -> [u8; SHARE_BYTES] {
         commitment(self.first, &self.bytes)

@@ -72,7 +72,7 @@ impl Link {
         self.round_trip
     }
 
-    /// What may be under way in one direction: what the wire holds, and a few MiB that wait
+    /// Returns what may be under way in one direction: what the wire holds, and a few MiB that wait
     /// for it, so that the wire never runs dry while the sender wakes up.
     pub fn window(&self) -> Window {
         let on_the_wire = self.bits_per_second / 8.0 * self.round_trip.as_secs_f64();
@@ -151,7 +151,7 @@ impl Pacer {
         }
     }
 
-    /// When a message of `bytes` bytes, sent `now`, has arrived.
+    /// Returns when a message of `bytes` bytes, sent `now`, has arrived.
     pub(crate) fn due(&self, bytes: usize, now: Instant) -> Instant {
         let now = now.duration_since(self.origin).as_secs_f64();
         let mut free_at = self.free_at.lock().expect("nothing panics while it adds");

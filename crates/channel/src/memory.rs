@@ -78,7 +78,7 @@ impl Builder {
         (0..count).map(|_| self.pair_over(&wires)).collect()
     }
 
-    /// What paces either party.
+    /// Returns what paces either party.
     fn wires(&self) -> [Option<Pacer>; 2] {
         [self.link.map(Pacer::new), self.link.map(Pacer::new)]
     }
@@ -132,7 +132,7 @@ impl MemoryOutbound {
     }
 }
 
-/// When a message that is sent now has arrived.
+/// Returns when a message that is sent now has arrived.
 fn due(pacer: Option<&Pacer>, bytes: usize) -> Option<Instant> {
     pacer.map(|pacer| pacer.due(bytes, Instant::now()))
 }

@@ -108,7 +108,7 @@ impl Path {
         }
     }
 
-    /// What follows from both parties' measurements.
+    /// Returns what follows from both parties' measurements.
     ///
     /// The round trip is the shorter one, since a machine that is busy measures too long a time. The
     /// rate of a direction is what its receiving end has measured, or else the rate of the other

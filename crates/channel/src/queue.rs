@@ -31,13 +31,13 @@ impl Window {
         messages: 1,
     };
 
-    /// Whether a message of `bytes` bytes may join `queued`.
+    /// Returns whether a message of `bytes` bytes may join `queued`.
     fn admits(&self, queued: Self, bytes: usize) -> bool {
         queued.messages == 0
             || (queued.messages < self.messages && queued.bytes + bytes <= self.bytes)
     }
 
-    /// Whether `queued` fills at most half of the window.
+    /// Returns whether `queued` fills at most half of the window.
     fn is_half_empty(&self, queued: Self) -> bool {
         queued.messages <= self.messages / 2 && queued.bytes <= self.bytes / 2
     }
@@ -95,7 +95,7 @@ impl<S> State<S> {
         }
     }
 
-    /// Whether nothing the receiver does can let the sender push.
+    /// Returns whether nothing the receiver does can let the sender push.
     fn is_over(&self) -> bool {
         self.refusal.is_some() || self.ending.is_some()
     }
@@ -215,7 +215,7 @@ impl<S: Copy> Queue<S> {
         state.receiver_sleeps = false;
     }
 
-    /// Whether no message waits.
+    /// Returns whether no message waits.
     pub(crate) fn is_empty(&self) -> bool {
         self.lock().messages.is_empty()
     }

@@ -19,7 +19,7 @@ pub struct Chunks {
 }
 
 impl Chunks {
-    /// How many messages there are.
+    /// Returns the number of messages.
     pub fn count(self) -> usize {
         self.total.div_ceil(self.per_message)
     }

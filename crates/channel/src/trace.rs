@@ -171,7 +171,7 @@ impl State {
         }
     }
 
-    /// Where the thread that has this half writes.
+    /// Returns where the thread that has this half writes.
     fn track(&mut self, half: Half) -> &mut Track {
         match &mut self.exchange {
             Some([sending, receiving]) => match half {

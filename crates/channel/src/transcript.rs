@@ -123,7 +123,7 @@ impl Recorder {
         self.lock().clone()
     }
 
-    /// Whether `needle` occurs anywhere in what was sent, across the borders of messages
+    /// Returns whether `needle` occurs anywhere in what was sent, across the borders of messages
     /// too.
     ///
     /// # Panics

@@ -105,7 +105,7 @@ impl Turns {
         }
     }
 
-    /// Whether so many threads of lower rank wait for room to send that this one gives way.
+    /// Returns whether so many threads of lower rank wait for room to send that this one gives way.
     fn is_to_give_way(&self, state: &State, rank: u32) -> bool {
         state.sending.range(..rank).count() >= self.senders
     }

@@ -54,7 +54,7 @@ pub enum Refusal {
 }
 
 impl Refusal {
-    /// What the peer is told.
+    /// Returns what the peer is told.
     fn abort_code(&self) -> AbortCode {
         match self {
             Self::PeerDiffers => AbortCode::OtherRun,
@@ -214,7 +214,7 @@ impl Words {
         }
     }
 
-    /// What has passed, if something was heard since this was asked last.
+    /// Returns what has passed, if something was heard since this was asked last.
     fn take_news(&mut self) -> Option<SoFar> {
         mem::take(&mut self.is_news).then(|| self.so_far())
     }
@@ -315,7 +315,7 @@ mod tests {
         }
     }
 
-    /// What a witness is asked while `run` talks to a peer that has said these messages.
+    /// Returns what a witness is asked while `run` talks to a peer that has said these messages.
     fn asked(heard: &[&[u8]], run: impl FnOnce(&mut Channel)) -> (Vec<SoFar>, SoFar) {
         let (mut channel, mut peer) = memory::pair();
         heard.iter().for_each(|message| peer.send(message).unwrap());

@@ -83,7 +83,7 @@ impl Range {
         }
     }
 
-    /// Where a value is: 0 at the beginning, 1 at the end.
+    /// Returns where a value is: 0 at the beginning, 1 at the end.
     pub(crate) fn at(self, value: f64) -> f64 {
         (place(self.scale, value) - self.from) / (self.to - self.from)
     }
@@ -97,12 +97,12 @@ impl Range {
         }
     }
 
-    /// What gets a label.
+    /// Returns what gets a label.
     pub(crate) fn ticks(self) -> Vec<Tick> {
         self.at_most(STEPS)
     }
 
-    /// What gets a label, if all labels stand beside each other.
+    /// Returns what gets a label, if all labels stand beside each other.
     pub(crate) fn ticks_along(self, length: f64) -> Vec<Tick> {
         const BETWEEN: f64 = 10.0;
         let fits = |ticks: &Vec<Tick>| {

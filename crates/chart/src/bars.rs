@@ -149,7 +149,7 @@ impl Layout {
         self.left + self.range.at(value) * (self.right - self.left)
     }
 
-    /// Where bars begin.
+    /// Returns where bars begin.
     fn start(&self) -> f64 {
         self.place(start(self.range.scale()))
     }

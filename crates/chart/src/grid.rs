@@ -40,7 +40,7 @@ impl Grid {
         (grid, plane)
     }
 
-    /// Where a block begins above, and its size.
+    /// Returns where a block begins above, and its size.
     pub(crate) fn rectangle(&self, block: &Block) -> (Place, Place) {
         let (left, right) = (self.x[block.columns.start], self.x[block.columns.end]);
         let (bottom, top) = (self.y[block.rows.start], self.y[block.rows.end]);
@@ -78,7 +78,7 @@ impl Grid {
             .min_by(|a, b| distance(a).total_cmp(&distance(b)))
     }
 
-    /// Whether all cells that lie below a rectangle are the region's.
+    /// Returns whether all cells that lie below a rectangle are the region's.
     fn covered(&self, (x, y): Place, half: (f64, f64), region: &Region) -> bool {
         let inside = x - half.0 >= self.x[0]
             && x + half.0 <= self.x[self.x.len() - 1]

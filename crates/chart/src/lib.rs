@@ -75,9 +75,9 @@ pub trait Chart: std::fmt::Debug {
     /// The picture.
     fn svg(&self, medium: Medium) -> String;
 
-    /// What it shows.
+    /// Returns what it shows.
     fn title(&self) -> &str;
 
-    /// What it shows, as a table.
+    /// Returns what it shows, as a table.
     fn data(&self) -> Data;
 }

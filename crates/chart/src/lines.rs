@@ -160,7 +160,7 @@ impl Line {
         [self.name.clone()].into_iter().chain(published).collect()
     }
 
-    /// What the columns have at a place.
+    /// Returns what the columns have at a place.
     fn cells(&self, x: f64) -> Vec<String> {
         let ours = self.points.iter().find(|point| point.x == x);
         let ours = ours.map_or(String::new(), |point| match point.origin {
@@ -174,7 +174,7 @@ impl Line {
     }
 }
 
-/// What marks mean, if there are several kinds.
+/// Returns what marks mean, if there are several kinds.
 pub(crate) fn explained(origins: impl Iterator<Item = Origin>) -> Vec<(Sample, String)> {
     let present: Vec<Origin> = origins.collect();
     let kinds = Origin::ALL

@@ -123,7 +123,7 @@ impl MapChart {
     }
 }
 
-/// What stands for a winner where there is no room for the name: A to Z, then others.
+/// Returns what stands for a winner where there is no room for the name: A to Z, then others.
 fn letter(winner: usize) -> char {
     char::from_u32('A' as u32 + winner as u32).unwrap_or('?')
 }

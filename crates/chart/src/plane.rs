@@ -38,7 +38,7 @@ impl Plane {
         }
     }
 
-    /// Where the axes and their labels end.
+    /// Returns where the axes and their labels end.
     pub(crate) fn end(&self) -> f64 {
         self.bottom + BELOW
     }

@@ -15,7 +15,7 @@ pub(crate) struct Rectangle {
 }
 
 impl Rectangle {
-    /// What a text takes whose middle is here.
+    /// Returns what a text takes whose middle is here.
     pub(crate) fn of_text((x, y): Place, text: &str) -> Self {
         Self::around((x, y), width(text) / 2.0, LEADING / 2.0)
     }
@@ -105,7 +105,7 @@ impl Room {
         choice.is_within(self.area) && !self.taken.iter().any(|taken| choice.meets(*taken))
     }
 
-    /// Whether nothing is on the way from a place to a point, but for what is taken at the point itself.
+    /// Returns whether nothing is on the way from a place to a point, but for what is taken at the point itself.
     fn is_seen(&self, place: Place, point: Place) -> bool {
         const STEPS: i32 = 20;
         let mut way = (0..=STEPS).map(|step| {
@@ -119,7 +119,7 @@ impl Room {
     }
 }
 
-/// Where a text may stand that belongs to a point, the best place first: beside it, below, above, then farther away.
+/// Returns where a text may stand that belongs to a point, the best place first: beside it, below, above, then farther away.
 fn around(point: Place, text: &str) -> impl Iterator<Item = Rectangle> {
     const DIRECTIONS: [(f64, f64); 12] = [
         (1.0, 0.0),

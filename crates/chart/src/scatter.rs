@@ -198,7 +198,7 @@ impl ScatterChart {
     }
 }
 
-/// Where a line from a point to its name ends, if they are not beside each other.
+/// Returns where a line from a point to its name ends, if they are not beside each other.
 fn leader(point: Place, name: Rectangle) -> Option<Place> {
     let nearest = name.nearest(point);
     let distance = (nearest.0 - point.0).hypot(nearest.1 - point.1);
@@ -228,7 +228,7 @@ fn equal_cost(cost: &Cost, amount: f64, plane: &Plane) -> Vec<Place> {
     line
 }
 
-/// Where the way from a place in the plane to one outside leaves it.
+/// Returns where the way from a place in the plane to one outside leaves it.
 fn border(plane: &Plane, inside: Place, outside: Place) -> Place {
     let part = |from: f64, to: f64, least: f64, most: f64| match to {
         to if to < least => (least - from) / (to - from),

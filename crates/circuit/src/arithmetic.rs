@@ -32,7 +32,7 @@ pub fn add<B: Backend>(
     Ok(sum)
 }
 
-/// How many lanes of `bits` are one: a number of one lane. About one gate per lane, in about
+/// Returns how many lanes of `bits` are one: a number of one lane. About one gate per lane, in about
 /// (log2 n)²/2 layers.
 ///
 /// # Errors

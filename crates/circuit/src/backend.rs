@@ -12,7 +12,7 @@ pub(crate) const BYTES_PER_MESSAGE: usize = 1 << 16;
 /// Wires of many lanes: lane i of each belongs to the i-th instance of a circuit that is computed
 /// for many inputs at once.
 pub trait Lanes: Clone + Send + Sync {
-    /// How many lanes there are.
+    /// Returns the number of lanes.
     fn lanes(&self) -> usize;
 
     /// These lanes, in this order.
@@ -47,11 +47,11 @@ pub trait Backend {
     /// What may go wrong.
     type Error;
 
-    /// Whether a layer of products costs a round trip, so that a circuit should be shallow
+    /// Returns whether a layer of products costs a round trip, so that a circuit should be shallow
     /// than small.
     fn layers_take_rounds(&self) -> bool;
 
-    /// How many lanes are best computed at once, where the order of gates is free: all, unless a
+    /// Returns how many lanes are best computed at once, where the order of gates is free: all, unless a
     /// backend says otherwise.
     fn lanes_at_once(&self) -> usize {
         usize::MAX
@@ -139,7 +139,7 @@ impl Side {
 /// A party that evaluates a circuit together with a peer, which runs the same functions in the
 /// same order.
 pub trait TwoParty: Backend<Error = Error> {
-    /// Which one this is.
+    /// Returns which one this is.
     fn side(&self) -> Side;
 
     /// Wires that carry this party's bits; the peer calls [`theirs`](Self::theirs).

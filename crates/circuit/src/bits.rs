@@ -76,7 +76,7 @@ impl Bits {
         (0..self.lanes).map(|lane| self.words[lane / WORD] >> (lane % WORD) & 1 == 1)
     }
 
-    /// How many ones there are.
+    /// Returns the number of ones.
     pub fn count_ones(&self) -> usize {
         self.words
             .iter()
@@ -112,7 +112,7 @@ impl Bits {
         bytes.take(self.lanes.div_ceil(8)).collect()
     }
 
-    /// What [`to_bytes`](Self::to_bytes) gave. Bits beyond the last lane are ignored.
+    /// Returns what [`to_bytes`](Self::to_bytes) gave. Bits beyond the last lane are ignored.
     ///
     /// # Panics
     /// If the number of bytes is not what the lanes take.

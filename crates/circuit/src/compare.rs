@@ -5,7 +5,7 @@ use crate::{Backend, Lanes, Product};
 /// A wire for each lane.
 type Wire<B> = <B as Backend>::Wires;
 
-/// Whether a = b: n − 1 gates for n bits, in ⌈log2 n⌉ layers.
+/// Returns whether a = b: n − 1 gates for n bits, in ⌈log2 n⌉ layers.
 ///
 /// # Errors
 /// As [`Backend::products`].
@@ -21,7 +21,7 @@ pub fn equal<B: Backend>(
     all(backend, same)
 }
 
-/// Whether all of some bits are one: n − 1 gates for n bits, in ⌈log2 n⌉ layers.
+/// Returns whether all of some bits are one: n − 1 gates for n bits, in ⌈log2 n⌉ layers.
 ///
 /// # Errors
 /// As [`Backend::products`].
@@ -40,7 +40,7 @@ pub fn all<B: Backend>(backend: &mut B, mut bits: Vec<Wire<B>>) -> Result<Wire<B
     Ok(bits.pop().expect("a number has bits"))
 }
 
-/// Whether a > b, as unsigned numbers: in as few gates as are known, or as few layers, as the
+/// Returns whether a > b, as unsigned numbers: in as few gates as are known, or as few layers, as the
 /// backend prefers.
 ///
 /// # Errors
@@ -57,7 +57,7 @@ pub fn greater<B: Backend>(
     }
 }
 
-/// Whether a number is at least `least`, which both know: no gates if it always is, or never.
+/// Returns whether a number is at least `least`, which both know: no gates if it always is, or never.
 ///
 /// # Errors
 /// As [`Backend::products`].
@@ -79,7 +79,7 @@ pub fn at_least<B: Backend>(
     greater(backend, number, &below)
 }
 
-/// Whether a > b: one gate and one layer per bit (Kolesnikov, Sadeghi and Schneider, CANS 2009).
+/// Returns whether a > b: one gate and one layer per bit (Kolesnikov, Sadeghi and Schneider, CANS 2009).
 ///
 /// # Errors
 /// As [`Backend::products`].
@@ -100,7 +100,7 @@ pub fn greater_small<B: Backend>(
     Ok(greater)
 }
 
-/// Whether a > b, in 1 + ⌈log2 n⌉ layers of at most 3n − ⌈log2 n⌉ − 2 gates together (PSZ14
+/// Returns whether a > b, in 1 + ⌈log2 n⌉ layers of at most 3n − ⌈log2 n⌉ − 2 gates together (PSZ14
 /// App. D.2), which are 2n − 1 products of a bit and a vector.
 ///
 /// # Errors

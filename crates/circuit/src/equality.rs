@@ -48,7 +48,7 @@ fn packed_words(tables: usize) -> usize {
 /// Lookups whose entries travel together: 60 KiB.
 const LOOKUPS_PER_MESSAGE: usize = 1 << 15;
 
-/// How many digits are compared, or bits multiplied, layer by layer, for a number of `bits` bits.
+/// Returns how many digits are compared, or bits multiplied, layer by layer, for a number of `bits` bits.
 fn layers(bits: usize) -> impl Iterator<Item = usize> {
     std::iter::successors(Some(bits.div_ceil(PLACE_BITS)), |digits| {
         (*digits > 1).then(|| digits.div_ceil(PLACE_BITS))

@@ -60,7 +60,7 @@ pub fn compare_and_swap<B: Backend>(
     select::swap(backend, &greater, a, b)
 }
 
-/// How many comparators each layer of [`merge`] has, where both lists together have `numbers`
+/// Returns how many comparators each layer of [`merge`] has, where both lists together have `numbers`
 /// numbers.
 pub fn comparators_by_layer(numbers: usize) -> Vec<usize> {
     let places = numbers.next_power_of_two();
@@ -83,7 +83,7 @@ pub fn comparators_by_layer(numbers: usize) -> Vec<usize> {
     layers
 }
 
-/// Which lane is at which place of the network: the first list, greatest items, and the second
+/// Returns which lane is at which place of the network: the first list, greatest items, and the second
 /// list from its end.
 fn bitonic(first: usize, second: usize) -> Vec<Option<u32>> {
     let lanes = first + second;

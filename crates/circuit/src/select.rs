@@ -52,7 +52,7 @@ pub fn mask<B: Backend>(
     Ok(backend.products(&[product])?.swap_remove(0))
 }
 
-/// What to add to `b` to get `a`, if `choice`.
+/// Returns what to add to `b` to get `a`, if `choice`.
 fn change<B: Backend>(
     backend: &mut B,
     choice: &B::Wires,

@@ -36,7 +36,7 @@ impl Case {
             .collect()
     }
 
-    /// What the circuit gives in the clear, and how many gates it has.
+    /// Returns what the circuit gives in the clear, and how many gates it has.
     pub(crate) fn expected(&self, mut plain: Plain) -> (Vec<Bits>, Gates) {
         let inputs = [self.inputs(0), self.inputs(1)].concat();
         let outputs = self.circuit(&mut plain, inputs).unwrap();

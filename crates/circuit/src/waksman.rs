@@ -23,7 +23,7 @@ pub fn layers(lanes: u32) -> Vec<Vec<Switch>> {
     layers
 }
 
-/// How many switches each of the [`layers`] has.
+/// Returns how many switches each of the [`layers`] has.
 pub fn switches_by_layer(lanes: u32) -> Vec<usize> {
     let mut switches: Vec<usize> = empty_layers::<Switch>(lanes as usize)
         .iter()

@@ -20,7 +20,7 @@ pub(crate) fn path() -> Option<PathBuf> {
     Some(caches.join("psijoin").join("calibration.json"))
 }
 
-/// What was measured of this machine, if it was.
+/// Returns what was measured of this machine, if it was.
 ///
 /// # Errors
 /// If the file is there and cannot be read.
@@ -31,7 +31,7 @@ pub(crate) fn own() -> Result<Option<Calibration>, Failure> {
     }
 }
 
-/// What was measured of this machine, if it was and can be read, and otherwise of the one that psijoin was
+/// Returns what was measured of this machine, if it was and can be read, and otherwise of the one that psijoin was
 /// measured on. It is read once.
 pub(crate) fn best(console: &Console) -> &'static Calibration {
     static BEST: OnceLock<Option<Calibration>> = OnceLock::new();
@@ -47,7 +47,7 @@ fn readable(own: Result<Option<Calibration>, Failure>, console: &Console) -> Opt
     })
 }
 
-/// What was measured of a machine.
+/// Returns what was measured of a machine.
 ///
 /// # Errors
 /// If the file cannot be read.

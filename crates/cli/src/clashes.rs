@@ -60,7 +60,7 @@ fn refuse_pair(written: &Named<'_>, other: Option<&Named<'_>>) -> Result<(), Fai
     }
 }
 
-/// Where a file is, or would be, by whatever way its name leads there.
+/// Returns where a file is, or would be, by whatever way its name leads there.
 fn place(path: &Path) -> io::Result<PathBuf> {
     fs::canonicalize(path).or_else(|error| {
         let folder = path.parent().filter(|folder| *folder != Path::new(""));

@@ -10,7 +10,7 @@ use crate::exit::Failure;
 /// The environment variable that asks for a log.
 const VARIABLE: &str = "PSIJOIN_LOG";
 
-/// Whether the user asked for a log.
+/// Returns whether the user asked for a log.
 pub(crate) fn is_wanted() -> bool {
     asked().is_some()
 }

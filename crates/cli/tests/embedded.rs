@@ -59,7 +59,7 @@ fn free_address() -> String {
     listener.local_addr().unwrap().to_string()
 }
 
-/// What the receiver and the sender get, told these words beside those of where they meet.
+/// Returns what the receiver and the sender get, told these words beside those of where they meet.
 fn both(receiver: &str, sender: &str) -> [Result<Joined, Failed>; 2] {
     let [mine, theirs] = [table("mine", 0..100, 1), table("theirs", 50..200, 10)];
     both_of((receiver, mine), (sender, theirs))

@@ -297,7 +297,7 @@ impl<L: Lanes> Element<L> {
         Self { lanes: l, limbs }
     }
 
-    /// Where the number below p is odd, which RFC 9496 §4.1 calls negative. Takes any size
+    /// Returns where the number below p is odd, which RFC 9496 §4.1 calls negative. Takes any size
     /// up to 7.
     #[inline(always)]
     pub(crate) fn is_negative(&self) -> Mask<L> {
@@ -309,7 +309,7 @@ impl<L: Lanes> Element<L> {
         }
     }
 
-    /// Where the element is zero. Takes any size up to 7.
+    /// Returns where the element is zero. Takes any size up to 7.
     #[inline(always)]
     pub(crate) fn is_zero(&self) -> Mask<L> {
         let l = self.lanes;

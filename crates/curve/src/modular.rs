@@ -62,7 +62,7 @@ impl<const WORDS: usize, const LIMBS: usize> Modulus<WORDS, LIMBS> {
         self.params.modulus().as_ref()
     }
 
-    /// What `crypto-bigint` needs to compute with this modulus.
+    /// Returns what `crypto-bigint` needs to compute with this modulus.
     pub fn params(&self) -> &FixedMontyParams<WORDS> {
         &self.params
     }

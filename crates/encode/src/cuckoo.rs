@@ -67,12 +67,12 @@ impl CuckooTable {
         Ok(Self { slots, stash })
     }
 
-    /// What lies in each bin, from bin 0 on.
+    /// Returns what lies in each bin, from bin 0 on.
     pub fn bins(&self) -> impl ExactSizeIterator<Item = Option<Placed>> + '_ {
         self.slots.iter().map(|slot| slot.get())
     }
 
-    /// What lies in this bin.
+    /// Returns what lies in this bin.
     ///
     /// # Panics
     /// If there is no such bin.

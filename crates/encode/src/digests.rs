@@ -17,7 +17,7 @@ pub enum Digests<'a> {
 }
 
 impl<'a> Digests<'a> {
-    /// How many digests there are.
+    /// Returns the number of digests.
     #[inline]
     pub fn len(self) -> usize {
         match self {
@@ -26,7 +26,7 @@ impl<'a> Digests<'a> {
         }
     }
 
-    /// Whether there are none.
+    /// Returns whether there are none.
     pub fn is_empty(self) -> bool {
         self.len() == 0
     }

@@ -223,7 +223,7 @@ mod tests {
         }
     }
 
-    /// Whether rows are linearly dependent over GF(2).
+    /// Returns whether rows are linearly dependent over GF(2).
     fn dependent(mut rows: Vec<Vec<Block>>) -> bool {
         while let Some(row) = rows.pop() {
             let Some(pivot) = row.iter().position(|block| *block != Block::ZERO) else {
@@ -237,7 +237,7 @@ mod tests {
         false
     }
 
-    /// Whether the strings of hidden items can cancel out where the items that are seen have no
+    /// Returns whether the strings of hidden items can cancel out where the items that are seen have no
     /// cells.
     fn cancel_out(cells: &Cells, shape: Shape, hidden: u128, seen: u128) -> bool {
         let all = shape.cells() as usize;

@@ -47,7 +47,7 @@ impl BinHasher {
         }
     }
 
-    /// How many bins there are.
+    /// Returns the number of bins.
     pub fn bins(&self) -> u32 {
         self.bins
     }

@@ -110,7 +110,7 @@ impl TwoChoiceTable {
         &self.items
     }
 
-    /// How many items each bin has.
+    /// Returns how many items each bin has.
     pub fn lens(&self) -> impl Iterator<Item = usize> {
         self.starts
             .windows(2)

@@ -78,7 +78,7 @@ impl Calibration {
         }
     }
 
-    /// What a run of this plan takes, with this many threads per party, and the memory of one stream; nothing if its
+    /// Returns what a run of this plan takes, with this many threads per party, and the memory of one stream; nothing if its
     /// protocol and output were not measured.
     pub fn predict(&self, plan: &Plan, threads: usize) -> Option<Prediction> {
         let profile = self.profile(plan.info().name, &plan.request().output)?;

@@ -91,7 +91,7 @@ pub fn profile(
     })
 }
 
-/// What [`profile`] runs next after `known` runs; none if nothing is missing.
+/// Returns what [`profile`] runs next after `known` runs; none if nothing is missing.
 fn next_plan(
     protocol: &'static Protocol,
     output: &OutputKind,

@@ -99,7 +99,7 @@ impl<'a> Session<'a> {
         }
     }
 
-    /// What the sender says in a run, and what the receiver says.
+    /// Returns what the sender says in a run, and what the receiver says.
     fn record(&self) -> Result<[Vec<Vec<u8>>; 2], Error> {
         let (a, b) = memory::pair();
         let ((a, by_sender), (b, by_receiver)) = (recorded(a), recorded(b));

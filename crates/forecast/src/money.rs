@@ -45,7 +45,7 @@ pub struct PartyRates {
 }
 
 impl Rates {
-    /// What a run costs both parties: how long it takes, and what each of them sends.
+    /// Returns what a run costs both parties: how long it takes, and what each of them sends.
     pub fn usd(&self, seconds: f64, sender_bytes: u64, receiver_bytes: u64) -> f64 {
         let parties = self.in_the_cloud(sender_bytes, receiver_bytes);
         parties

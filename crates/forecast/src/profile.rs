@@ -38,12 +38,12 @@ pub struct Run {
 }
 
 impl Run {
-    /// Whether both sets are as large.
+    /// Returns whether both sets are as large.
     pub(crate) fn has_equal_sizes(&self) -> bool {
         self.items[0] == self.items[1]
     }
 
-    /// Whether its numbers can be those of a run.
+    /// Returns whether its numbers can be those of a run.
     pub(crate) fn is_possible(&self) -> bool {
         !self.items.contains(&0) && self.scripts.iter().all(Script::is_possible)
     }
@@ -135,7 +135,7 @@ impl Prediction {
         self
     }
 
-    /// When the bytes of this party move on this network.
+    /// Returns when the bytes of this party move on this network.
     ///
     /// # Errors
     /// As [`on`](Self::on).
@@ -162,7 +162,7 @@ impl Prediction {
 }
 
 impl Profile {
-    /// What a run of `plan` takes with one thread per party. Its bytes are those of the plan; what is computed is
+    /// Returns what a run of `plan` takes with one thread per party. Its bytes are those of the plan; what is computed is
     /// interpolated.
     ///
     /// The runs with the next larger and the next smaller size stand for it, scaled. A session in parts is taken to
@@ -212,7 +212,7 @@ impl Profile {
         }
     }
 
-    /// How many times as large as the largest measured sets these are.
+    /// Returns how many times as large as the largest measured sets these are.
     fn beyond(&self, items: [f64; 2]) -> f64 {
         let largest = self.runs.iter().map(Run::size).fold(0.0, f64::max);
         items[0].max(items[1]) / largest

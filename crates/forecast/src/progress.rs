@@ -103,7 +103,7 @@ impl Progress {
         }
     }
 
-    /// When more bytes than these should have moved, clearly.
+    /// Returns when more bytes than these should have moved, clearly.
     fn next(&self, bytes: f64) -> f64 {
         let clearly = bytes + SLACK * self.timeline.bytes();
         let moments = self.timeline.moments();
@@ -147,7 +147,7 @@ impl Pace {
         if ratio > FASTEST { ratio } else { FASTEST }
     }
 
-    /// When so many seconds more have passed, which should have been so many: more than none.
+    /// Returns when so many seconds more have passed, which should have been so many: more than none.
     fn after(self, passed: f64, modelled: f64) -> Self {
         let age = modelled / self.memory;
         let fading = (-age).exp();
@@ -181,7 +181,7 @@ mod tests {
         come.map_or(0, |(_, bytes)| *bytes as u64)
     }
 
-    /// What is told during a run, ten times a second, with the seconds that have passed.
+    /// Returns what is told during a run, ten times a second, with the seconds that have passed.
     fn told(model: &Said, run: &Said) -> Vec<(f64, Outlook)> {
         let mut progress = Progress::new(timeline(model));
         let ticks = (run.last().unwrap().0 * 10.0).round() as u64;

@@ -119,7 +119,7 @@ impl Script {
         seconds.sum()
     }
 
-    /// Whether its numbers can be those of a run.
+    /// Returns whether its numbers can be those of a run.
     pub(crate) fn is_possible(&self) -> bool {
         /// More than any run has of messages, and of anything.
         const MOST_MESSAGES: f64 = 1e8;

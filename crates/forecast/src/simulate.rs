@@ -217,7 +217,7 @@ impl<'a> Party<'a> {
         }
     }
 
-    /// What it waits to receive.
+    /// Returns what it waits to receive.
     fn expects(&self) -> f64 {
         let expected = self.threads().iter().map(|thread| match thread.doing {
             Doing::Receive(load) => load.bytes,

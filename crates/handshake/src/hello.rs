@@ -83,7 +83,7 @@ impl Hello {
         self.role
     }
 
-    /// How many distinct items the party's set has.
+    /// Returns how many distinct items the party's set has.
     pub fn set_size(&self) -> u64 {
         self.set_size
     }

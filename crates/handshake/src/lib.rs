@@ -116,12 +116,12 @@ pub fn begin(channel: &mut Channel, hello: Hello) -> Result<Pending, Error> {
 }
 
 impl Pending {
-    /// What this party said.
+    /// Returns what this party said.
     pub fn own(&self) -> &Hello {
         &self.ours
     }
 
-    /// What the peer said.
+    /// Returns what the peer said.
     pub fn peer(&self) -> &Hello {
         &self.theirs
     }

@@ -40,7 +40,7 @@ impl Pending {
     }
 }
 
-/// What a party claims to have measured.
+/// Returns what a party claims to have measured.
 fn claims(hello: &Hello) -> Result<Measured, Error> {
     let number = |name, range: RangeInclusive<u64>, otherwise| match hello.told(name) {
         None => Ok(None),
@@ -84,7 +84,7 @@ mod tests {
     use super::*;
     use crate::begin;
 
-    /// What the sender and the receiver make of both hellos' facts.
+    /// Returns what the sender and the receiver make of both hellos' facts.
     fn paths(
         sender: impl FnOnce(Hello) -> Hello,
         receiver: impl FnOnce(Hello) -> Hello,

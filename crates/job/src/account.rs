@@ -31,7 +31,7 @@ impl Account {
         bytes
     }
 
-    /// What was sent, if it makes sense.
+    /// Returns what was sent, if it makes sense.
     pub fn from_bytes(bytes: &[u8; ACCOUNT_BYTES]) -> Option<Self> {
         let [flags, run @ ..] = bytes;
         let [has_begun, has_run_again, is_done] = [1, 2, 4].map(|flag| flags & flag != 0);

@@ -145,7 +145,7 @@ pub enum Kind {
 }
 
 impl Error {
-    /// Who has to act on it.
+    /// Returns who has to act on it.
     pub fn kind(&self) -> Kind {
         match self {
             Self::Changed { .. }

@@ -124,7 +124,7 @@ impl Folder {
         }
     }
 
-    /// How far the job in a folder is, also while a process works in it.
+    /// Returns how far the job in a folder is, also while a process works in it.
     ///
     /// # Errors
     /// If there is none, or the folder cannot be used.
@@ -162,7 +162,7 @@ impl Folder {
         })
     }
 
-    /// Where it is.
+    /// Returns where it is.
     pub fn path(&self) -> &Path {
         &self.path
     }
@@ -177,12 +177,12 @@ impl Folder {
         self.results.as_ref()
     }
 
-    /// How many steps are done on this side.
+    /// Returns how many steps are done on this side.
     pub fn done(&self) -> u32 {
         self.results.as_ref().map_or(0, Results::count)
     }
 
-    /// How many steps have begun on this side.
+    /// Returns how many steps have begun on this side.
     pub fn begun(&self) -> u32 {
         self.results.as_ref().map_or(0, Results::begun)
     }
@@ -260,7 +260,7 @@ impl Folder {
         })
     }
 
-    /// What both parties agreed on about columns.
+    /// Returns what both parties agreed on about columns.
     ///
     /// # Errors
     /// [`Error::Damaged`].
@@ -481,12 +481,12 @@ pub struct Begun<'a> {
     pub command: &'a str,
 }
 
-/// What this party calls a job: both may be of one user.
+/// Returns what this party calls a job: both may be of one user.
 fn name_of_mark(job: &Job) -> String {
     format!("{}-{}", job.id, job.salt)
 }
 
-/// What both parties call a job.
+/// Returns what both parties call a job.
 fn name_of(joint_seed: &JointSeed) -> String {
     hex(&joint_seed.key("psijoin 2026 job: name")[..16])
 }
@@ -496,7 +496,7 @@ const SEAL: &[u8] = b"psijoin 2026 job: seal";
 const SEED: &[u8] = b"psijoin 2026 job: seed";
 const COMMAND: &[u8] = b"psijoin 2026 job: command";
 
-/// What cannot be read cannot be opened either.
+/// Returns what cannot be read cannot be opened either.
 fn sealed(text: &Option<String>) -> Vec<u8> {
     text.as_deref().map(unhex).unwrap_or_default()
 }
@@ -601,7 +601,7 @@ impl At<'_> {
         }
     }
 
-    /// Whether the folder is a job's, or empty: nothing else is ever written to.
+    /// Returns whether the folder is a job's, or empty: nothing else is ever written to.
     fn is_a_jobs(&self) -> io::Result<bool> {
         match fs::read(self.0.join(LOCK)) {
             Ok(mark) if mark == MARK => return Ok(true),
@@ -637,7 +637,7 @@ impl At<'_> {
 /// How long a lock may be held on: a process that was killed keeps it until the system has taken back its memory.
 const PATIENCE: Duration = Duration::from_secs(5);
 
-/// Whether this process has got the lock of a file. On a file system without locks everybody gets it.
+/// Returns whether this process has got the lock of a file. On a file system without locks everybody gets it.
 fn has_locked(file: &File) -> io::Result<bool> {
     let started = Instant::now();
     loop {

@@ -121,14 +121,14 @@ impl Log {
         }
     }
 
-    /// What is sealed behind the header of a record, at which the file stands.
+    /// Returns what is sealed behind the header of a record, at which the file stands.
     fn text(&mut self, at: u64, sealed: u32) -> io::Result<Option<Text>> {
         let mut bytes = vec![0; sealed as usize];
         self.file.read_exact(&mut bytes)?;
         Ok(self.key.open(&self.place(at), bytes).ok())
     }
 
-    /// What a record says.
+    /// Returns what a record says.
     pub(crate) fn read(&mut self, Place(at): Place) -> io::Result<Text> {
         let mut header = [0; HEADER_BYTES];
         self.file.seek(SeekFrom::Start(at))?;
@@ -191,7 +191,7 @@ impl Log {
         (self.header(at, sealed) == header).then_some(sealed)
     }
 
-    /// What a record is bound to.
+    /// Returns what a record is bound to.
     fn place(&self, at: u64) -> Vec<u8> {
         [
             b"psijoin 2026 job: result",
@@ -202,7 +202,7 @@ impl Log {
     }
 }
 
-/// Whether a file has nothing but zeros from a header on.
+/// Returns whether a file has nothing but zeros from a header on.
 fn is_zero_to_the_end(file: &mut File, header: [u8; HEADER_BYTES]) -> io::Result<bool> {
     let mut buffer = vec![0; 1 << 16];
     let mut is_zero = header == [0; HEADER_BYTES];

@@ -162,7 +162,7 @@ impl Results {
         }))))
     }
 
-    /// What this party tells the other of each step.
+    /// Returns what this party tells the other of each step.
     pub fn accounts(&self) -> Vec<Account> {
         let of = |step: &Step| Account {
             has_begun: step.seed.is_some(),
@@ -186,28 +186,28 @@ impl Results {
         Ok(())
     }
 
-    /// How many steps run more than once, on either side, as both parties know since they last agreed.
+    /// Returns how many steps run more than once, on either side, as both parties know since they last agreed.
     pub fn run_again(&self) -> u32 {
         let state = lock(&self.0);
         let again = state.steps.iter().filter(|step| step.has_run_again);
         again.count() as u32
     }
 
-    /// How many steps are done on this side.
+    /// Returns how many steps are done on this side.
     pub fn count(&self) -> u32 {
         let state = lock(&self.0);
         let done = state.steps.iter().filter(|step| step.gave.is_some());
         done.count() as u32
     }
 
-    /// How many steps have begun on this side.
+    /// Returns how many steps have begun on this side.
     pub fn begun(&self) -> u32 {
         let state = lock(&self.0);
         let begun = state.steps.iter().filter(|step| step.seed.is_some());
         begun.count() as u32
     }
 
-    /// Whether a step failed in a way that must not be tried again.
+    /// Returns whether a step failed in a way that must not be tried again.
     pub fn is_spoilt(&self) -> bool {
         lock(&self.0).is_spoilt
     }

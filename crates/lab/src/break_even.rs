@@ -63,7 +63,7 @@ fn seconds(protocol: &str, items: u64, mbps: f64) -> Quantity {
     Quantity::new(protocol, Metric::Seconds, items, Some(link))
 }
 
-/// Where the one that is faster changes.
+/// Returns where the one that is faster changes.
 fn crossings(ours: &Ours, pair: [&Times; 2], items: u64) -> Vec<BreakEven> {
     let [first, second] = pair;
     let is_faster = |place: usize| first.seconds[place] < second.seconds[place];

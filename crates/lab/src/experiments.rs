@@ -78,7 +78,7 @@ pub fn find(name: &str) -> Option<&'static Experiment> {
 }
 
 impl Experiment {
-    /// What it is about, in the order of the paper.
+    /// Returns what it is about, in the order of the paper.
     pub(crate) fn quantities(&self) -> Vec<Quantity> {
         match &self.content {
             Content::Tables(tables) => cells::quantities(self, tables),
@@ -97,7 +97,7 @@ impl Experiment {
         tables.iter().copied()
     }
 
-    /// What our protocols compute in it.
+    /// Returns what our protocols compute in it.
     pub(crate) fn output(&self) -> OutputKind {
         match self.paper {
             // Its output is a function of the intersection.
@@ -106,7 +106,7 @@ impl Experiment {
         }
     }
 
-    /// What has to be measured for it, on a machine with so many cores.
+    /// Returns what has to be measured for it, on a machine with so many cores.
     pub fn needs(&self, cores: usize) -> Vec<Need> {
         let claims = verdicts::of(self.name).flat_map(verdicts::Claim::quantities);
         let maps = self.shows.iter().flat_map(|show| mapped(*show));
@@ -115,7 +115,7 @@ impl Experiment {
     }
 }
 
-/// What has to be measured for some experiments, on a machine with so many cores.
+/// Returns what has to be measured for some experiments, on a machine with so many cores.
 ///
 /// More threads than cores would only wait for each other; figures for more are extrapolated.
 pub fn all_needs<'a>(

@@ -33,7 +33,7 @@ pub struct Session {
 }
 
 impl Session {
-    /// Whether it is of the same machine, version and commit, on whatever date.
+    /// Returns whether it is of the same machine, version and commit, on whatever date.
     pub(crate) fn is_like(&self, other: &Self) -> bool {
         let program = |session: &Self| (session.version.clone(), session.commit.clone());
         self.machine == other.machine && program(self) == program(other)
@@ -98,7 +98,7 @@ impl Measured {
         self.profiles.iter().find(is)
     }
 
-    /// Whether it is of the same machine, version and commit.
+    /// Returns whether it is of the same machine, version and commit.
     pub fn is_of(&self, session: &Session) -> bool {
         self.session.is_like(session)
     }
@@ -147,7 +147,7 @@ pub fn grouped(measurements: &[Measurement]) -> Vec<Measured> {
     groups
 }
 
-/// What was measured where the last line comes from; none if there is no line.
+/// Returns what was measured where the last line comes from; none if there is no line.
 pub fn latest(measurements: &[Measurement]) -> Option<Measured> {
     let session = &measurements.last()?.session;
     let mut groups = grouped(measurements).into_iter();

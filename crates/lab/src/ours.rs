@@ -134,7 +134,7 @@ impl<'a> Ours<'a> {
         })
     }
 
-    /// What follows from the plan.
+    /// Returns what follows from the plan.
     fn exact(&self, quantity: &Quantity) -> Option<f64> {
         let plan = self.plan(quantity)?;
         let sent = plan.cost().total;
@@ -165,7 +165,7 @@ impl Figures for Ours<'_> {
     }
 }
 
-/// What a second and a byte cost there; none if the prices do not say it.
+/// Returns what a second and a byte cost there; none if the prices do not say it.
 pub(crate) fn rates(place: &Place) -> Option<Rates> {
     Prices::shipped(place.prices)?.rates(&place.setting).ok()
 }

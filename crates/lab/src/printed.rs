@@ -37,7 +37,7 @@ impl Printed {
         self.0.iter().find(is).map(|(_, value)| *value)
     }
 
-    /// What follows from other figures.
+    /// Returns what follows from other figures.
     fn derived(&self, quantity: &Quantity) -> Option<f64> {
         match quantity.metric {
             Metric::Bytes => {
@@ -58,7 +58,7 @@ impl Printed {
     }
 }
 
-/// Whether it is about a protocol as our registry has it, or about one that it does not have at all.
+/// Returns whether it is about a protocol as our registry has it, or about one that it does not have at all.
 fn is_plain(row: &Row) -> bool {
     row.ours.is_some() || row.more.get("ot").is_none()
 }

@@ -66,7 +66,7 @@ pub struct Row {
 pub struct Cells(Vec<(String, String)>);
 
 impl Cells {
-    /// What is in this column; none if there is no such column, or nothing in it.
+    /// Returns what is in this column; none if there is no such column, or nothing in it.
     pub fn get(&self, column: &str) -> Option<&str> {
         self.iter()
             .find_map(|(name, text)| (name == column).then_some(text))

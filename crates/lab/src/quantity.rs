@@ -95,7 +95,7 @@ impl Quantity {
         }
     }
 
-    /// What a row of a table is about: by our name of the protocol, if it has one.
+    /// Returns what a row of a table is about: by our name of the protocol, if it has one.
     pub fn of(row: &Row, output: &OutputKind) -> Self {
         Self {
             protocol: row.ours.clone().unwrap_or_else(|| row.protocol.clone()),
@@ -142,7 +142,7 @@ impl Quantity {
 }
 
 impl Place {
-    /// Where a row of a table is about money.
+    /// Returns where a row of a table is about money.
     fn of(row: &Row) -> Option<Self> {
         let (sender, receiver) = row.more.get("site")?.split_once('-')?;
         let setting = setting(row.more.get("setting")?, sender, receiver);

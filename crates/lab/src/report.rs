@@ -93,7 +93,7 @@ impl<'a> Report<'a> {
     }
 }
 
-/// How many claims of some sections have each outcome.
+/// Returns how many claims of some sections have each outcome.
 fn counted<'a>(sections: impl IntoIterator<Item = &'a Section>) -> [usize; OUTCOMES.len()] {
     let sections = sections.into_iter();
     let verdicts = sections.flat_map(|section| &section.verdicts);

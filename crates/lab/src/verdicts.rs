@@ -99,7 +99,7 @@ pub fn of(experiment: &str) -> impl Iterator<Item = &'static Claim> {
 }
 
 impl Claim {
-    /// Whether it holds for our protocols.
+    /// Returns whether it holds for our protocols.
     pub fn on_ours(&self, ours: &Ours) -> Verdict {
         match self.test {
             Test::Relations(relations) => {
@@ -122,7 +122,7 @@ impl Claim {
         }
     }
 
-    /// Whether it holds for the paper's own figures. What is not printed is passed over.
+    /// Returns whether it holds for the paper's own figures. What is not printed is passed over.
     pub fn on_printed(&self) -> Verdict {
         match self.test {
             Test::Relations(relations) | Test::PaperOnly(relations, _) => {
@@ -137,7 +137,7 @@ impl Claim {
         }
     }
 
-    /// What has to be known of ours.
+    /// Returns what has to be known of ours.
     pub(crate) fn quantities(&self) -> Vec<Quantity> {
         match self.test {
             Test::Relations(relations) => {
@@ -213,7 +213,7 @@ enum Gaps {
     Pass,
 }
 
-/// What fails; if that is of both sorts, how often it is about who takes less.
+/// Returns what fails; if that is of both sorts, how often it is about who takes less.
 fn failures(failed: &[&relation::Tested], known: usize) -> String {
     let orders = Vec::from_iter(failed.iter().filter(|tested| tested.is_order));
     let (count, orders_count) = (failed.len(), orders.len());

@@ -312,7 +312,7 @@ fn round<const W: usize>(
     });
 }
 
-/// What the pieces of a unit have together for each bucket.
+/// Returns what the pieces of a unit have together for each bucket.
 fn add(pieces: &[Vec<u32>]) -> Vec<usize> {
     let mut sums = vec![0; pieces[0].len()];
     for counts in pieces {

@@ -213,7 +213,7 @@ impl Sender {
         scratch.write_rows(rows, count);
     }
 
-    /// What H makes a letter's string of, given the row and the number of the OT.
+    /// Returns what H makes a letter's string of, given the row and the number of the OT.
     #[inline]
     pub fn input(&self, row: &Row, letter: u8, number: u64) -> HashInput {
         let difference = &self.secrets.differences[usize::from(letter)];
@@ -267,7 +267,7 @@ impl Receiver {
         scratch.write_rows(rows, choices.len());
     }
 
-    /// What H makes the chosen string of, given the row and the number of the OT.
+    /// Returns what H makes the chosen string of, given the row and the number of the OT.
     #[inline]
     pub fn input(&self, row: &Row, number: u64) -> HashInput {
         numbered(*row, number)

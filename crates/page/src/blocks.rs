@@ -113,7 +113,7 @@ fn table(table: &Table, html: &mut String) {
     *html += "</tbody>\n</table>\n</div>\n";
 }
 
-/// Whether all cells of a column begin as numbers do, or are empty.
+/// Returns whether all cells of a column begin as numbers do, or are empty.
 fn has_numbers(table: &Table, column: usize) -> bool {
     let cells = || table.rows.iter().map(|row| &*row[column]);
     let begins = |cell: &str| {

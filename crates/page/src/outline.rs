@@ -39,7 +39,7 @@ fn anchor(heading: &str, taken: &mut BTreeSet<String>) -> String {
     anchor
 }
 
-/// How many claims of some sections hold, in words; nothing if there are none.
+/// Returns how many claims of some sections hold, in words; nothing if there are none.
 pub(crate) fn counted(sections: &[Section]) -> Option<String> {
     let mut outcomes = Vec::new();
     collect(sections, &mut outcomes);

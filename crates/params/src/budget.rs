@@ -45,7 +45,7 @@ impl FailureBudget {
         self.allowed.and(Log2Prob::from_log2(fraction.log2()))
     }
 
-    /// What no event has taken yet.
+    /// Returns what no event has taken yet.
     pub fn remaining(&self) -> Log2Prob {
         self.allowed.minus(self.total())
     }

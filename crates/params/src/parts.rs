@@ -70,7 +70,7 @@ pub struct Shape {
     pub security: Security,
 }
 
-/// How many parts a session of these sizes has, one of them at least.
+/// Returns how many parts a session of these sizes has, one of them at least.
 pub fn count(sizes: Sizes, grain: Grain) -> u32 {
     let larger = sizes.larger();
     match larger <= grain.most_in_one {
@@ -79,7 +79,7 @@ pub fn count(sizes: Sizes, grain: Grain) -> u32 {
     }
 }
 
-/// How many parts it takes for each to carry few enough of these bytes of payloads, one of them at least.
+/// Returns how many parts it takes for each to carry few enough of these bytes of payloads, one of them at least.
 pub fn carrying(payload_bytes: u128) -> u32 {
     let parts = payload_bytes.div_ceil(PAYLOAD_BYTES.into());
     parts.clamp(1, MAX_PARTS.into()) as u32

@@ -51,7 +51,7 @@ impl Log2Prob {
         Self(self.0 + that.0)
     }
 
-    /// What is left of this probability after `that` was taken from it, zero if nothing.
+    /// Returns what is left of this probability after `that` was taken from it, zero if nothing.
     #[must_use]
     pub fn minus(self, that: Self) -> Self {
         if that >= self {

@@ -18,7 +18,7 @@ pub const RSA_PUBLIC_EXPONENT: u32 = 65_537;
 /// has that no number is likelier than another by more than 2^-κ of its probability.
 pub const UNIFORM_BITS: u32 = MODULUS_BITS + Security::COMPUTATIONAL_BITS;
 
-/// How many random numbers must have an e-th root modulo N, e the [public
+/// Returns how many random numbers must have an e-th root modulo N, e the [public
 /// exponent](RSA_PUBLIC_EXPONENT), to show that raising to e permutes the units modulo N.
 ///
 /// If it does not, e divides φ(N), since e is a prime. Then the e-th powers are a subgroup of index e or

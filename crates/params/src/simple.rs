@@ -34,7 +34,7 @@ pub struct Costs {
 }
 
 impl Costs {
-    /// What a table of this shape costs.
+    /// Returns what a table of this shape costs.
     pub(crate) fn of(self, shape: Shape) -> u128 {
         u128::from(shape.slots()) * u128::from(self.place_bits)
             + u128::from(shape.capacity) * u128::from(self.capacity_bits)

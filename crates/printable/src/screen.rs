@@ -63,7 +63,7 @@ fn show(text: &str, shown: &mut String) {
     }
 }
 
-/// How many bytes at the end may go on in what follows.
+/// Returns how many bytes at the end may go on in what follows.
 fn open_bytes(bytes: &[u8]) -> usize {
     match bytes.utf8_chunks().last() {
         Some(last) if last.invalid().is_empty() => usize::from(last.valid().ends_with('\r')),

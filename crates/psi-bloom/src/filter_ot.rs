@@ -59,7 +59,7 @@ impl FilterOt {
         total.min(per_message)
     }
 
-    /// What both must agree on; `functions` is the name of the number of hash functions.
+    /// Returns what both must agree on; `functions` is the name of the number of hash functions.
     pub(crate) fn parameters(self, functions: &'static str) -> Vec<Parameter> {
         parameters(&[
             (functions, self.shape.slices.into()),
@@ -76,7 +76,7 @@ impl FilterOt {
         }
     }
 
-    /// What is said in the base OTs.
+    /// Returns what is said in the base OTs.
     pub(crate) fn setup(self) -> Conversation {
         self.ots().setup()
     }
@@ -88,7 +88,7 @@ impl FilterOt {
         }
     }
 
-    /// What is said for all cells. After the OTs of each band, the sender says as many bytes as
+    /// Returns what is said for all cells. After the OTs of each band, the sender says as many bytes as
     /// `after` gives for its cells.
     pub(crate) fn conversation(self, after: impl Fn(usize) -> u64) -> Conversation {
         self.bands().fold(Conversation::default(), |talk, band| {

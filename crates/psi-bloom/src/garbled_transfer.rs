@@ -28,7 +28,7 @@ pub(crate) struct GarbledTransfer {
 }
 
 impl GarbledTransfer {
-    /// What is said.
+    /// Returns what is said.
     pub(crate) fn conversation(self) -> Conversation {
         let bytes = |cells| messages(cells).bytes(|strings| self.strings.packed_bytes(strings));
         self.filter.conversation(bytes)
@@ -117,7 +117,7 @@ impl GarbledTransfer {
         Ok(())
     }
 
-    /// Whether two sums have the same first ℓ bits.
+    /// Returns whether two sums have the same first ℓ bits.
     pub(crate) fn are_equal(self, one: Block, other: Block) -> bool {
         self.strings.cut(one.0 ^ other.0) == 0
     }

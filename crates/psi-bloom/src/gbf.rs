@@ -153,7 +153,7 @@ impl Party for Receiver {
     }
 }
 
-/// What the strings of an item sum up to: its digest, or the first half of a long one.
+/// Returns what the strings of an item sum up to: its digest, or the first half of a long one.
 fn value(items: Digests<'_>, i: usize) -> Block {
     let [low, high, ..] = items.words(i);
     Block(u128::from(low) | u128::from(high) << 64)

@@ -85,7 +85,7 @@ fn messages(lanes: usize) -> Chunks {
     }
 }
 
-/// How often the receivers of this many tests decrypt.
+/// Returns how often the receivers of this many tests decrypt.
 pub fn decryptions(bits: u32, lanes: u64) -> u64 {
     u64::from(bits - 1) * lanes
 }
@@ -104,7 +104,7 @@ pub struct Tests<F> {
 }
 
 impl<F: Form> Tests<F> {
-    /// What is said, in these OTs and after them.
+    /// Returns what is said, in these OTs and after them.
     pub fn conversation(&self, ots: Ots, lanes: usize) -> Conversation {
         self.groups(lanes)
             .fold(Conversation::default(), |talk, group| {

@@ -16,12 +16,12 @@ use psijoin_params::{
 };
 use psijoin_psi::{BaseParams, Error, Request};
 
-/// How many keys the sender has.
+/// Returns how many keys the sender has.
 pub fn sender_keys(sizes: Sizes) -> u64 {
     CHOICES as u64 * sizes.sender()
 }
 
-/// What protocols with bins derive first: the shortest digests and keys that are all different,
+/// Returns what protocols with bins derive first: the shortest digests and keys that are all different,
 /// within a sixteenth of the failure budget.
 ///
 /// # Errors

@@ -46,7 +46,7 @@ pub struct Function {
 }
 
 impl Function {
-    /// What the request asks for, of the bits of this many lanes.
+    /// Returns what the request asks for, of the bits of this many lanes.
     pub fn new(request: &Request, lanes: usize) -> Self {
         let output = request.output.clone();
         let (totals, opening) = match output {
@@ -68,7 +68,7 @@ impl Function {
         }
     }
 
-    /// What is said offline and online, after what makes the shares.
+    /// Returns what is said offline and online, after what makes the shares.
     pub fn conversations(&self) -> [Conversation; 2] {
         let products = self
             .givers()
@@ -80,7 +80,7 @@ impl Function {
         )
     }
 
-    /// How many numbers of a party each bit is multiplied by.
+    /// Returns how many numbers of a party each bit is multiplied by.
     fn factors(&self, giver: Role) -> usize {
         let Totals { columns, counted } = self.totals;
         match giver {

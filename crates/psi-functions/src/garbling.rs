@@ -19,7 +19,7 @@ pub(crate) const OTS: Ots = Ots {
     sender: Role::Sender,
 };
 
-/// What is said before the first circuit.
+/// Returns what is said before the first circuit.
 pub(crate) fn setup() -> Conversation {
     Conversation::default()
         .sender(garbler::SEED_BYTES)

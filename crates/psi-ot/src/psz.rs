@@ -182,7 +182,7 @@ impl Scheme {
         }
     }
 
-    /// What the protocol is.
+    /// Returns what the protocol is.
     pub const fn info(&'static self) -> &'static Info {
         &self.info
     }

@@ -31,7 +31,7 @@ pub(crate) struct ChosenSeeds {
 pub(crate) struct SeedPairs(pub(crate) Zeroizing<Vec<[Block; 2]>>);
 
 impl SeedOts {
-    /// What is said.
+    /// Returns what is said.
     pub(crate) fn conversation(self) -> Conversation {
         match self.checked {
             false => conversation::<SemiHonest>(self.columns),

@@ -18,7 +18,7 @@ use psijoin_psi::{Context, Error};
 /// The most streams of a session.
 const MOST_STREAMS: usize = 16;
 
-/// How many streams a run of this many parts should have, that of the meeting included, if the parties have
+/// Returns how many streams a run of this many parts should have, that of the meeting included, if the parties have
 /// these numbers of threads: one more than the party with fewer has, so that parts can compute while one waits.
 /// With one thread, or without parts, there is one stream.
 pub fn streams(parts: usize, threads: [usize; 2]) -> usize {

@@ -90,7 +90,7 @@ pub fn in_parts(protocol: &'static Protocol, request: &Request, parts: u32) -> R
     )
 }
 
-/// What a part has to give, so that nothing but the output of all parts is learned.
+/// Returns what a part has to give, so that nothing but the output of all parts is learned.
 pub(crate) fn output_of_a_part(request: &Request) -> OutputKind {
     match &request.output {
         OutputKind::Rows if request.min_intersection > 0 => OutputKind::Shares(ONES),
@@ -108,7 +108,7 @@ const ONES: Columns = Columns {
     receiver: 1,
 };
 
-/// What is opened when all parts are done.
+/// Returns what is opened when all parts are done.
 pub(crate) fn opening(request: &Request) -> Option<Opening> {
     let kept = match request.output {
         OutputKind::Rows => request.min_intersection == 0,

@@ -5,7 +5,7 @@ use crate::{
     plan::{dialogue, opening},
 };
 
-/// How many steps a plan has, as a [`Ledger`] counts them: its parts, and what is opened in the end, if
+/// Returns how many steps a plan has, as a [`Ledger`] counts them: its parts, and what is opened in the end, if
 /// anything is; or one.
 pub fn steps(plan: &Plan) -> u32 {
     let opens = || opening(plan.request()).is_some();
@@ -29,7 +29,7 @@ impl<'a> Remaining<'a> {
         Self::where_done(plan, |_| false)
     }
 
-    /// What this ledger does not have.
+    /// Returns what this ledger does not have.
     pub fn after(plan: &'a Plan, ledger: &dyn Ledger) -> Self {
         Self::where_done(plan, |step| ledger.has(step))
     }
@@ -45,18 +45,18 @@ impl<'a> Remaining<'a> {
         }
     }
 
-    /// Whether all of it is.
+    /// Returns whether all of it is.
     pub fn is_all(&self) -> bool {
         let all = Self::all(self.plan);
         (self.runs, self.opens) == (all.runs, all.opens)
     }
 
-    /// How many parts are, or 1 for a run that is not in parts.
+    /// Returns how many parts are, or 1 for a run that is not in parts.
     pub fn runs(&self) -> u32 {
         self.runs
     }
 
-    /// What passes over the wire, exactly, of a run whose result is not withheld. Flights are those over one
+    /// Returns what passes over the wire, exactly, of a run whose result is not withheld. Flights are those over one
     /// stream.
     pub fn traffic(&self) -> Traffic {
         match self.plan.parts() {
@@ -69,7 +69,7 @@ impl<'a> Remaining<'a> {
         }
     }
 
-    /// How many streams a run of it should have, that of the meeting included, if the parties have these numbers
+    /// Returns how many streams a run of it should have, that of the meeting included, if the parties have these numbers
     /// of threads: one more than the party with fewer has, so that parts can compute while one waits. With one thread
     /// there is one stream.
     pub fn streams(&self, threads: [usize; 2]) -> usize {

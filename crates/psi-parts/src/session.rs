@@ -256,7 +256,7 @@ impl Session<'_> {
         }
     }
 
-    /// Whether this party brings a column of ones.
+    /// Returns whether this party brings a column of ones.
     fn counts_in_a_column(&self) -> bool {
         self.finds_rows() && output_of_a_part(self.request) != OutputKind::Rows
     }
@@ -303,7 +303,7 @@ fn keeping(
     }
 }
 
-/// What a part gave, with the positions of its items in the whole table. Digests that fill the part up have none.
+/// Returns what a part gave, with the positions of its items in the whole table. Digests that fill the part up have none.
 fn in_table(output: Output, positions: &[u32]) -> Output {
     let position = |item: u32| positions.get(item as usize).copied();
     match output {

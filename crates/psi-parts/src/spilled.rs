@@ -66,7 +66,7 @@ const MOST_RANGES: u32 = 1 << 12;
 /// ...and if payloads are short, no more rows in one than this.
 const RANGE_ROWS: u32 = 1 << 18;
 
-/// How many rows a range of [`Given`] has in a table of so many rows, with payloads of so many bytes.
+/// Returns how many rows a range of [`Given`] has in a table of so many rows, with payloads of so many bytes.
 pub fn given_range_rows(rows: u64, payload_bytes: usize) -> u64 {
     let fitting = (RANGE_BYTES / (POSITION + payload_bytes)) as u64;
     let fitting = fitting.clamp(1, RANGE_ROWS.into());
@@ -84,17 +84,17 @@ impl Given {
         }
     }
 
-    /// How many rows a range has. The last one may have fewer.
+    /// Returns how many rows a range has. The last one may have fewer.
     pub fn range_rows(&self) -> u32 {
         self.range_rows
     }
 
-    /// How many ranges there are.
+    /// Returns the number of ranges.
     pub fn ranges(&self) -> usize {
         self.ranges.partitions()
     }
 
-    /// How many bytes lie on disk.
+    /// Returns how many bytes lie on disk.
     pub fn spilled_bytes(&self) -> u64 {
         self.ranges.spilled_bytes()
     }
@@ -184,7 +184,7 @@ impl Spilled {
         Ok(table)
     }
 
-    /// How many bytes of this party's items lie on disk at most, once all were added with a budget of `limit` bytes.
+    /// Returns how many bytes of this party's items lie on disk at most, once all were added with a budget of `limit` bytes.
     ///
     /// # Panics
     /// If the plan is not in parts.
@@ -252,7 +252,7 @@ impl Spilled {
         Ok(())
     }
 
-    /// How many bytes lie on disk.
+    /// Returns how many bytes lie on disk.
     pub fn spilled_bytes(&self) -> u64 {
         self.parts.spilled_bytes() + self.given.as_ref().map_or(0, Given::spilled_bytes)
     }
@@ -262,7 +262,7 @@ impl Spilled {
         &self.joint_seed
     }
 
-    /// What was found since this was last asked. The session can run once more on the same items then, and finds everything
+    /// Returns what was found since this was last asked. The session can run once more on the same items then, and finds everything
     /// anew.
     pub fn take_found(&mut self) -> Found {
         let (budget, folder) = &self.spill;
@@ -346,7 +346,7 @@ impl Runs {
         self.lock().push(Run { order, first, len });
     }
 
-    /// Where each of so many items belongs, in the order in which they were appended.
+    /// Returns where each of so many items belongs, in the order in which they were appended.
     ///
     /// # Errors
     /// If some of them could not be added: whoever did was told so.

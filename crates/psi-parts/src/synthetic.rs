@@ -80,7 +80,7 @@ impl<'a> Synthetic<'a> {
         }
     }
 
-    /// How many items are shared.
+    /// Returns how many items are shared.
     pub fn shared(&self) -> u64 {
         self.before.last().map_or(0, |all| all[Owner::Both.index()])
     }
@@ -110,7 +110,7 @@ impl<'a> Synthetic<'a> {
         Prg::from_seed(self.seed ^ Block(tweak))
     }
 
-    /// Whether these are the outputs that the parties should have, and the rows that the receiver's table
+    /// Returns whether these are the outputs that the parties should have, and the rows that the receiver's table
     /// was told.
     pub fn is_met(&self, sent: &Output, received: &Output, receiver: &SyntheticTable<'_>) -> bool {
         let request = self.plan.request();
@@ -153,7 +153,7 @@ impl<'a> Synthetic<'a> {
             .collect()
     }
 
-    /// Whether the shares of each place say whether its item is shared, and those of each column add up to
+    /// Returns whether the shares of each place say whether its item is shared, and those of each column add up to
     /// its sum.
     fn add_up(&self, sent: &Shares, received: &Shares, receiver: &SyntheticTable<'_>) -> bool {
         let places = received.items().unwrap_or_default();
@@ -211,7 +211,7 @@ pub struct SyntheticTable<'a> {
 }
 
 impl SyntheticTable<'_> {
-    /// How many rows were found; nothing if they are not those that are shared.
+    /// Returns how many rows were found; nothing if they are not those that are shared.
     pub fn found(&self) -> Option<u64> {
         let is_right = !self.is_wrong.load(Ordering::Relaxed);
         is_right.then(|| self.found.load(Ordering::Relaxed))
@@ -246,7 +246,7 @@ impl SyntheticTable<'_> {
         }
     }
 
-    /// How many portions there are: as many as parts.
+    /// Returns the number of portions: as many as parts.
     pub fn portions(&self) -> u32 {
         self.sets.before.len() as u32 - 1
     }

@@ -7,7 +7,7 @@ use psijoin_psi::{Error, Input, Items, Matched, Output, output};
 ///
 /// Several parts are asked for at the same time if there are several streams, each once.
 pub trait Table: Sync {
-    /// How many items are in this part, if that is known before the part is asked for. A part that has no room for its
+    /// Returns how many items are in this part, if that is known before the part is asked for. A part that has no room for its
     /// items then ends the session before anything is sent.
     fn items(&self, _part: u32) -> Option<u64> {
         None

@@ -144,7 +144,7 @@ impl Params {
         }
     }
 
-    /// Whether the receiver is to learn a count.
+    /// Returns whether the receiver is to learn a count.
     fn counts(&self) -> bool {
         self.masks.base.request.output == OutputKind::Count
     }
@@ -159,7 +159,7 @@ impl Params {
         (records * record_bytes).div_ceil(self.bucket_bytes).max(1)
     }
 
-    /// What the sender and the receiver keep for a count: either its digests and the elements that it got, and the receiver the masks of
+    /// Returns what the sender and the receiver keep for a count: either its digests and the elements that it got, and the receiver the masks of
     /// all, too.
     fn kept_bytes(&self) -> [u64; 2] {
         let sizes = self.masks.sizes();

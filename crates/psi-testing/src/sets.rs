@@ -75,7 +75,7 @@ impl Sets {
         plain.into_iter().chain(withheld).collect()
     }
 
-    /// What the receiver is to learn, by a plain join: nothing of shares, which
+    /// Returns what the receiver is to learn, by a plain join: nothing of shares, which
     /// [`assert_output`](crate::run::assert_output) checks.
     pub(crate) fn expected(&self, request: &Request) -> Output {
         let rows = self.shared_rows();
@@ -106,7 +106,7 @@ impl Sets {
         all_columns(columns).map(sum).collect()
     }
 
-    /// What the sender is to learn.
+    /// Returns what the sender is to learn.
     pub(crate) fn expected_of_sender(&self, request: &Request) -> Output {
         match (self.expected(request), &request.output) {
             (Output::TooFew, _) => Output::TooFew,

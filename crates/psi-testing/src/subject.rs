@@ -55,7 +55,7 @@ impl Subject {
         Self { most_pairs, ..self }
     }
 
-    /// How many items per party are many; 2^16 unless said otherwise.
+    /// Returns how many items per party are many; 2^16 unless said otherwise.
     #[must_use]
     pub fn many(self, many: usize) -> Self {
         Self { many, ..self }
@@ -146,7 +146,7 @@ impl Subject {
         }
     }
 
-    /// Whether it serves this request. A protocol that counts without shares does not count in parts.
+    /// Returns whether it serves this request. A protocol that counts without shares does not count in parts.
     pub(crate) fn serves(&self, request: &Request) -> bool {
         self.protocol.serves(request).is_ok()
             && !matches!(self.try_plan(request), Err(Error::NotInParts { .. }))
@@ -172,7 +172,7 @@ pub enum Limit {
 }
 
 impl Limit {
-    /// Whether it forbids these sets.
+    /// Returns whether it forbids these sets.
     pub(crate) fn forbids(self, sender: u64, receiver: u64) -> bool {
         let items = match self {
             Self::EitherLargest => sender.max(receiver),

@@ -71,12 +71,12 @@ impl Layout {
         self.bins().message_lengths(move |_| bin_bytes)
     }
 
-    /// What step 1 says first: base OTs, whatever the layout.
+    /// Returns what step 1 says first: base OTs, whatever the layout.
     pub(crate) fn setup() -> Conversation {
         Conversation::default().both(vole::SETUP_SENDER_BYTES, vole::SETUP_RECEIVER_BYTES)
     }
 
-    /// What step 1 says then.
+    /// Returns what step 1 says then.
     pub(crate) fn vole<M: Model, B: Base>(&self) -> Conversation {
         Conversation::default().flights(vole::flights::<M, B>(self.shape.len()))
     }

@@ -9,10 +9,10 @@ use crate::{Error, Items, Plan, Role};
 
 /// A party's distinct items, some at a time.
 pub trait Batches: Sync {
-    /// How many items all batches have.
+    /// Returns how many items all batches have.
     fn items(&self) -> u64;
 
-    /// How many batches there are.
+    /// Returns the number of batches.
     fn batches(&self) -> usize;
 
     /// The items of a batch, digested as [`Plan::items`] does. Each batch is asked for once, one after the other.

@@ -80,7 +80,7 @@ impl Dialogue {
         &self.at_once
     }
 
-    /// What that costs.
+    /// Returns what that costs.
     pub fn cost(&self) -> Cost {
         Cost {
             offline: self.offline.traffic(),

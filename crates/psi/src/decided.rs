@@ -30,7 +30,7 @@ pub(crate) fn plan(info: &'static Info, request: &Request) -> Option<Plan> {
         .then(|| Plan::new::<Sender, Receiver>(derived, request.clone()))
 }
 
-/// What a party learns.
+/// Returns what a party learns.
 fn output(request: &Request, role: Role) -> Output {
     match (&request.output, role) {
         _ if request.min_intersection > 0 => Output::TooFew,

@@ -127,7 +127,7 @@ impl Error {
         }
     }
 
-    /// What to tell the peer.
+    /// Returns what to tell the peer.
     pub fn abort_code(&self) -> AbortCode {
         match (self.kind(), self) {
             (_, Self::Channel(ChannelError::PeerDiffers)) => AbortCode::OtherRun,

@@ -111,12 +111,12 @@ impl Items {
         DigestVec::Short(items.iter().map(item).collect()).into()
     }
 
-    /// How many items there are.
+    /// Returns the number of items.
     pub fn len(&self) -> usize {
         self.digests().len()
     }
 
-    /// Whether there are none.
+    /// Returns whether there are none.
     pub fn is_empty(&self) -> bool {
         self.len() == 0
     }

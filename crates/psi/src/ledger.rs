@@ -16,10 +16,10 @@ use crate::{Context, Error, Output, Result, Role};
 /// another set, or with an old copy of what it kept, gets no second answer. That takes the same items in the
 /// same order, and the same [joint seed](crate::Input::joint_seed), in each attempt.
 pub trait Ledger: Sync {
-    /// Whether this step is done on both sides.
+    /// Returns whether this step is done on both sides.
     fn has(&self, step: u32) -> bool;
 
-    /// What a step that is done gave. Positions are those of the party's whole table.
+    /// Returns what a step that is done gave. Positions are those of the party's whole table.
     ///
     /// # Errors
     /// If it cannot be had, and [`Error::Payload`] if that is what it gave.

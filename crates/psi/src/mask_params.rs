@@ -27,7 +27,7 @@ impl MaskParams {
         Ok(Self { base, masks })
     }
 
-    /// How many items each party has.
+    /// Returns how many items each party has.
     pub fn sizes(&self) -> Sizes {
         self.base.request.sizes
     }
@@ -37,7 +37,7 @@ impl MaskParams {
         parameters(&[("mask bits", self.masks.bits.into())])
     }
 
-    /// What a protocol derived, given what is its own.
+    /// Returns what a protocol derived, given what is its own.
     pub fn derived(
         &self,
         info: &'static Info,

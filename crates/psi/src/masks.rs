@@ -215,7 +215,7 @@ impl<'a> MaskIndex<'a> {
         }
     }
 
-    /// Where the search for a mask begins.
+    /// Returns where the search for a mask begins.
     fn home(&self, mask: Mask) -> usize {
         mask as usize & (self.slots.len() - 1)
     }

@@ -45,7 +45,7 @@ impl OutputKind {
         }
     }
 
-    /// Whether both parties get something: the receiver and the sender.
+    /// Returns whether both parties get something: the receiver and the sender.
     pub fn is_for_both(&self) -> bool {
         match self {
             Self::Payloads(payloads) => payloads.back.is_some(),
@@ -54,7 +54,7 @@ impl OutputKind {
         }
     }
 
-    /// Whether it can be withheld if too few items are shared
+    /// Returns whether it can be withheld if too few items are shared
     /// ([`Request::min_intersection`](crate::Request::min_intersection)). A threshold says only
     /// whether they are too few, and shares say nothing at all.
     pub fn can_be_withheld(&self) -> bool {

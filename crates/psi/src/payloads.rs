@@ -142,7 +142,7 @@ impl Shared<'_> {
 }
 
 impl Delivery {
-    /// What is said.
+    /// Returns what is said.
     pub fn conversation(&self) -> Conversation {
         let sealed = self.sealed().bytes(|items| items * self.sealed_bytes());
         let talk = Conversation::default().sender(self.masks.coded_bytes() + sealed);

@@ -76,7 +76,7 @@ pub struct Plan {
 }
 
 impl Plan {
-    /// What was derived, and the parties that it is for.
+    /// Returns what was derived, and the parties that it is for.
     pub fn new<S: Party, R: Party<Params = S::Params>>(
         derived: Derived,
         params: S::Params,
@@ -129,18 +129,18 @@ impl Plan {
         }
     }
 
-    /// How many bytes a party keeps, in memory or on disk, of a run that takes its items batch by batch; `None` if all items must
+    /// Returns how many bytes a party keeps, in memory or on disk, of a run that takes its items batch by batch; `None` if all items must
     /// be there at once.
     pub fn kept_bytes(&self, role: Role) -> Option<u64> {
         self.kept_bytes.map(|bytes| bytes[role as usize])
     }
 
-    /// Whether it takes items batch by batch ([`run_batches`]).
+    /// Returns whether it takes items batch by batch ([`run_batches`]).
     pub fn takes_batches(&self) -> bool {
         self.kept_bytes.is_some()
     }
 
-    /// How many places the [`Shares`](crate::Shares) have that it gives.
+    /// Returns how many places the [`Shares`](crate::Shares) have that it gives.
     pub fn share_places(&self) -> usize {
         self.places
     }
@@ -171,7 +171,7 @@ impl Plan {
         self.derived.info
     }
 
-    /// What it was made for.
+    /// Returns what it was made for.
     pub fn request(&self) -> &Request {
         &self.derived.base.request
     }
@@ -201,7 +201,7 @@ impl Plan {
         self.derived.base.digest_bytes
     }
 
-    /// Whether a run is refused though it could be planned, because it would take longer than
+    /// Returns whether a run is refused though it could be planned, because it would take longer than
     /// anyone waits.
     ///
     /// # Errors

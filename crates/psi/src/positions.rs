@@ -46,7 +46,7 @@ impl PositionSet {
         bytes.take(count).collect()
     }
 
-    /// How many there are.
+    /// Returns the number.
     pub(crate) fn len(&self) -> usize {
         self.words
             .iter()
@@ -72,7 +72,7 @@ impl PositionSet {
         positions
     }
 
-    /// How many come before each of these positions, which are among them.
+    /// Returns how many come before each of these positions, which are among them.
     pub(crate) fn ranks(&self, positions: &[u32]) -> Vec<u32> {
         let mut count = 0;
         let before = |word: &u64| {

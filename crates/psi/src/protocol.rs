@@ -104,7 +104,7 @@ impl Protocol {
         }
     }
 
-    /// What it is.
+    /// Returns what it is.
     pub fn info(&self) -> &'static Info {
         self.info
     }
@@ -118,12 +118,12 @@ impl Protocol {
         }
     }
 
-    /// Whether it computes this output. Most protocols find rows only.
+    /// Returns whether it computes this output. Most protocols find rows only.
     pub fn computes(&self, output: &OutputKind) -> bool {
         (self.computes)(output)
     }
 
-    /// Whether it can withhold what it computes if too few items are shared
+    /// Returns whether it can withhold what it computes if too few items are shared
     /// ([`Request::min_intersection`]). A protocol in which the receiver finds the intersection
     /// itself cannot.
     pub fn withholds(&self) -> bool {

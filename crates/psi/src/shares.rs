@@ -33,7 +33,7 @@ impl Shares {
         }
     }
 
-    /// How many places there are.
+    /// Returns the number of places.
     pub fn places(&self) -> usize {
         self.membership.lanes()
     }

@@ -7,7 +7,7 @@ use std::thread;
 
 use psijoin::{Join, JoinError, Output, OutputKind, channel::memory};
 
-/// What the receiver learns.
+/// Returns what the receiver learns.
 fn learned(join: &Join) -> Result<Output, JoinError> {
     let (mut alice, mut bob) = memory::pair();
     thread::scope(|scope| {

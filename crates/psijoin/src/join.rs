@@ -271,7 +271,7 @@ mod tests {
 
     type Table<'a> = (&'a [&'a str], &'a [Vec<i64>]);
 
-    /// What the sender and the receiver get.
+    /// Returns what the sender and the receiver get.
     fn joined(
         [sending, receiving]: [&Join; 2],
         senders: Table<'_>,

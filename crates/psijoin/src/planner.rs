@@ -116,7 +116,7 @@ pub fn this_machine() -> Result<Calibration, Error> {
     )
 }
 
-/// How many times as long this machine computes as the calibration's in a run of this size.
+/// Returns how many times as long this machine computes as the calibration's in a run of this size.
 fn slowness(calibration: &Calibration, protocol: &Protocol, items: u64) -> Result<f64, Error> {
     let plan = protocol.plan(&Request::rows(items, items)?)?;
     let Some(prediction) = calibration.predict(&plan, 1) else {
@@ -144,7 +144,7 @@ pub fn compare(
     (estimates, others)
 }
 
-/// What a run of this protocol would take.
+/// Returns what a run of this protocol would take.
 ///
 /// # Errors
 /// Why there can be none.
@@ -255,7 +255,7 @@ fn predicted(
 }
 
 impl Order {
-    /// What there is to have less of: seconds, bytes or US dollars.
+    /// Returns what there is to have less of: seconds, bytes or US dollars.
     pub fn key(self, estimate: &Estimate) -> f64 {
         match self {
             Self::Time => estimate.forecast.seconds,

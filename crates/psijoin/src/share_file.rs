@@ -39,7 +39,7 @@ const AT_ONCE: usize = 1 << 13;
 /// Stands for the row of a place that holds no item.
 const NO_ROW: u64 = u64::MAX;
 
-/// What tells the files of a run from those of others: a hash of the seed that both parties
+/// Returns what tells the files of a run from those of others: a hash of the seed that both parties
 /// agreed on.
 pub fn session(joint_seed: &JointSeed) -> [u8; 32] {
     joint_seed.key("psijoin 2026 session of shares")
@@ -202,7 +202,7 @@ fn line(input: &mut impl BufRead) -> io::Result<String> {
     }
 }
 
-/// What a line says after this word.
+/// Returns what a line says after this word.
 fn field(input: &mut impl BufRead, word: &'static str) -> io::Result<String> {
     let line = line(input)?;
     match line.split_once(' ') {

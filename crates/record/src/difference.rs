@@ -30,7 +30,7 @@ impl fmt::Display for Difference {
 }
 
 impl Document {
-    /// Where this document and another one differ, field by field.
+    /// Returns where this document and another one differ, field by field.
     pub fn differences(&self, other: &Self) -> Vec<Difference> {
         let (first, second) = (fields(self), fields(other));
         let all: BTreeSet<_> = first.keys().chain(second.keys()).collect();

@@ -67,7 +67,7 @@ pub fn exchange(
     record.verify()
 }
 
-/// What the other party says.
+/// Returns what the other party says.
 fn hear(channel: &mut Channel) -> Result<([u8; HASH_BYTES], Signature), Error> {
     let said: [u8; SAID_BYTES as usize] = channel.recv_array()?;
     let (hash, signature) = said.split_first_chunk().expect("it begins with a hash");
@@ -88,7 +88,7 @@ mod tests {
         [(); 2].map(|()| Identity::generate().unwrap())
     }
 
-    /// What sender and receiver get, who make these documents.
+    /// Returns what sender and receiver get, who make these documents.
     fn exchanged(
         [sender, receiver]: [(Document, Identity); 2],
     ) -> [Result<SignedRecord, Error>; 2] {

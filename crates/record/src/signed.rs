@@ -87,7 +87,7 @@ impl SignedRecord {
         text.expect("the document's numbers were small enough to be signed") + "\n"
     }
 
-    /// What both have signed.
+    /// Returns what both have signed.
     pub fn document(&self) -> &Document {
         &self.0.document
     }

@@ -28,7 +28,7 @@ impl SpillFile {
         }
     }
 
-    /// How many bytes are in it.
+    /// Returns the number of bytes in it.
     pub(crate) fn bytes(&self) -> u64 {
         self.bytes.load(Ordering::Relaxed)
     }

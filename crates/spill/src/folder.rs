@@ -23,12 +23,12 @@ impl Folder {
         Self(env::temp_dir())
     }
 
-    /// Where it is, as the caller named it.
+    /// Returns where it is, as the caller named it.
     pub fn path(&self) -> &Path {
         &self.0
     }
 
-    /// How many bytes this user may still write to its file system, quotas apart; [`u64::MAX`] if that does not say.
+    /// Returns how many bytes this user may still write to its file system, quotas apart; [`u64::MAX`] if that does not say.
     ///
     /// # Errors
     /// [`Error::Room`] if it cannot be asked, as a folder that does not exist.

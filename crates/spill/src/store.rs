@@ -45,7 +45,7 @@ impl Store {
         Self(partitions)
     }
 
-    /// How many bytes lie on disk at most, once this many were appended to a store that has a budget of `limit` bytes to
+    /// Returns how many bytes lie on disk at most, once this many were appended to a store that has a budget of `limit` bytes to
     /// itself, if its partitions fill up alike.
     ///
     /// When the budget is exceeded, the largest of n partitions is spilled. After a while they hold from nothing to
@@ -59,7 +59,7 @@ impl Store {
         bytes.saturating_sub(stays - reserved)
     }
 
-    /// How many partitions there are.
+    /// Returns the number of partitions.
     pub fn partitions(&self) -> usize {
         self.0.partitions.len()
     }
@@ -69,7 +69,7 @@ impl Store {
         self.0.record_bytes
     }
 
-    /// How many records a partition has.
+    /// Returns how many records a partition has.
     ///
     /// # Panics
     /// If there is no such partition.
@@ -138,7 +138,7 @@ impl Store {
         Ok(records)
     }
 
-    /// How many bytes lie on disk.
+    /// Returns how many bytes lie on disk.
     pub fn spilled_bytes(&self) -> u64 {
         self.0.file.bytes()
     }
@@ -324,7 +324,7 @@ impl Content {
         chunks.filter(|(_, chunk)| matches!(chunk, Chunk::InMemory(_)))
     }
 
-    /// How many bytes of memory it holds.
+    /// Returns how many bytes of memory it holds.
     fn held(&self) -> usize {
         let of_chunk = |chunk: &Chunk| match chunk {
             Chunk::InMemory(bytes) => bytes.capacity(),

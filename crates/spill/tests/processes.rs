@@ -74,7 +74,7 @@ fn a_killed_process_leaves_nothing() {
     assert_eq!([before, names(folder.path())], [0, 0]);
 }
 
-/// What is in the file that another process has open in this folder, as the kernel shows it.
+/// Returns what is in the file that another process has open in this folder, as the kernel shows it.
 fn open_file(process: u32, folder: &Path) -> Option<Vec<u8>> {
     let links = fs::read_dir(format!("/proc/{process}/fd")).ok()?;
     let mut links = links.filter_map(|link| Some(link.ok()?.path()));

@@ -88,7 +88,7 @@ impl<'a> AlignedRows<'a> {
         }
     }
 
-    /// How many rows there are: as many as shared keys.
+    /// Returns the number of rows: as many as shared keys.
     pub fn count(&self) -> u64 {
         self.positions.len() as u64
     }

@@ -82,7 +82,7 @@ impl AtomicFile {
         })
     }
 
-    /// Where it will be, as [`prepare`](Self::prepare) was told.
+    /// Returns where it will be, as [`prepare`](Self::prepare) was told.
     pub fn path(&self) -> &Path {
         &self.path
     }

@@ -45,7 +45,7 @@ pub(crate) fn days(year: i64, month: i64, day: i64) -> Option<i64> {
     (civil(days) == (year, month, day)).then_some(days)
 }
 
-/// How many of these units a second has.
+/// Returns how many of these units a second has.
 pub(crate) fn per_second(unit: TimeUnit) -> i64 {
     match unit {
         TimeUnit::Second => 1,

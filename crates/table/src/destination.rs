@@ -216,12 +216,12 @@ impl Destination {
         }
     }
 
-    /// Whether rows are kept [in memory](Self::in_memory), or [their numbers](Self::row_numbers).
+    /// Returns whether rows are kept [in memory](Self::in_memory), or [their numbers](Self::row_numbers).
     pub fn is_in_memory(&self) -> bool {
         matches!(self.target, Target::Memory | Target::RowNumbers)
     }
 
-    /// Which rows are written.
+    /// Returns which rows are written.
     pub fn which(&self) -> WhichRows {
         self.which
     }
@@ -542,7 +542,7 @@ enum Staged {
 }
 
 impl StagedRows {
-    /// How many rows there are.
+    /// Returns the number of rows.
     pub fn rows(&self) -> u64 {
         self.rows
     }
@@ -587,7 +587,7 @@ fn cannot_write(name: &str, source: io::Error) -> Error {
     }
 }
 
-/// What is to be written at `path`, and in which format.
+/// Returns what is to be written at `path`, and in which format.
 fn at(path: &Path, source: &Source, existing: Existing) -> Result<(Target, Format), Error> {
     let name = || psijoin_printable::path(path);
     if let Ok(found) = fs::metadata(path) {

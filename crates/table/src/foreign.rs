@@ -104,7 +104,7 @@ const TEXTS: &[(&[u8], Foreign)] = &[
 ];
 
 impl Foreign {
-    /// What a file holds that was taken for one of this format, be it said by the user or not. Who says it may mean
+    /// Returns what a file holds that was taken for one of this format, be it said by the user or not. Who says it may mean
     /// a table that begins like another kind of text.
     pub(crate) fn of_beginning(beginning: &[u8], format: Format, is_said: bool) -> Option<Self> {
         let of_text = || Self::of_text(beginning);
@@ -113,7 +113,7 @@ impl Foreign {
         known.or_else(|| (!is_said).then(|| of_text().or_else(json)).flatten())
     }
 
-    /// What a file of this beginning holds for sure, as no text begins so.
+    /// Returns what a file of this beginning holds for sure, as no text begins so.
     pub(crate) fn of_bytes(beginning: &[u8]) -> Option<Self> {
         let is_there = |at: usize, bytes: &[u8]| {
             let there = beginning.get(at..);
@@ -133,7 +133,7 @@ impl Foreign {
         found.map(|(_, _, foreign)| *foreign)
     }
 
-    /// What a text of this beginning seems to be.
+    /// Returns what a text of this beginning seems to be.
     fn of_text(beginning: &[u8]) -> Option<Self> {
         let text = beginning
             .strip_prefix(b"\xef\xbb\xbf")
@@ -156,7 +156,7 @@ impl Foreign {
     }
 }
 
-/// Whether it begins as bzip2: with the size of blocks, a digit, and the mark of a block or of the end.
+/// Returns whether it begins as bzip2: with the size of blocks, a digit, and the mark of a block or of the end.
 fn is_bzip2(beginning: &[u8]) -> bool {
     let Some((b"BZh", [b'1'..=b'9', mark @ ..])) = beginning.split_at_checked(3) else {
         return false;
@@ -165,7 +165,7 @@ fn is_bzip2(beginning: &[u8]) -> bool {
 }
 
 impl fmt::Display for Foreign {
-    /// What it holds, and what to do.
+    /// Returns what it holds, and what to do.
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         match self {
             Self::Compressed(how) => write!(

@@ -87,18 +87,18 @@ impl Format {
         }
     }
 
-    /// Whether a file's name has no ending, as those of word lists.
+    /// Returns whether a file's name has no ending, as those of word lists.
     pub(crate) fn is_without_ending(path: &Path) -> bool {
         decompressed(path).extension().is_none()
     }
 
-    /// Whether it is text, and so written in some dialect.
+    /// Returns whether it is text, and so written in some dialect.
     pub(crate) fn is_text(self) -> bool {
         !matches!(self, Self::Parquet | Self::Arrow)
     }
 }
 
-/// Whether these are the first bytes of a stream of Arrow before 0.15, which had no mark: the length of the first
+/// Returns whether these are the first bytes of a stream of Arrow before 0.15, which had no mark: the length of the first
 /// message, and where its table begins.
 fn is_old_stream(bytes: &[u8]) -> bool {
     matches!(bytes, [_, _, _, 0, 8..=64, 0, 0, 0, ..]) && bytes[..3] != [0; 3]

@@ -33,7 +33,7 @@ pub(crate) fn defused(text: &str) -> Option<String> {
     (defused.len() > text.len()).then_some(defused)
 }
 
-/// Whether a text has anything that [`defused`] looks for. It is asked of whole records, too.
+/// Returns whether a text has anything that [`defused`] looks for. It is asked of whole records, too.
 pub(crate) fn may_hold_formula(text: &str) -> bool {
     text.contains(BEGINNINGS) || text.contains(char::is_control)
 }
@@ -45,7 +45,7 @@ fn is_formula(cell: &str) -> bool {
     text.starts_with(BEGINNINGS) && !is_number(text.trim_end_matches(DIVIDERS))
 }
 
-/// Whether this is a sign, digits that may have points between them, and perhaps an exponent.
+/// Returns whether this is a sign, digits that may have points between them, and perhaps an exponent.
 fn is_number(text: &str) -> bool {
     let is_digits = |text: &str, others: &[char]| {
         text.contains(|character: char| character.is_ascii_digit())

@@ -82,7 +82,7 @@ impl Frame {
         self.bytes
     }
 
-    /// How many rows a piece has, unless they are the last ones.
+    /// Returns how many rows a piece has, unless they are the last ones.
     fn piece_rows(&self) -> usize {
         let rows = PIECE_BYTES.saturating_mul(self.rows) / self.bytes.max(1);
         rows.clamp(LEAST_PIECE_ROWS, PIECE_ROWS) as usize
@@ -190,7 +190,7 @@ mod tests {
 
     use super::*;
 
-    /// How many rows each piece of a frame of these batches has. Their bytes are those of the frame.
+    /// Returns how many rows each piece of a frame of these batches has. Their bytes are those of the frame.
     fn pieces(batches: Vec<RecordBatch>) -> Vec<u64> {
         let frame = Frame::new("frame", batches[0].schema(), batches).unwrap();
         let pieces = Box::new(Reader(&frame)).pieces(&[0], false).unwrap();

@@ -193,7 +193,7 @@ mod tests {
 
     use super::*;
 
-    /// What is taken of the squares below `tasks`, computed by this many threads, if `take` fails
+    /// Returns what is taken of the squares below `tasks`, computed by this many threads, if `take` fails
     /// at `last`, and how far ahead work was at most.
     fn squares(threads: usize, tasks: u64, last: u64) -> (Vec<u64>, bool, u64) {
         let (mut taken, furthest) = (Vec::new(), Mutex::new(0));

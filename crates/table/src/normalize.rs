@@ -240,7 +240,7 @@ impl Rule {
         }
     }
 
-    /// What becomes of a text, given what the row has in the [column of countries](Self::country_column).
+    /// Returns what becomes of a text, given what the row has in the [column of countries](Self::country_column).
     pub(crate) fn apply<'a>(
         &self,
         text: Cow<'a, str>,

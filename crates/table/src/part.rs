@@ -104,7 +104,7 @@ impl Part {
         }
     }
 
-    /// What its folders' names say about its rows, for each of the table's partition columns.
+    /// Returns what its folders' names say about its rows, for each of the table's partition columns.
     pub(crate) fn partition(&self) -> &[Option<String>] {
         &self.partition
     }
@@ -163,7 +163,7 @@ impl Part {
         }
     }
 
-    /// Whether this is the file at this path, which leads through no links.
+    /// Returns whether this is the file at this path, which leads through no links.
     pub(crate) fn is_at(&self, path: &Path) -> bool {
         self.path.as_deref() == Some(path)
     }

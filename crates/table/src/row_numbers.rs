@@ -28,7 +28,7 @@ impl RowNumbers {
         }
     }
 
-    /// How much memory they would take.
+    /// Returns how much memory they would take.
     pub(crate) fn bytes(&self) -> u64 {
         self.rows * size_of::<u64>() as u64
     }

@@ -38,7 +38,7 @@ impl Section {
         }
     }
 
-    /// What is in memory, as if it were a file.
+    /// Returns what is in memory, as if it were a file.
     pub(crate) fn of_memory(bytes: Arc<[u8]>) -> Self {
         Self {
             start: 0,
@@ -48,7 +48,7 @@ impl Section {
         }
     }
 
-    /// How many bytes lie before what is read next.
+    /// Returns how many bytes lie before what is read next.
     pub(crate) fn position(&self) -> u64 {
         self.position
     }

@@ -24,7 +24,7 @@ pub enum Suspicion {
 }
 
 impl Suspicion {
-    /// What is suspicious about a field before any rule is applied, in a column of this name if the table has a header.
+    /// Returns what is suspicious about a field before any rule is applied, in a column of this name if the table has a header.
     pub(crate) fn of_field(text: &str, column: Option<&str>) -> Option<Self> {
         let is = |found: bool, suspicion| found.then_some(suspicion);
         match text.as_bytes() {
@@ -50,7 +50,7 @@ impl Suspicion {
         }
     }
 
-    /// Whether a text has characters that nobody sees, or spaces at its ends.
+    /// Returns whether a text has characters that nobody sees, or spaces at its ends.
     pub(crate) fn is_unseen(text: &str) -> bool {
         let bytes = text.as_bytes();
         let at_ends = bytes.first() == Some(&b' ') || bytes.last() == Some(&b' ');
@@ -131,7 +131,7 @@ fn is_count_of_rows(text: &str) -> bool {
             .any(|word| rest.trim_start().starts_with(word))
 }
 
-/// Whether there are only characters of ASCII that can be seen, and spaces: eight at a time.
+/// Returns whether there are only characters of ASCII that can be seen, and spaces: eight at a time.
 fn is_plain(bytes: &[u8]) -> bool {
     const EACH: u64 = 0x0101_0101_0101_0101;
     let (chunks, rest) = bytes.as_chunks::<8>();

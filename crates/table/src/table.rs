@@ -193,7 +193,7 @@ pub(crate) struct Wanted<'a> {
 }
 
 impl<'a> Wanted<'a> {
-    /// What becomes of cells that have no canonical text: an inspection finds all.
+    /// Returns what becomes of cells that have no canonical text: an inspection finds all.
     fn bad_keys(&self) -> BadKeys {
         match self.inspected {
             None => self.key.bad_keys(),

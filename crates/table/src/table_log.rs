@@ -33,7 +33,7 @@ impl TableLog {
         Self::SparkStreaming,
     ];
 
-    /// What a table whose files are in this folder belongs to: the log is in the folder, or in one above it.
+    /// Returns what a table whose files are in this folder belongs to: the log is in the folder, or in one above it.
     pub(crate) fn above(folder: &Path) -> Option<(PathBuf, Self)> {
         let mut folders = folder.ancestors();
         folders.find_map(|folder| Some((folder.to_owned(), Self::of(folder)?)))
@@ -66,7 +66,7 @@ impl TableLog {
         }
     }
 
-    /// Where the log is.
+    /// Returns where the log is.
     pub(crate) fn place(self) -> &'static str {
         match self {
             Self::Delta => "log (_delta_log)",
@@ -77,7 +77,7 @@ impl TableLog {
         }
     }
 
-    /// What reads the table.
+    /// Returns what reads the table.
     pub(crate) fn way_out(self) -> &'static str {
         match self {
             Self::Delta => "DuckDB (delta_scan) or `deltalake` in Python",

@@ -218,7 +218,7 @@ impl Connection {
         opened.map(|()| channels)
     }
 
-    /// Where the peer is, as the network sees it.
+    /// Returns where the peer is, as the network sees it.
     pub fn peer_address(&self) -> SocketAddr {
         self.peer_address
     }
@@ -229,7 +229,7 @@ impl Connection {
         self.peer_key
     }
 
-    /// What the greeting has shown of the network. It costs no round trip of its own. Without TLS,
+    /// Returns what the greeting has shown of the network. It costs no round trip of its own. Without TLS,
     /// nothing is known.
     pub fn measured(&self) -> Measured {
         self.measured

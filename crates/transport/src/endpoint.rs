@@ -109,7 +109,7 @@ impl Listener {
         Ok(rustix::net::listen(&self.socket, connections)?)
     }
 
-    /// Where it listens, with the port that it got.
+    /// Returns where it listens, with the port that it got.
     pub fn address(&self) -> &Address {
         &self.address
     }

@@ -322,7 +322,7 @@ pub enum Kind {
 }
 
 impl Error {
-    /// Who has to act on this error.
+    /// Returns who has to act on this error.
     pub fn kind(&self) -> Kind {
         match self {
             Self::Address(_) | Self::Fingerprint(_) | Self::OwnFingerprint(_) => Kind::Usage,

@@ -73,7 +73,7 @@ impl<'a> Patience<'a> {
         }
     }
 
-    /// What is left, or nothing if it is over.
+    /// Returns what is left, or nothing if it is over.
     ///
     /// # Errors
     /// [`Error::Interrupted`], and why the session has failed.
@@ -89,7 +89,7 @@ impl<'a> Patience<'a> {
     }
 }
 
-/// How much an error of a stranger tells about a mistake that somebody made: the one that
+/// Returns how much an error of a stranger tells about a mistake that somebody made: the one that
 /// tells most is shown when the peer was not met.
 fn tells(error: &Error) -> u8 {
     match error {

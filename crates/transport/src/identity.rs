@@ -188,7 +188,7 @@ pub(crate) fn fingerprint_of(certificate: &CertificateDer<'_>) -> Option<Fingerp
     ))
 }
 
-/// Whether the key in a certificate is one that nobody can have.
+/// Returns whether the key in a certificate is one that nobody can have.
 pub(crate) fn has_unsound_key(certificate: &CertificateDer<'_>) -> bool {
     ParsedCertificate::try_from(certificate)
         .is_ok_and(|parsed| is_unsound(&parsed.subject_public_key_info()))

@@ -58,7 +58,7 @@ impl Interrupt {
         links
     }
 
-    /// Whether it was triggered.
+    /// Returns whether it was triggered.
     pub fn is_triggered(&self) -> bool {
         self.reason().is_some()
     }

@@ -146,7 +146,7 @@ impl Knock {
         (knock.dialler() == dialler).then_some(knock)
     }
 
-    /// Whether the party with this key has made it, for the door of `listener`.
+    /// Returns whether the party with this key has made it, for the door of `listener`.
     pub fn is_genuine(&self, listener: Fingerprint) -> bool {
         PublicKey::from_der(&self.der()).is_some_and(|key| self.is_signed_with(&key, listener))
     }
@@ -156,7 +156,7 @@ impl Knock {
         key.verify(PURPOSE, &statement, &self.signature)
     }
 
-    /// Who it says has made it.
+    /// Returns who it says has made it.
     pub fn dialler(&self) -> Fingerprint {
         Fingerprint::of_public_key(&self.der())
     }
@@ -166,7 +166,7 @@ impl Knock {
     }
 }
 
-/// What is signed.
+/// Returns what is signed.
 fn statement(listener: Fingerprint, nonce: &[u8; NONCE_BYTES], time: u64) -> Vec<u8> {
     [&listener.symbols()[..], nonce, &time.to_le_bytes()].concat()
 }

@@ -37,7 +37,7 @@ impl Line {
         Ok(Self { link, threads })
     }
 
-    /// What the peer is spoken with. It works for as long as the line lives.
+    /// Returns what the peer is spoken with. It works for as long as the line lives.
     pub(crate) fn channel(&self) -> Channel {
         let link = &self.link;
         Channel::new(LinkOutbound(link.clone()), LinkInbound(link.clone()))

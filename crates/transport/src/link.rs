@@ -100,7 +100,7 @@ enum Farewell {
 }
 
 impl State {
-    /// Whether what the peer sends is no longer of use.
+    /// Returns whether what the peer sends is no longer of use.
     fn discards(&self) -> bool {
         self.ended_here.is_some() || self.is_writing_broken || self.is_stopped
     }

@@ -36,7 +36,7 @@ impl Occasion {
         }
     }
 
-    /// Whether bytes begin as its preamble does, as far as they go.
+    /// Returns whether bytes begin as its preamble does, as far as they go.
     fn is_magic(self, received: &[u8]) -> bool {
         let pairs = received.iter().zip(self.magic());
         pairs.into_iter().all(|(received, magic)| received == magic)
@@ -52,7 +52,7 @@ pub(crate) const PREAMBLE_BYTES: usize = 8;
 /// sends at once on a fresh connection (ten segments, RFC 6928), so they wait for no round trip.
 pub(crate) const PADDING_BYTES: usize = 8192;
 
-/// What this side sends.
+/// Returns what this side sends.
 pub(crate) fn ours(occasion: Occasion) -> [u8; PREAMBLE_BYTES] {
     let mut preamble = [FRAMING_VERSION; PREAMBLE_BYTES];
     preamble[..MAGIC_BYTES].copy_from_slice(occasion.magic());
@@ -85,7 +85,7 @@ pub(crate) fn check(occasion: Occasion, received: &[u8]) -> Result<(), Error> {
     }
 }
 
-/// Whether the peer's first bytes, where TLS is due, are those of a bare preamble, or nothing if
+/// Returns whether the peer's first bytes, where TLS is due, are those of a bare preamble, or nothing if
 /// they are too few to tell: a single byte may be anybody's.
 pub(crate) fn is_bare(received: &[u8]) -> Option<bool> {
     if !Occasion::Meeting.is_magic(received) {
@@ -94,7 +94,7 @@ pub(crate) fn is_bare(received: &[u8]) -> Option<bool> {
     (received.len() >= MAGIC_BYTES).then_some(true)
 }
 
-/// What a bare preamble means where TLS is due.
+/// Returns what a bare preamble means where TLS is due.
 pub(crate) fn tls_was_due() -> Error {
     encryption_mismatch("TLS 1.3", "none (plaintext)")
 }
@@ -103,7 +103,7 @@ fn encryption_mismatch(ours: &'static str, theirs: &'static str) -> Error {
     Error::Encryption { ours, theirs }
 }
 
-/// Whether bytes begin as a TLS record that holds an alert or a handshake message does.
+/// Returns whether bytes begin as a TLS record that holds an alert or a handshake message does.
 fn looks_like_tls(received: &[u8]) -> bool {
     matches!(received, [0x15 | 0x16, 0x03, ..])
 }

@@ -66,7 +66,7 @@ impl PublicKey {
         Fingerprint::of_public_key(&[&DER_PREFIX[..], &self.0].concat())
     }
 
-    /// Whether the party with this key has signed the statement, for that purpose: by the equation of RFC 8032 without the cofactor, with
+    /// Returns whether the party with this key has signed the statement, for that purpose: by the equation of RFC 8032 without the cofactor, with
     /// an `s` below the group's order.
     pub fn verify(&self, purpose: &str, statement: &[u8], signature: &Signature) -> bool {
         let key = UnparsedPublicKey::new(&ED25519, self.0);
@@ -75,7 +75,7 @@ impl PublicKey {
     }
 }
 
-/// What is signed for a statement: never what TLS signs, which is longer.
+/// Returns what is signed for a statement: never what TLS signs, which is longer.
 pub(crate) fn signed(purpose: &str, statement: &[u8]) -> [u8; 32] {
     blake3::derive_key(purpose, statement)
 }
@@ -100,7 +100,7 @@ impl FromStr for PublicKey {
     }
 }
 
-/// Whether a DER-encoded `SubjectPublicKeyInfo` holds an Ed25519 key that nobody can have.
+/// Returns whether a DER-encoded `SubjectPublicKeyInfo` holds an Ed25519 key that nobody can have.
 pub(crate) fn is_unsound(subject_public_key_info: &[u8]) -> bool {
     subject_public_key_info.starts_with(&DER_PREFIX)
         && PublicKey::from_der(subject_public_key_info).is_none()

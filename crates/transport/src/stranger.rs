@@ -41,7 +41,7 @@ const SSH: &str = "its first bytes are those of SSH: check the port; through a t
 
 const MAIL: &str = "its first bytes are those of a mail or FTP server: check address and port";
 
-/// Who begins so.
+/// Returns who begins so.
 pub(crate) fn guess(received: &[u8]) -> Guess {
     let known = KNOWN.iter().find(|(bytes, _)| received.starts_with(bytes));
     let is_partly = || KNOWN.iter().any(|(bytes, _)| bytes.starts_with(received));

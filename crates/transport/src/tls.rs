@@ -145,7 +145,7 @@ pub(crate) fn write_out(connection: &mut Connection, mut to: impl Write) -> std:
     Ok(())
 }
 
-/// What a failed TLS handshake means, for the party that `ours` names.
+/// Returns what a failed TLS handshake means, for the party that `ours` names.
 pub(crate) fn explain(error: TlsError, ours: Fingerprint) -> Error {
     match error {
         TlsError::InvalidCertificate(CertificateError::Other(OtherError(cause))) => {

@@ -124,7 +124,7 @@ impl WireReader {
         .map_err(tls_fault)
     }
 
-    /// Whether TLS wants to say something, as an answer to what was read.
+    /// Returns whether TLS wants to say something, as an answer to what was read.
     pub(crate) fn has_answer(&self) -> bool {
         self.wire.tls().is_some_and(|tls| tls.wants_write())
     }
@@ -214,7 +214,7 @@ impl<S: Fn() -> bool> WireWriter<S> {
     }
 }
 
-/// Whether a system call ended only because its moment was over.
+/// Returns whether a system call ended only because its moment was over.
 fn is_pause(error: &io::Error) -> bool {
     matches!(
         error.kind(),
@@ -222,7 +222,7 @@ fn is_pause(error: &io::Error) -> bool {
     )
 }
 
-/// What a failed system call says about the peer.
+/// Returns what a failed system call says about the peer.
 fn broken(error: io::Error) -> ChannelError {
     match error.kind() {
         ErrorKind::UnexpectedEof

@@ -71,7 +71,7 @@ fn combine(low: Gf64, high: Gf64, both: Gf64) -> Tower {
 
 use super::{Gf64, Tower};
 
-/// What is left of high·x^64 modulo the polynomial.
+/// Returns what is left of high·x^64 modulo the polynomial.
 #[inline(always)]
 fn fold(high: u64) -> u64 {
     let once = |high: u64| high ^ high << 1 ^ high << 3 ^ high << 4;

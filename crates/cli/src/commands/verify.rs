@@ -108,7 +108,7 @@ fn compare(args: &args::Verify, document: &Document) -> Result<(), Failure> {
     ))
 }
 
-/// What a record says, for people.
+/// Returns what a record says, for people.
 fn text(args: &args::Verify, document: &Document) -> String {
     let mut lines = vec![format!(
         "{}: both parties have signed it, and nothing was changed since.",

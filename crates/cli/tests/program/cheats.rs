@@ -11,7 +11,7 @@ use crate::{
 /// Bytes of a hash, of a commitment and of what opens it.
 const HASH_BYTES: usize = 32;
 
-/// Whether a message is longer than those of base OT and of the checks, and no hello.
+/// Returns whether a message is longer than those of base OT and of the checks, and no hello.
 fn is_long(length: usize) -> bool {
     length > 10_000 && length != HELLO_BYTES
 }

@@ -19,7 +19,7 @@ fn frame(message: &[u8]) -> Vec<u8> {
     [&[1], &length[..], message].concat()
 }
 
-/// What the handshake opens with, in a version of it.
+/// Returns what the handshake opens with, in a version of it.
 fn opening(version: u16) -> Vec<u8> {
     [b"PSIJOIN\n", &version.to_le_bytes()[..], &[0; 6]].concat()
 }
@@ -180,7 +180,7 @@ fn another_version_is_named_with_what_to_do() {
     assert_said!([connection, protocol]);
 }
 
-/// What a receiver with little memory, 1 key, and more options makes of a sender that says to have this many keys, and
+/// Returns what a receiver with little memory, 1 key, and more options makes of a sender that says to have this many keys, and
 /// then nothing more.
 #[cfg(target_os = "linux")]
 pub(crate) fn hello_to_limited_receiver(keys: u64, more: &[&str]) -> Ended {

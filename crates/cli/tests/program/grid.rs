@@ -643,7 +643,7 @@ fn arguments(folder: &Folder, at: usize, spelling: &Spelling) -> Vec<String> {
     all.map(str::to_owned).collect()
 }
 
-/// Whether the two tables share their key, and whether both sides were warned.
+/// Returns whether the two tables share their key, and whether both sides were warned.
 fn outcome(receiver: &[String], sender: &[String]) -> (bool, bool) {
     let [receiver, sender] = [receiver, sender]
         .map(|arguments| arguments.iter().map(String::as_str).collect::<Vec<_>>());

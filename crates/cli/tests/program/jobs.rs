@@ -84,7 +84,7 @@ impl Parties {
         serde_json::from_str(&said.says(0, &[]).stdout).unwrap()
     }
 
-    /// How many parts are done, if a job has begun.
+    /// Returns how many parts are done, if a job has begun.
     fn parts_done(&self, job: &str) -> u64 {
         let said = run(&["jobs", &self.folder.path(job), "--json"]);
         let status: Result<Value, _> = serde_json::from_str(&said.stdout);
@@ -389,7 +389,7 @@ fn rows(ids: Range<u32>, own: &str) -> String {
     "id,own\n".to_owned() + &rows.collect::<String>()
 }
 
-/// What a trading party gets.
+/// Returns what a trading party gets.
 fn traded(own: &str, partner: &str) -> String {
     let rows = (1000..3000).map(|id| format!("{id},{own}{id},{partner}{id}\n"));
     "id,own,partner_own\n".to_owned() + &rows.collect::<String>()

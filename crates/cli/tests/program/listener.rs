@@ -75,7 +75,7 @@ impl Listening {
     }
 }
 
-/// What tries to set up TLS with a key that nobody expects.
+/// Returns what tries to set up TLS with a key that nobody expects.
 fn stranger(peer: &str) -> Options {
     let mut options = Options::new(Security::PinnedTls {
         identity: Identity::generate().unwrap(),

@@ -31,7 +31,7 @@ pub(crate) fn calibration(folder: &Folder, protocols: &[&str], outputs: &[&str])
     folder.file("calibration.json", calibration.to_string())
 }
 
-/// What is planned with it: the protocols that are a choice.
+/// Returns what is planned with it: the protocols that are a choice.
 pub(crate) fn plan(calibration: &str, more: &[&str]) -> Vec<Value> {
     let args = [&["plan", "--json", "--calibration", calibration], more].concat();
     let ended = run(&args);

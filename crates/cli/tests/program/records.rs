@@ -353,7 +353,7 @@ fn copy(mut from: &TcpStream, mut to: &TcpStream) {
     let _ = to.shutdown(Shutdown::Write);
 }
 
-/// What the program says for a list, `kkrt` and a record.
+/// Returns what the program says for a list, `kkrt` and a record.
 fn hello(role: handshake::Role) -> Hello {
     let info = registry::find("kkrt").unwrap().info();
     Hello::new(role, 1)

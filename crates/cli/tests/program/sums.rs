@@ -50,7 +50,7 @@ fn scaled(cell: &str, scale: usize) -> i128 {
     digits.parse().unwrap()
 }
 
-/// What a cell of all rows whose key is among `others` adds up to, by a plain join.
+/// Returns what a cell of all rows whose key is among `others` adds up to, by a plain join.
 fn plain(rows: &[Row], cell: fn(&Row) -> &'static str, others: &[Row]) -> String {
     let keys: HashSet<_> = others.iter().map(|row| row.0).collect();
     let cells = |shared: bool| {

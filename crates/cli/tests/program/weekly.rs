@@ -87,7 +87,7 @@ fn week(name: &str, ann: &Side, bob: &Side) -> [Ended; 2] {
     [ann.end(), bob.end()]
 }
 
-/// Whether a unit tries again after this code.
+/// Returns whether a unit tries again after this code.
 fn tries_again(code: i32) -> bool {
     let line = "RestartPreventExitStatus=";
     let kept = PAGE

@@ -99,12 +99,12 @@ pub(crate) fn two(seed: [u8; 16], items: usize, bins: u32) -> Choices {
     choices
 }
 
-/// How many items find no bin in each run, though as many as possible do.
+/// Returns how many items find no bin in each run, though as many as possible do.
 pub(crate) fn most_left_over(runs: u64, items: usize, bins: u32, hash: Hash) -> Distribution {
     Distribution::of(runs, |seed| left_over(&hash(seed, items, bins), bins))
 }
 
-/// How many items find no bin.
+/// Returns how many items find no bin.
 pub(crate) fn left_over(choices: &[[u32; CHOICES]], bins: u32) -> usize {
     let shape = Shape {
         bins,

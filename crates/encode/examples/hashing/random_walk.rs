@@ -6,7 +6,7 @@
 
 use psijoin_encode::CHOICES;
 
-/// How many items are left over, if each insertion throws out at most `most_moves`.
+/// Returns how many items are left over, if each insertion throws out at most `most_moves`.
 pub(crate) fn left_over(
     choices: &[[u32; CHOICES]],
     bins: u32,

@@ -23,7 +23,7 @@ pub(crate) struct Distribution {
 }
 
 impl Distribution {
-    /// What `experiment` makes of seeds 0, 1, 2 … below `runs`.
+    /// Returns what `experiment` makes of seeds 0, 1, 2 … below `runs`.
     pub(crate) fn of(runs: u64, experiment: impl Fn([u8; 16]) -> usize + Sync) -> Self {
         let values = parallel::map(runs as usize, &|run| {
             experiment((run as u128).to_le_bytes())
@@ -44,7 +44,7 @@ impl Distribution {
         self.counts.len().saturating_sub(1)
     }
 
-    /// How often a value came out that there is no room for.
+    /// Returns how often a value came out that there is no room for.
     pub(crate) fn above(&self, room: usize) -> Rate {
         Rate {
             failed: self.counts.iter().skip(room + 1).sum(),

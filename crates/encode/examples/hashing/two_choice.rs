@@ -101,7 +101,7 @@ fn may_agree(seed: [u8; 16], items: usize, bins: u32) -> Choices {
     choices
 }
 
-/// How many places each bin must have for the best placement.
+/// Returns how many places each bin must have for the best placement.
 fn capacities(
     runs: u64,
     items: usize,

@@ -173,7 +173,7 @@ impl Bins {
         self.0.iter().map(|bin| bin.is_peeled()).collect()
     }
 
-    /// What peeling placed in each bin.
+    /// Returns what peeling placed in each bin.
     pub(super) fn into_slots(self) -> Vec<Slot> {
         let slot = |bin: Bin| {
             if bin.is_peeled() {

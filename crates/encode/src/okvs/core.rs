@@ -228,7 +228,7 @@ fn eliminate(count: usize, columns: &[Combination]) -> (Vec<(Combination, u32)>,
     (solvable, open)
 }
 
-/// Whether two combinations have an odd number of rows in common.
+/// Returns whether two combinations have an odd number of rows in common.
 fn is_odd(a: &[u64], b: &[u64]) -> bool {
     a.iter()
         .zip(b)

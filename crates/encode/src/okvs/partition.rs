@@ -110,7 +110,7 @@ impl Partition {
         (0..self.bins()).map(|bin| self.bin(bin))
     }
 
-    /// How many digests each bin has.
+    /// Returns how many digests each bin has.
     pub fn lens(&self) -> impl Iterator<Item = usize> + Clone {
         self.starts.windows(2).map(|starts| starts[1] - starts[0])
     }
@@ -120,12 +120,12 @@ impl Partition {
         self.digests.as_digests()
     }
 
-    /// Where each of [`digests`](Self::digests) stood.
+    /// Returns where each of [`digests`](Self::digests) stood.
     pub fn positions(&self) -> &[u32] {
         &self.positions
     }
 
-    /// How many bins there are.
+    /// Returns the number of bins.
     pub fn bins(&self) -> usize {
         self.starts.len() - 1
     }

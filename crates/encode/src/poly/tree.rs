@@ -29,7 +29,7 @@ pub(super) fn log_ceil(n: usize) -> u32 {
     n.next_power_of_two().ilog2()
 }
 
-/// How many elements a task of a level works on: whole parents.
+/// Returns how many elements a task of a level works on: whole parents.
 fn task_len(log: u32) -> usize {
     1 << (log + 1).max(BLOCK_LOG)
 }
@@ -45,7 +45,7 @@ impl Level {
         }
     }
 
-    /// What the parents are on W_(log + 1).
+    /// Returns what the parents are on W_(log + 1).
     fn products(&self, fft: &AdditiveFft) -> Vec<Element> {
         let mut base = vec![Element::ZERO; self.base.len().next_multiple_of(2 << self.log)];
         let task = task_len(self.log);
@@ -133,7 +133,7 @@ pub(super) fn levels(fft: &AdditiveFft, points: &[Element], top: u32) -> Vec<Lev
     levels
 }
 
-/// What the product of all (x − point) is on W_top, given the levels below: for each 2^top
+/// Returns what the product of all (x − point) is on W_top, given the levels below: for each 2^top
 /// points.
 pub(super) fn root(fft: &AdditiveFft, levels: &[Level], points: &[Element]) -> Vec<Element> {
     match levels.last() {
@@ -230,7 +230,7 @@ impl<'a> Descent<'a> {
     }
 }
 
-/// What remainders in the leaves are to be multiplied with, the products of ŝ_k(point) + 1 over
+/// Returns what remainders in the leaves are to be multiplied with, the products of ŝ_k(point) + 1 over
 /// all k below `top`, and s_top of the points. None if a point is zero.
 pub(super) fn corrections(
     fft: &AdditiveFft,

@@ -144,7 +144,7 @@ fn known_answers() {
     assert_eq!(choices, bins);
 }
 
-/// Whether a placement exists, by trying all.
+/// Returns whether a placement exists, by trying all.
 fn exists(choices: &[[u32; 2]], loads: &mut Vec<u32>, capacity: u32) -> bool {
     let Some((choice, rest)) = choices.split_first() else {
         return true;

@@ -160,7 +160,7 @@ impl Prices {
         text.parse()
     }
 
-    /// What a second and a byte cost the parties.
+    /// Returns what a second and a byte cost the parties.
     ///
     /// # Errors
     /// If there is no such region, or no price for traffic between the two.
@@ -194,7 +194,7 @@ impl Prices {
         })
     }
 
-    /// What a GB from one region to another costs, without the public address.
+    /// Returns what a GB from one region to another costs, without the public address.
     fn transfer(&self, from: &str, to: &str) -> Result<f64, PriceError> {
         let region = self.region(from)?;
         self.region(to)?;

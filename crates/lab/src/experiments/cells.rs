@@ -111,7 +111,7 @@ impl Experiment {
     }
 }
 
-/// What tables are about, ours only, and the same of later protocols.
+/// Returns what tables are about, ours only, and the same of later protocols.
 pub(super) fn quantities(experiment: &Experiment, tables: &[&str]) -> Vec<Quantity> {
     let rows = rows(tables).filter(|row| row.ours.is_some());
     let printed = rows.map(|row| Quantity::of(row, &experiment.output()));

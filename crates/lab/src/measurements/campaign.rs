@@ -104,7 +104,7 @@ const MOST_REPEATS: usize = 5;
 const COPIES: u64 = 3;
 
 impl Campaign {
-    /// What is missing of `needs`, where the journal's runs of the same machine, version and commit count as made.
+    /// Returns what is missing of `needs`, where the journal's runs of the same machine, version and commit count as made.
     ///
     /// # Errors
     /// If there is no such protocol, or it cannot compute such an output.
@@ -176,7 +176,7 @@ impl Campaign {
         Ok(journal.append(measurement)?)
     }
 
-    /// What is left, if all goes on as it did.
+    /// Returns what is left, if all goes on as it did.
     pub fn left(&self) -> Left {
         let guess = self.smallest_seconds().unwrap_or(GUESS_SECONDS);
         let open = self.tasks.iter().filter_map(|task| {
@@ -209,7 +209,7 @@ impl Campaign {
         left
     }
 
-    /// What the smallest runs took in the mean.
+    /// Returns what the smallest runs took in the mean.
     fn smallest_seconds(&self) -> Option<f64> {
         let made = self.tasks.iter().filter_map(|task| task.largest);
         let smallest = made.filter(|made| made.items == FIRST_ITEMS);
@@ -260,14 +260,14 @@ impl Task {
         plan.map_err(self.need.failed())
     }
 
-    /// What the next size will take in memory: as the parties grow, with their messages.
+    /// Returns what the next size will take in memory: as the parties grow, with their messages.
     fn memory_bytes(&self, plan: &Plan) -> Option<u64> {
         let parties = self.largest?.memory_bytes?.saturating_mul(GROWTH);
         let messages = plan.cost().total.total_bytes().saturating_mul(COPIES);
         Some(parties.saturating_add(messages))
     }
 
-    /// What the next size will take; none for the first one.
+    /// Returns what the next size will take; none for the first one.
     fn seconds(&self) -> Option<f64> {
         Some(self.largest?.measuring_seconds * GROWTH as f64)
     }
@@ -278,7 +278,7 @@ impl Task {
     }
 }
 
-/// How often a run is repeated that takes so long, if it has to be `least` times.
+/// Returns how often a run is repeated that takes so long, if it has to be `least` times.
 fn repeats(computing_seconds: f64, least: usize) -> usize {
     let fitting = (SHORT_SECONDS / computing_seconds) as usize;
     fitting.min(MOST_REPEATS).max(least)
@@ -312,7 +312,7 @@ impl Need {
     }
 }
 
-/// Whether a run is what somebody needs: with sets of equal size, as all figures of the papers are.
+/// Returns whether a run is what somebody needs: with sets of equal size, as all figures of the papers are.
 fn is_for(need: &Need, measurement: &Measurement) -> bool {
     let [sender, receiver] = measurement.run.items;
     let is = (&measurement.protocol, measurement.threads) == (&need.protocol, need.threads);

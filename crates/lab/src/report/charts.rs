@@ -72,7 +72,7 @@ fn origin(kind: Option<Kind>) -> Origin {
     }
 }
 
-/// What has a place on a logarithmic axis: a party that sends nothing has none.
+/// Returns what has a place on a logarithmic axis: a party that sends nothing has none.
 fn above_0(value: f64) -> Option<f64> {
     (value > 0.0).then_some(value)
 }

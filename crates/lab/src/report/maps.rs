@@ -152,7 +152,7 @@ impl Map {
     }
 }
 
-/// How often each of them wins.
+/// Returns how often each of them wins.
 fn shares(cells: &[Vec<usize>], protocols: &[&str]) -> String {
     let all = Vec::from_iter(cells.iter().flatten());
     let share = |place: usize| {

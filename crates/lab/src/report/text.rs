@@ -112,7 +112,7 @@ pub(super) fn outcome(outcome: Outcome) -> &'static str {
     }
 }
 
-/// Where the paper's own figures say something else than ours.
+/// Returns where the paper's own figures say something else than ours.
 pub(super) fn beside(ours: Outcome, printed: Outcome) -> Option<String> {
     let differs = ours != printed && printed != Outcome::NotTestable;
     let says = match printed {

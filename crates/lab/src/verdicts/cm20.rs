@@ -32,7 +32,7 @@ fn wan(mbps: u32) -> String {
     format!("{mbps}mbps,80ms")
 }
 
-/// What a run costs by the formula of Figure 6, in units of a second of computing: `y_over_x` is what a MB costs.
+/// Returns what a run costs by the formula of Figure 6, in units of a second of computing: `y_over_x` is what a MB costs.
 fn cost(protocol: &str, network: &str, y_over_x: f64) -> Term {
     let mb = f64::from(1 << 20);
     let cost = 2.0 * seconds(protocol, 20, network) + (y_over_x / mb) * bytes(protocol, 20);
@@ -64,7 +64,7 @@ fn usd(protocol: &str, kind: &str, (sender, receiver, network): (&str, &str, &st
     }))
 }
 
-/// How many times as expensive another protocol is, as printed with two decimals.
+/// Returns how many times as expensive another protocol is, as printed with two decimals.
 fn factor(other: &str, kind: &str, [from, to]: [f64; 2]) -> Vec<Relation> {
     each(&PAIRS, |pair| {
         [within(

@@ -62,7 +62,7 @@ impl Relation {
     }
 }
 
-/// What we take over what was printed, for the figures of the relation that is told first: it says which of them
+/// Returns what we take over what was printed, for the figures of the relation that is told first: it says which of them
 /// differ. None if they were not printed.
 pub(super) fn beside_printed(
     relations: &[Relation],

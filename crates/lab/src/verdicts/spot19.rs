@@ -20,7 +20,7 @@ const NETWORKS: [&str; 4] = [LAN, "100mbps,80ms", "10mbps,80ms", "1mbps,80ms"];
 const TABLE_1: &str = "spot19-table-1";
 const TABLE_2: &str = "spot19-table-2";
 
-/// How much faster with four threads.
+/// Returns how much faster with four threads.
 fn gain(protocol: &str) -> Term {
     figure(protocol, Metric::Speedup, 20, Some(LAN)).threads(4)
 }

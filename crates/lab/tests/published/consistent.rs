@@ -154,7 +154,7 @@ fn like(table: &'static Table, run: &Row, metric: Metric) -> Option<&'static Row
     rows.find(|row| of(row) == of(run))
 }
 
-/// Whether the parts give the whole within the rounding of all three.
+/// Returns whether the parts give the whole within the rounding of all three.
 fn adds_up(whole: &Row, parts: [&Row; 2]) -> bool {
     let [whole, first, second] = [whole, parts[0], parts[1]].map(|row| printed::read(&row.printed));
     let rounding = whole.rounding + first.rounding + second.rounding;

@@ -76,7 +76,7 @@ fn setting(row: &'static Row) -> &'static str {
     row.more.get("setting").unwrap()
 }
 
-/// What a protocol sends at 2^20 items: the sender, the receiver.
+/// Returns what a protocol sends at 2^20 items: the sender, the receiver.
 fn bytes(protocol: &str) -> [Printed; 2] {
     let rows = &published::find("cm20-table-2").unwrap().rows;
     [Metric::SenderBytes, Metric::ReceiverBytes].map(|metric| {
@@ -105,7 +105,7 @@ enum Rounding {
     Most,
 }
 
-/// What a row of costs should say.
+/// Returns what a row of costs should say.
 fn usd_per_1000_runs(row: &'static Row, rounding: Rounding) -> f64 {
     let mut times = table_3().filter(|time| time.metric == Metric::Seconds);
     let time = times.find(|time| (site(time), &time.protocol) == (site(row), &row.protocol));
@@ -120,7 +120,7 @@ fn usd_per_1000_runs(row: &'static Row, rounding: Rounding) -> f64 {
     1000.0 * rates.usd(seconds, sender, receiver)
 }
 
-/// Whether what is printed and what is computed can be the same before rounding.
+/// Returns whether what is printed and what is computed can be the same before rounding.
 fn rounding_allows(row: &'static Row) -> bool {
     let printed = printed::read(&row.printed);
     let [least, most] = [Rounding::Least, Rounding::Most].map(|to| usd_per_1000_runs(row, to));

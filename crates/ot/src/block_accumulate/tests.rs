@@ -73,7 +73,7 @@ fn rounds_are_what_they_should_be() {
     }
 }
 
-/// Which element a permutation puts in each place.
+/// Returns which element a permutation puts in each place.
 fn follow(permutation: &Permutation) -> Vec<usize> {
     let len = permutation.order.len();
     // The sum of these up to i is i + 1.

@@ -174,7 +174,7 @@ impl Layout {
             .map_or(Tower::default(), |share| tower(*share))
     }
 
-    /// What step 2 and step 3 say.
+    /// Returns what step 2 and step 3 say.
     fn flights<M: Model>(&self) -> Flights {
         let choices = small_field::receiver_bytes(self.blocks());
         let corrections = self.noise.points() * self.shape.correction_blocks() * Block::BYTES;
@@ -202,7 +202,7 @@ impl Layout {
 /// Bytes that the sender says, and the receiver, flight by flight. A flight without bytes is none.
 pub(crate) type Flights = [[u64; 2]; 6];
 
-/// What both say for noise over `len` positions, after the setup.
+/// Returns what both say for noise over `len` positions, after the setup.
 pub(crate) fn flights<M: Model, V: Values>(len: usize) -> Flights {
     Layout::new::<M, V>(RegularNoise::new(len, V::DISTRIBUTION)).flights::<M>()
 }

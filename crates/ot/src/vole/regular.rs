@@ -26,7 +26,7 @@ impl<E: Element> Noise<E> {
         }
     }
 
-    /// Where its points may be.
+    /// Returns where its points may be.
     pub(super) fn layout(&self) -> RegularNoise {
         self.layout
     }
@@ -36,12 +36,12 @@ impl<E: Element> Noise<E> {
         self.layout.positions()
     }
 
-    /// Where each point is in its block.
+    /// Returns where each point is in its block.
     pub(super) fn positions(&self) -> &[usize] {
         &self.positions
     }
 
-    /// What stands at each point.
+    /// Returns what stands at each point.
     pub(super) fn values(&self) -> &[E] {
         &self.values
     }

@@ -135,7 +135,7 @@ impl<F: Form> Params<F> {
         }
     }
 
-    /// What is made of the shares.
+    /// Returns what is made of the shares.
     pub(super) fn function(&self) -> Function {
         Function::new(&self.base.request, self.lanes())
     }

@@ -17,7 +17,7 @@ pub(super) struct Prepared<F, Ots, Output> {
 }
 
 impl<F: Form, Ots, Output> Prepared<F, Ots, Output> {
-    /// What both parties do, each with its own side of the OTs and of the output.
+    /// Returns what both parties do, each with its own side of the OTs and of the output.
     ///
     /// # Errors
     /// As those two.

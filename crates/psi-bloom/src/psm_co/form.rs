@@ -51,7 +51,7 @@ pub trait Form: Copy + Debug + Send + Sync + 'static {
     /// Bytes of the last bit, where this many bits are opened.
     fn last_bytes(self, lanes: usize, opened_bits: usize) -> usize;
 
-    /// Where "equal" stands after the first bit, given the sender's.
+    /// Returns where "equal" stands after the first bit, given the sender's.
     #[doc(hidden)]
     fn first_place(self, choice: bool, rng: &mut Prg) -> bool;
 
@@ -111,7 +111,7 @@ pub(super) fn select(swapped: bool, [first, second]: [Block; 2]) -> [Block; 2] {
     [first ^ change, second ^ change]
 }
 
-/// What the four pads of a test mask, in the order of the wire.
+/// Returns what the four pads of a test mask, in the order of the wire.
 pub(super) fn arranged(rows: [Block; 4], choice: bool, nodes: &Nodes) -> [Block; 4] {
     let [equal, other] = [[rows[0], rows[1]], [rows[2], rows[3]]].map(|pair| select(choice, pair));
     let [first, third] = select(nodes.place, [equal[0], other[0]]);

@@ -109,7 +109,7 @@ impl<F: Form> Lanes<'_, F> {
     }
 }
 
-/// What a pad is the hash of; `number` is that of the test and the bit.
+/// Returns what a pad is the hash of; `number` is that of the test and the bit.
 pub(super) fn hashed_row(label: Block, string: Block, number: usize) -> [u64; HASHED_WORDS] {
     let [a, b] = halves(label);
     let [c, d] = halves(string);

@@ -45,7 +45,7 @@ struct Level {
 }
 
 impl Membership {
-    /// What is said, in these OTs and after them.
+    /// Returns what is said, in these OTs and after them.
     pub fn conversation(&self, ots: Ots) -> Conversation {
         let levels = (0..self.bits).map(|depth| {
             let bytes = |nodes| self.message_bytes(depth, nodes);
@@ -97,7 +97,7 @@ impl Membership {
         Ok(())
     }
 
-    /// What is opened for this item.
+    /// Returns what is opened for this item.
     ///
     /// # Errors
     /// If the channel breaks, or the peer leads to a node that is not there.
@@ -179,7 +179,7 @@ impl Membership {
         beginnings
     }
 
-    /// Where all nodes lead, by their places. Beginnings have the first places, "not in the set" has the
+    /// Returns where all nodes lead, by their places. Beginnings have the first places, "not in the set" has the
     /// one after them, and nodes that nothing leads to have the rest: they lead where that one does.
     fn children(
         &self,

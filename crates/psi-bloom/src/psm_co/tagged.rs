@@ -40,7 +40,7 @@ impl Tagged {
         pack_all(self.tag_bits as usize, &tags, message);
     }
 
-    /// What the receivers' ciphertexts hold.
+    /// Returns what the receivers' ciphertexts hold.
     fn open(
         self,
         pads: &[Pad],

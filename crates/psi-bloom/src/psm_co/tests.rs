@@ -89,7 +89,7 @@ fn check<F: Form>(extension: Extension, tests: &Tests<F>, lanes: &[Lane]) {
     assert_said(said, run.traffic);
 }
 
-/// What the sender of these tests says, on IKNP's OTs.
+/// Returns what the sender of these tests says, on IKNP's OTs.
 fn sender_bytes<F: Form>(tests: &Tests<F>, lanes: usize) -> u64 {
     let said = tests.conversation(ots(Extension::Iknp), lanes);
     said.traffic().sender_bytes
@@ -188,7 +188,7 @@ fn tags_are_as_long_as_the_share_demands() {
     assert_eq!(Pointed.wrong(decryptions), Log2Prob::ZERO);
 }
 
-/// What is opened for an item, and the traffic.
+/// Returns what is opened for an item, and the traffic.
 fn member(
     extension: Extension,
     membership: &Membership,

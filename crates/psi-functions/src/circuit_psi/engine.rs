@@ -52,7 +52,7 @@ impl Engine {
         }
     }
 
-    /// What is said offline and online.
+    /// Returns what is said offline and online.
     pub(super) fn conversations(self, work: &Work) -> [Conversation; 2] {
         let (offline, online) = match self {
             Self::Yao => (garbling::setup(), garbled(work)),
@@ -106,7 +106,7 @@ impl Gmw {
         Ok(setup)
     }
 
-    /// What is said in [`set_up`](Self::set_up): OTs in either direction, those of the sender first.
+    /// Returns what is said in [`set_up`](Self::set_up): OTs in either direction, those of the sender first.
     fn triples(self, gates: &Gates) -> Conversation {
         let [first, second] = [Role::Sender, Role::Receiver].map(|sender| Ots {
             extension: self.extension,
@@ -121,7 +121,7 @@ impl Gmw {
         })
     }
 
-    /// What is said to open the products of each layer.
+    /// Returns what is said to open the products of each layer.
     fn openings(self, layers: &[Gates]) -> Conversation {
         layers.iter().fold(Conversation::default(), |talk, layer| {
             let bytes = gmw::layer_bytes(layer, self.multiplication);

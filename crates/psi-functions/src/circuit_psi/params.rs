@@ -98,7 +98,7 @@ impl Params {
         plan
     }
 
-    /// What evaluates the circuit.
+    /// Returns what evaluates the circuit.
     pub(super) fn engine(&self) -> Engine {
         self.entry.engine
     }
@@ -108,12 +108,12 @@ impl Params {
         self.bits as usize
     }
 
-    /// How many items a party has.
+    /// Returns how many items a party has.
     pub(super) fn items(&self, role: Role) -> usize {
         role.items(self.base.request.sizes) as usize
     }
 
-    /// How many lanes are shuffled: none if the receiver does not learn rows.
+    /// Returns how many lanes are shuffled: none if the receiver does not learn rows.
     pub(super) fn shuffled(&self) -> u32 {
         match self.reveals {
             Reveals::Rows => (self.base.request.sizes.union() / 2) as u32,

@@ -26,7 +26,7 @@ pub(super) struct Comparison {
 }
 
 impl Comparison {
-    /// What is said offline and online.
+    /// Returns what is said offline and online.
     pub(super) fn conversations(self) -> [Conversation; 2] {
         let online = OTS
             .chosen(self.bits())
@@ -45,7 +45,7 @@ impl Comparison {
         Bits::transposed(&[share.into()], self.bits())
     }
 
-    /// Whether the sum of both shares is at least K.
+    /// Returns whether the sum of both shares is at least K.
     fn circuit<B: Backend>(
         self,
         backend: &mut B,
@@ -65,7 +65,7 @@ impl Comparison {
         count.gates().ands()
     }
 
-    /// Whether the sum of both shares is large enough, if the sender, which garbles, is to learn it.
+    /// Returns whether the sum of both shares is large enough, if the sender, which garbles, is to learn it.
     /// The peer calls [`evaluate`](Self::evaluate).
     pub(super) fn garble(
         self,
@@ -86,7 +86,7 @@ impl Comparison {
         Ok(Some(garbler.learn(&reached)?[0].get(0)))
     }
 
-    /// Whether it is large enough, for the receiver; the peer calls [`garble`](Self::garble).
+    /// Returns whether it is large enough, for the receiver; the peer calls [`garble`](Self::garble).
     pub(super) fn evaluate(
         self,
         mut circuit: evaluator::Setup,

@@ -25,7 +25,7 @@ pub struct Opening {
 }
 
 impl Opening {
-    /// What this request asks for.
+    /// Returns what this request asks for.
     ///
     /// # Panics
     /// If it asks for shares, which are not opened.
@@ -47,7 +47,7 @@ impl Opening {
         }
     }
 
-    /// What has to be added up for it.
+    /// Returns what has to be added up for it.
     pub fn totals(&self) -> Totals {
         Totals {
             columns: self.output.columns(),
@@ -55,7 +55,7 @@ impl Opening {
         }
     }
 
-    /// What is said offline and online. If rows are opened, there are bits of these numbers of lanes.
+    /// Returns what is said offline and online. If rows are opened, there are bits of these numbers of lanes.
     pub fn conversations(&self, lanes: &[usize]) -> [Conversation; 2] {
         let [offline, online] = match self.comparison {
             Some(comparison) => comparison.conversations(),

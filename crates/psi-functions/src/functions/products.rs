@@ -33,14 +33,14 @@ const OTS: Extension = Extension::Silent;
 /// OTs that are made at once: silent OT needs 100 bytes per OT while it runs.
 const AT_ONCE: usize = 1 << 21;
 
-/// How many OTs each call makes, for `count` in all.
+/// Returns how many OTs each call makes, for `count` in all.
 fn calls(count: usize) -> impl Iterator<Item = usize> {
     (0..count)
         .step_by(AT_ONCE)
         .map(move |first| AT_ONCE.min(count - first))
 }
 
-/// What is said offline and online to multiply `bits` bits by `factors` numbers of the `giver` each.
+/// Returns what is said offline and online to multiply `bits` bits by `factors` numbers of the `giver` each.
 pub(super) fn conversations(giver: Role, bits: usize, factors: usize) -> [Conversation; 2] {
     let ots = Ots {
         extension: OTS,

@@ -50,7 +50,7 @@ fn shared(places: &[(bool, [u64; 2])]) -> [Shares; 2] {
     ]
 }
 
-/// What sender and receiver learn.
+/// Returns what sender and receiver learn.
 fn evaluated([ours, theirs]: [Shares; 2]) -> [Result<Option<Vec<Bits>>, Error>; 2] {
     let (mut sending, mut receiving) = memory::pair();
     let run = |role, shares: &Shares, channel: &mut Channel| {

@@ -11,7 +11,7 @@ pub(super) const INPUT_BYTES: usize = Block::BYTES;
 /// Blocks that are encrypted at once.
 const BATCH: usize = 128;
 
-/// How many ciphers F has for this many columns.
+/// Returns how many ciphers F has for this many columns.
 pub(super) fn ciphers(columns: usize) -> usize {
     1 + columns.div_ceil(POSITIONS)
 }
@@ -36,7 +36,7 @@ impl Function {
         }
     }
 
-    /// How many groups there are.
+    /// Returns the number of groups.
     pub(super) fn groups(&self) -> usize {
         self.groups.len()
     }

@@ -67,7 +67,7 @@ impl Bins {
         }
     }
 
-    /// How many bins an item has.
+    /// Returns how many bins an item has.
     fn per_item(&self) -> usize {
         match self {
             Self::None => 0,
@@ -93,7 +93,7 @@ impl Functions {
         })
     }
 
-    /// How many bins an item has.
+    /// Returns how many bins an item has.
     pub(super) fn per_item(&self) -> usize {
         self.bins.per_item()
     }

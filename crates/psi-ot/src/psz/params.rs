@@ -225,7 +225,7 @@ impl Params {
         places * self.base.request.sizes.sender() as usize
     }
 
-    /// How many pairs of masks are compared.
+    /// Returns how many pairs of masks are compared.
     fn comparisons(&self) -> u128 {
         let pairs = |list: &Range<usize>| self.mask_count(list) as u128 * list.len() as u128;
         self.lists().iter().map(pairs).sum()

@@ -19,7 +19,7 @@ fn short(request: &Request, scheme: &'static Scheme, bits: u32) -> Plan {
     Params::short(request, scheme, bits).unwrap().plan()
 }
 
-/// What both parties get.
+/// Returns what both parties get.
 fn run(plan: &Plan, sender: &Items, receiver: &Items) -> Results {
     let (sending, receiving) = memory::pair();
     run_items(plan, (sender, sending), (receiver, receiving))

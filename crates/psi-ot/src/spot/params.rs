@@ -45,7 +45,7 @@ impl SparseParams {
         })
     }
 
-    /// What a protocol derived, given its own parameters and how many bytes all polynomials take.
+    /// Returns what a protocol derived, given its own parameters and how many bytes all polynomials take.
     pub(crate) fn derived(&self, own: Vec<Parameter>, polynomial_bytes: u64) -> Derived {
         let digest_bytes = parameters(&[("digest bytes", self.base.digest_bytes as u64)]);
         // Steps 4 and 5.

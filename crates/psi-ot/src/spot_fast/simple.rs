@@ -99,7 +99,7 @@ fn sort<const D: usize>(
     (sorted, ranges)
 }
 
-/// Where an item goes by each of its hash functions.
+/// Returns where an item goes by each of its hash functions.
 fn places(choices: &[u32; 2]) -> [usize; 2] {
     [2 * choices[0] as usize, 2 * choices[1] as usize + 1]
 }

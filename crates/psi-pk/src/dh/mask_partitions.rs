@@ -71,7 +71,7 @@ impl MaskPartitions {
             .collect())
     }
 
-    /// How many of these are among the others, in as many partitions.
+    /// Returns how many of these are among the others, in as many partitions.
     ///
     /// # Errors
     /// If what was written cannot be read.

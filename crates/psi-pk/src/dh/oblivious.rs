@@ -126,7 +126,7 @@ fn outputs(elements: &[u8], joint_seed: &JointSeed) -> Vec<[u64; 4]> {
     outputs
 }
 
-/// Which item each output is of: items are in their own order.
+/// Returns which item each output is of: items are in their own order.
 fn positions(input: &Input) -> Vec<u32> {
     (0..input.items.len() as u32).collect()
 }
@@ -139,7 +139,7 @@ fn of_items<'a>(outputs: &[[u64; 4]], positions: &'a [u32], input: &Input<'a>) -
     }
 }
 
-/// What `work` makes of each chunk, one after the other. All threads work.
+/// Returns what `work` makes of each chunk, one after the other. All threads work.
 fn concat<T: Send + Clone>(
     chunks: Chunks,
     work: &(dyn Fn(Range<usize>) -> Result<Vec<T>, Error> + Sync),

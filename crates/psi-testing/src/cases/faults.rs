@@ -100,7 +100,7 @@ pub fn a_flipped_bit(subject: &Subject) {
     );
 }
 
-/// Who says the last word.
+/// Returns who says the last word.
 fn last_speaker(request: &Request) -> Role {
     match request.output {
         OutputKind::Payloads(Payloads { back: Some(_), .. }) => Role::Receiver,

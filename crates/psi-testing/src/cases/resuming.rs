@@ -160,7 +160,7 @@ struct Attempted {
 }
 
 impl Attempted {
-    /// How many bytes each said.
+    /// Returns how many bytes each said.
     fn bytes(&self) -> [u64; 2] {
         let bytes =
             |messages: &Vec<Vec<u8>>| messages.iter().map(|message| message.len() as u64).sum();

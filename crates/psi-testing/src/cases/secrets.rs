@@ -14,7 +14,7 @@ fn sets(subject: &Subject) -> Sets {
     subject.sized(Sets::new(700, 600, 300))
 }
 
-/// What shows most of the items that the protocol can show.
+/// Returns what shows most of the items that the protocol can show.
 fn request(subject: &Subject, sets: &Sets) -> Request {
     let payloads = sets.request(OutputKind::Payloads(Payloads {
         from_sender: 24,

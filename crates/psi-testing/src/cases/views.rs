@@ -56,7 +56,7 @@ fn check(plan: &Plan) {
     }
 }
 
-/// Which items are shared, in each run.
+/// Returns which items are shared, in each run.
 fn memberships() -> Vec<u64> {
     (0..RUNS)
         .map(|run| u64::from(blake3::hash(&run.to_le_bytes()).as_bytes()[0]) % (1 << ITEMS))
@@ -74,7 +74,7 @@ fn sets(membership: u64) -> Sets {
     }
 }
 
-/// Whether a bit of the views is the same as an item's, or its opposite, in all runs.
+/// Returns whether a bit of the views is the same as an item's, or its opposite, in all runs.
 fn a_bit_tells(views: &[Vec<u8>], memberships: &[u64]) -> bool {
     (0..ITEMS).any(|item| {
         // What is withheld is not sent: then views are shorter, by their end.
@@ -92,7 +92,7 @@ fn a_bit_tells(views: &[Vec<u8>], memberships: &[u64]) -> bool {
     })
 }
 
-/// What the sender, and the receiver, see online and get.
+/// Returns what the sender, and the receiver, see online and get.
 fn views(plan: &Plan, membership: u64, run: u64) -> [Vec<u8>; 2] {
     let (sender, receiver) = memory::pair();
     let (sender, sent) = recorded(sender);

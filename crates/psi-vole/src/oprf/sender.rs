@@ -45,7 +45,7 @@ impl<B: Base> Sender<B> {
         Ok(vole.begin::<B>(layout.shape.len(), context.channel)?)
     }
 
-    /// What both halves of step 1 give.
+    /// Returns what both halves of step 1 give.
     pub(crate) fn new((delta, b): vole::Sent) -> Self {
         Self {
             delta,

@@ -96,7 +96,7 @@ mod tests {
 
     use super::*;
 
-    /// What the receiver gets from a sender that shows `shown` in place of its opening.
+    /// Returns what the receiver gets from a sender that shows `shown` in place of its opening.
     fn run(shown: impl FnOnce(&mut Opening) + Send) -> (Tower, Result<Tower, Error>) {
         let (mut sender, mut receiver) = memory::pair();
         thread::scope(|scope| {

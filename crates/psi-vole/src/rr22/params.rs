@@ -62,7 +62,7 @@ impl Params {
         Self::derive(base, width, Adversary::Malicious)
     }
 
-    /// What follows from how wide B is.
+    /// Returns what follows from how wide B is.
     fn derive(mut base: BaseParams, width: Width, adversary: Adversary) -> Result<Self, Error> {
         let sizes = base.request.sizes;
         let security = base.request.security;
@@ -161,7 +161,7 @@ impl Params {
         Dialogue::new(offline, online)
     }
 
-    /// What is said from the sender's masks on.
+    /// Returns what is said from the sender's masks on.
     fn end(&self) -> Conversation {
         match self.delivery() {
             Some(delivery) => delivery.conversation(),

@@ -87,7 +87,7 @@ impl<'a> Hints<'a> {
         Ok(())
     }
 
-    /// What the store that arrives has for each of [`keys`](Self::keys), under its mask.
+    /// Returns what the store that arrives has for each of [`keys`](Self::keys), under its mask.
     fn decode<V: Element>(&self, inbound: &mut dyn Inbound) -> Result<Buffer<V>, Error> {
         let mut values = Buffer::zeroed(self.keys.digests().len());
         let mut bins: Vec<_> = (self.keys.iter().map(|(keys, _)| keys))

@@ -96,7 +96,7 @@ impl Params {
         equality::lookups(self.number_bits(), self.lanes())
     }
 
-    /// What is made of the shares.
+    /// Returns what is made of the shares.
     pub(super) fn function(&self) -> Function {
         Function::new(&self.base.request, self.lanes())
     }

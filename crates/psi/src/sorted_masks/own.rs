@@ -36,7 +36,7 @@ impl<'a> Own<'a> {
         }
     }
 
-    /// How many there are.
+    /// Returns the number.
     pub(super) fn len(&self) -> usize {
         self.hashes.len()
     }

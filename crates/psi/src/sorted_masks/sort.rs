@@ -53,7 +53,7 @@ pub(super) fn prefix_of(key: u64) -> u32 {
     (key >> 32) as u32
 }
 
-/// Where the hash of a key is.
+/// Returns where the hash of a key is.
 #[inline]
 pub(super) fn place_of(key: u64) -> u32 {
     key as u32

@@ -3,7 +3,7 @@ use psijoin_channel::memory;
 
 use super::{sort::sort_by, *};
 
-/// What the receiver finds of its own hashes.
+/// Returns what the receiver finds of its own hashes.
 fn transfer(masks: SortedMasks, sent: &[u128], own: &[u128]) -> Result<Vec<u128>, Error> {
     let (mut left, mut right) = memory::pair();
     let sent = sort(sent);

@@ -42,13 +42,13 @@ impl<'a> Column<'a> {
         })
     }
 
-    /// Whether the cell in this row is null.
+    /// Returns whether the cell in this row is null.
     pub(crate) fn is_null(&self, row: usize) -> bool {
         self.nulls.as_ref().is_some_and(|nulls| nulls.is_null(row))
     }
 }
 
-/// Whether values of this type can be written as text.
+/// Returns whether values of this type can be written as text.
 pub(crate) fn has_text(data_type: &DataType) -> bool {
     cell(&new_empty_array(data_type)).is_some()
 }

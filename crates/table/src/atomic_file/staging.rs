@@ -204,7 +204,7 @@ fn remove_if_abandoned(path: &Path, own: &Metadata) -> io::Result<()> {
     Ok(())
 }
 
-/// Whether this is, still, the name of this file.
+/// Returns whether this is, still, the name of this file.
 fn leads_to(path: &Path, file: &File) -> io::Result<bool> {
     match fs::symlink_metadata(path) {
         Ok(found) => Ok(are_one(&found, &file.metadata()?)),

@@ -7,12 +7,12 @@ use arrow_schema::DataType;
 use super::fault::{Fault, fault_of};
 use crate::arrow::dictionary;
 
-/// How many bytes the flags of this many columns take.
+/// Returns how many bytes the flags of this many columns take.
 pub(super) fn flag_bytes(columns: usize) -> usize {
     columns.div_ceil(8)
 }
 
-/// How many bytes a value of this type takes if it is not null; `None` if that depends on the value.
+/// Returns how many bytes a value of this type takes if it is not null; `None` if that depends on the value.
 pub(super) fn value_bytes(data_type: &DataType) -> Option<usize> {
     match data_type {
         DataType::Boolean => Some(1),
@@ -73,7 +73,7 @@ impl<'b> RowBytes<'b> {
         }
     }
 
-    /// How long the row is; `None` if no payload has room for it.
+    /// Returns how long the row is; `None` if no payload has room for it.
     ///
     /// # Errors
     /// If a value is none of its type.

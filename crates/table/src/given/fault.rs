@@ -55,7 +55,7 @@ impl Fault {
     }
 }
 
-/// What is wrong about the bytes of a value of this type, which has a fixed width: arrays of Arrow hold values that are none of
+/// Returns what is wrong about the bytes of a value of this type, which has a fixed width: arrays of Arrow hold values that are none of
 /// their type, too.
 pub(super) fn fault_of(data_type: &DataType, value: &[u8]) -> Option<Fault> {
     let (is_valid, what) = match *data_type {
@@ -83,14 +83,14 @@ fn number<T, const BYTES: usize>(value: &[u8], from_le_bytes: fn([u8; BYTES]) ->
     from_le_bytes(bytes.expect("as wide as its type"))
 }
 
-/// Whether a decimal has no more digits than its type has, and what it is otherwise.
+/// Returns whether a decimal has no more digits than its type has, and what it is otherwise.
 fn has_digits<T: DecimalType>(value: T::Native, digits: u8) -> (bool, &'static str) {
     // The check of a whole array takes a negative scale for a large one.
     let is_valid = T::is_valid_decimal_precision(value, digits);
     (is_valid, "has a decimal of too many digits")
 }
 
-/// Whether a time of day is one, midnight at the day's end included.
+/// Returns whether a time of day is one, midnight at the day's end included.
 fn is_of_a_day(units: i64, unit: TimeUnit) -> (bool, &'static str) {
     let is_valid = (0..=86_400 * per_second(unit)).contains(&units);
     (is_valid, "has a time of day before 00:00 or after 24:00")

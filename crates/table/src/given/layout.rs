@@ -27,7 +27,7 @@ pub enum RepeatedKeys {
 }
 
 impl RepeatedKeys {
-    /// How many rows a payload has room for.
+    /// Returns how many rows a payload has room for.
     pub(super) fn slots(self) -> u16 {
         match self {
             Self::Refuse | Self::First => 1,
@@ -35,7 +35,7 @@ impl RepeatedKeys {
         }
     }
 
-    /// How many rows there can be if their number stands before them.
+    /// Returns how many rows there can be if their number stands before them.
     fn listed(self) -> u16 {
         match self {
             Self::Refuse | Self::First => 0,
@@ -106,7 +106,7 @@ impl PayloadLayout {
         }
     }
 
-    /// How many rows a payload has room for.
+    /// Returns how many rows a payload has room for.
     pub fn most_rows(&self) -> u16 {
         self.listed.max(1)
     }

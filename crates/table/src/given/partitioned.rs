@@ -124,13 +124,13 @@ impl PartitionedPayloads {
         payloads
     }
 
-    /// How many bytes lie on disk.
+    /// Returns how many bytes lie on disk.
     pub fn spilled_bytes(&self) -> u64 {
         self.rows.spilled_bytes()
     }
 }
 
-/// Where stretches begin, by items, and where partitions do, by stretches; and where the last one ends.
+/// Returns where stretches begin, by items, and where partitions do, by stretches; and where the last one ends.
 fn stretches(keys: &KeyPartitions, payload_bytes: usize) -> (Vec<u32>, Vec<usize>) {
     let all: usize = (0..keys.partitions())
         .map(|partition| keys.items_in(partition))

@@ -50,7 +50,7 @@ impl Payloads {
         }
     }
 
-    /// How many there are: one for each key.
+    /// Returns the number: one for each key.
     pub fn len(&self) -> usize {
         match &self.held {
             Held::InMemory(bytes) => bytes.len() / self.layout.payload_bytes(),
@@ -58,7 +58,7 @@ impl Payloads {
         }
     }
 
-    /// Whether there are none.
+    /// Returns whether there are none.
     pub fn is_empty(&self) -> bool {
         self.len() == 0
     }
@@ -84,12 +84,12 @@ impl Payloads {
         })
     }
 
-    /// What is wrong about a payload for this row of the table, if it is known for which.
+    /// Returns what is wrong about a payload for this row of the table, if it is known for which.
     fn error(&self, fault: Fault, row: Option<u64>) -> Error {
         fault.of_the_other_party(self.layout.columns(), row)
     }
 
-    /// How many rows a payload has, for this row of the table, if it is known for which.
+    /// Returns how many rows a payload has, for this row of the table, if it is known for which.
     fn rows_in(&self, payload: &[u8], row: Option<u64>) -> Result<u64, Error> {
         let slots = self.layout.slots(payload);
         let slots = slots.map_err(|fault| self.error(fault, row))?;
@@ -149,7 +149,7 @@ impl<'a> PartnerRows<'a> {
         }
     }
 
-    /// How many rows are shared.
+    /// Returns how many rows are shared.
     pub fn count(&self) -> u64 {
         self.shared.count()
     }
@@ -183,7 +183,7 @@ impl<'a> Partner<'a> {
         self.payloads.layout.decoded_row_bytes()
     }
 
-    /// How many rows are written for all shared ones.
+    /// Returns how many rows are written for all shared ones.
     pub(crate) fn shared_rows(&self) -> Result<u64, Error> {
         if !self.has_lists() {
             return Ok(self.rows.count());
@@ -204,12 +204,12 @@ impl<'a> Partner<'a> {
         Ok(rows)
     }
 
-    /// Whether several rows may be written for a row.
+    /// Returns whether several rows may be written for a row.
     pub(crate) fn has_lists(&self) -> bool {
         self.payloads.layout.most_rows() > 1
     }
 
-    /// How many rows are written for this row of the table: as many as the other party has, or one without a
+    /// Returns how many rows are written for this row of the table: as many as the other party has, or one without a
     /// partner.
     pub(crate) fn rows_for(&self, row: u64) -> Result<u64, Error> {
         if !self.has_lists() || !self.rows.shared.rows.get(row) {

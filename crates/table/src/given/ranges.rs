@@ -26,7 +26,7 @@ const ROW: usize = size_of::<u32>();
 ///
 /// Of the rows that have one key, only the first one is there.
 pub trait PayloadRanges: Send + Sync {
-    /// How many rows a range has; the last one may have fewer.
+    /// Returns how many rows a range has; the last one may have fewer.
     fn range_rows(&self) -> u32;
 
     /// The rows of a range that have a payload, ascending, and the payloads, one after the other.

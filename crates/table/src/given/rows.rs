@@ -40,7 +40,7 @@ impl PayloadOfRow {
         pairs.filter(|(_, payload)| *payload != NONE)
     }
 
-    /// Which rows have a payload.
+    /// Returns which rows have a payload.
     pub(crate) fn rows(&self) -> Bitmap {
         let mut rows = Bitmap::new(self.0.len() as u64);
         self.pairs().for_each(|(row, _)| rows.set(row));

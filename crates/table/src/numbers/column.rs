@@ -22,7 +22,7 @@ impl<'a> NumberColumn<'a> {
         })
     }
 
-    /// What the cell in this row says; `None` if it is null or empty. Its text, if it must be
+    /// Returns what the cell in this row says; `None` if it is null or empty. Its text, if it must be
     /// written, overwrites the `buffer`.
     pub(crate) fn read(
         &self,
@@ -81,7 +81,7 @@ mod tests {
 
     use super::*;
 
-    /// What the rows say, read quickly, and as their texts.
+    /// Returns what the rows say, read quickly, and as their texts.
     fn both(array: impl Array + 'static) -> [Vec<Result<Option<Number>, NumberFault>>; 2] {
         let array: ArrayRef = Arc::new(array);
         let mut column = NumberColumn::new(&array).unwrap();

@@ -9,7 +9,7 @@ use parquet::{
 use super::annotations::has_intervals;
 use crate::error::ParquetFault;
 
-/// What is wrong with the first chunk of these top-level columns that cannot be read, if any.
+/// Returns what is wrong with the first chunk of these top-level columns that cannot be read, if any.
 pub(super) fn unreadable(file: &ArrowReaderMetadata, columns: &[usize]) -> Option<ParquetFault> {
     let schema = file.parquet_schema();
     let roots = schema.root_schema().get_fields();
@@ -49,13 +49,13 @@ pub(super) fn without_dictionaries(file: &ArrowReaderMetadata) -> Vec<usize> {
         .collect()
 }
 
-/// Whether some of a chunk's values are not in a dictionary for sure.
+/// Returns whether some of a chunk's values are not in a dictionary for sure.
 fn has_others(chunk: &ColumnChunkMetaData) -> bool {
     let is_known = chunk.page_encoding_stats_mask().is_some();
     chunk.dictionary_page_offset().is_none() || (is_known && !is_only_dictionary(chunk))
 }
 
-/// Whether all of a chunk's values are in its dictionary for sure.
+/// Returns whether all of a chunk's values are in its dictionary for sure.
 pub(super) fn is_only_dictionary(chunk: &ColumnChunkMetaData) -> bool {
     let is_only = |encoding| {
         let mask = chunk.page_encoding_stats_mask();

@@ -103,7 +103,7 @@ impl<'a> Pieces<'a> {
         }
     }
 
-    /// How many rows a group has; `None` if a column that is read says something else.
+    /// Returns how many rows a group has; `None` if a column that is read says something else.
     fn rows_of(&self, group: &RowGroupMetaData) -> Option<u64> {
         let columns = group.columns().iter().enumerate();
         let mut read = columns.filter(|(leaf, _)| self.mask.leaf_included(*leaf));
@@ -271,7 +271,7 @@ fn with_dictionaries(
     ArrowReaderMetadata::try_new(file.metadata().clone(), options).unwrap_or_else(|_| file.clone())
 }
 
-/// Whether all of a chunk's values are in its dictionary: the reader would make a dictionary of
+/// Returns whether all of a chunk's values are in its dictionary: the reader would make a dictionary of
 /// others too, which takes longer than to read them as they are. It checks texts for UTF-8 only if
 /// they are called that.
 fn is_dictionary_of_texts(chunk: &ColumnChunkMetaData) -> bool {

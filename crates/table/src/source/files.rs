@@ -27,7 +27,7 @@ pub(super) struct Listed {
 }
 
 impl Listed {
-    /// What its folders' names say about its rows.
+    /// Returns what its folders' names say about its rows.
     pub(super) fn partitions(&self) -> &[Partition] {
         match &self.found_in {
             Some((_, partitions)) => partitions,
@@ -64,7 +64,7 @@ pub(super) fn list(inputs: &[PathBuf]) -> Result<Vec<Listed>, Error> {
     Ok(files)
 }
 
-/// Whether these inputs would stand for a new file at this path too, the next time.
+/// Returns whether these inputs would stand for a new file at this path too, the next time.
 pub(super) fn would_take(inputs: &[PathBuf], path: &Path) -> bool {
     let Ok(path) = path::absolute(path) else {
         return false;
@@ -196,7 +196,7 @@ fn logged(folder: &Path, log: TableLog) -> Error {
     }
 }
 
-/// Whether a file or folder of this name is not part of the table, such as Spark's `_SUCCESS`,
+/// Returns whether a file or folder of this name is not part of the table, such as Spark's `_SUCCESS`,
 /// `_metadata` and `.part-0.crc`.
 fn is_left_aside(name: &std::ffi::OsStr) -> bool {
     matches!(name.as_encoded_bytes(), [b'_' | b'.', ..])

@@ -12,7 +12,7 @@ const NULL: &str = "__HIVE_DEFAULT_PARTITION__";
 /// A partition column, and its value in a file; `None` is a null.
 pub(super) type Partition = (String, Option<String>);
 
-/// What the folders between `root` and `file` say, from the outermost on. A folder whose name has
+/// Returns what the folders between `root` and `file` say, from the outermost on. A folder whose name has
 /// no `=` says nothing.
 ///
 /// # Errors

@@ -86,7 +86,7 @@ impl Said<'_> {
         }
     }
 
-    /// What is said of a file whose name tells no format: what it holds, if that is known.
+    /// Returns what is said of a file whose name tells no format: what it holds, if that is known.
     fn unknown(&self, path: &Path) -> Error {
         let file = psijoin_printable::path(path);
         let beginning = File::open(path).and_then(beginning).unwrap_or_default();
@@ -117,7 +117,7 @@ fn is_utf_8(path: &Path, dialect: &Dialect, name: &str) -> Result<bool, Error> {
 }
 
 impl Planned {
-    /// Whether it is to be copied before it is read.
+    /// Returns whether it is to be copied before it is read.
     pub(super) fn is_copied(&self) -> bool {
         self.bytes.is_none() || self.compression.is_some() || !self.is_utf_8
     }

@@ -121,7 +121,7 @@ impl Copy<'_> {
     }
 }
 
-/// What gives the rows may say values of the table: its words are not passed on.
+/// Returns what gives the rows may say values of the table: its words are not passed on.
 fn broken(name: &str) -> Error {
     unfit(name, "what gives its rows has failed")
 }

@@ -36,7 +36,7 @@ impl NullWords {
         }
     }
 
-    /// Whether a text is one of the words, apart from white space at its ends.
+    /// Returns whether a text is one of the words, apart from white space at its ends.
     pub(crate) fn contain(&self, text: &str) -> bool {
         let text = text.trim();
         self.0.iter().any(|word| match &**word {

@@ -59,7 +59,7 @@ impl<'a> Notation<'a> {
         self.whole.bytes().chain(self.fraction.bytes())
     }
 
-    /// How many of the digits stand behind the point, once the exponent has moved it.
+    /// Returns how many of the digits stand behind the point, once the exponent has moved it.
     pub(crate) fn scale(&self) -> i64 {
         self.fraction.len() as i64 - self.exponent
     }

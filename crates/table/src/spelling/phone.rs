@@ -45,7 +45,7 @@ impl Country {
             .ok_or_else(|| KeyFault::NotAPhoneNumber(self.to_string()))
     }
 
-    /// Whether a number is read as what it is. One that begins with what looks like a prefix would
+    /// Returns whether a number is read as what it is. One that begins with what looks like a prefix would
     /// lose that, and become another.
     fn is_stable(&self, number: &str) -> bool {
         self.read(number).as_deref() == Some(number)

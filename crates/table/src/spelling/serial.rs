@@ -31,7 +31,7 @@ impl UnixUnit {
         })
     }
 
-    /// How many decimals of a second it has.
+    /// Returns how many decimals of a second it has.
     fn decimals(self) -> usize {
         match self {
             Self::Seconds => 0,

@@ -59,7 +59,7 @@ impl Zone {
         })
     }
 
-    /// Whether it follows from the database.
+    /// Returns whether it follows from the database.
     pub(crate) fn is_of_database(&self) -> bool {
         fixed(&self.name).is_none()
     }

@@ -42,7 +42,7 @@ impl Bitmap {
         range.filter(|&index| self.get(index))
     }
 
-    /// How many bits there are.
+    /// Returns the number of bits.
     pub(crate) fn len(&self) -> u64 {
         self.len
     }
@@ -55,7 +55,7 @@ impl Bitmap {
         self.words[(index / 64) as usize] >> (index % 64) & 1 == 1
     }
 
-    /// How many bits are set.
+    /// Returns how many bits are set.
     pub(crate) fn count(&self) -> u64 {
         self.words
             .iter()
@@ -63,7 +63,7 @@ impl Bitmap {
             .sum()
     }
 
-    /// Whether one of these bits is set.
+    /// Returns whether one of these bits is set.
     pub(crate) fn any(&self, mut range: Range<u64>) -> bool {
         while range.start < range.end {
             let word = self.words[(range.start / 64) as usize] >> (range.start % 64);

@@ -63,7 +63,7 @@ impl Collected {
         })
     }
 
-    /// How many rows there are of each sort, if there are as many items as this.
+    /// Returns the number of rows of each sort, if there are as many items as this.
     pub(super) fn counts(&self, items: u64) -> Counts {
         Counts {
             rows: self.rows,

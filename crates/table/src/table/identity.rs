@@ -39,7 +39,7 @@ impl<'a> Recogniser<'a> {
         }
     }
 
-    /// What these records add to the tag.
+    /// Returns what these records add to the tag.
     pub(super) fn tag(&self, records: &Records<'_>) -> Block {
         let of_fingerprints = sum(&self.fingerprints, records, |record| {
             let (start, _) = records

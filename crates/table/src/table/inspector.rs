@@ -115,7 +115,7 @@ impl<'a> Inspector<'a> {
         }
     }
 
-    /// What was seen.
+    /// Returns what was seen.
     pub(super) fn finish(self) -> Findings {
         Findings {
             columns: self.columns,

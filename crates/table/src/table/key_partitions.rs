@@ -125,13 +125,13 @@ impl KeyPartitions {
         Partitions::record_bytes(columns) as u64
     }
 
-    /// How many bytes of a table with this many rows, all of different keys, lie on disk at most once it is read with a
+    /// Returns how many bytes of a table with this many rows, all of different keys, lie on disk at most once it is read with a
     /// budget of `limit` bytes.
     pub fn most_spilled(rows: u64, columns: usize, limit: u64) -> u64 {
         Store::most_spilled(PARTITIONS, rows * Self::row_bytes(columns), limit)
     }
 
-    /// How many bytes more lie on disk at most if, while items are [taken](Self::take_items) partition by partition, another
+    /// Returns how many bytes more lie on disk at most if, while items are [taken](Self::take_items) partition by partition, another
     /// store of this many partitions fills up in the same budget of `limit` bytes.
     ///
     /// What holds most is spilled first. A partition here holds 2/257 of the budget at most; so it is not spilled any more once
@@ -149,17 +149,17 @@ impl KeyPartitions {
         self.collected.into_table()
     }
 
-    /// How many rows there are of each sort.
+    /// Returns the number of rows of each sort.
     pub fn counts(&self) -> Counts {
         self.counts
     }
 
-    /// What the fields at each position of the key mean.
+    /// Returns what the fields at each position of the key mean.
     pub fn meanings(&self) -> &[Meaning] {
         &self.collected.meanings
     }
 
-    /// What the key columns look like of which that is known.
+    /// Returns what the key columns look like of which that is known.
     pub fn looks(&self) -> &[Look] {
         &self.collected.looks
     }
@@ -169,12 +169,12 @@ impl KeyPartitions {
         &self.collected.bad_cells
     }
 
-    /// What the keys, as they are read, suggest about how the table is written.
+    /// Returns what the keys, as they are read, suggest about how the table is written.
     pub fn doubts(&self) -> &[Doubt] {
         &self.collected.doubts
     }
 
-    /// What is known of each column of numbers, without the numbers.
+    /// Returns what is known of each column of numbers, without the numbers.
     pub fn numbers(&self) -> Vec<Numbers> {
         let known = self.collected.totals.iter().map(|totals| Numbers {
             values: Vec::new(),
@@ -184,17 +184,17 @@ impl KeyPartitions {
         known.collect()
     }
 
-    /// How many bytes lie on disk.
+    /// Returns how many bytes lie on disk.
     pub fn spilled_bytes(&self) -> u64 {
         self.collected.partitions.spilled_bytes() + self.repeats.spilled_bytes()
     }
 
-    /// How many partitions there are. The items of each are greater than those of the ones before.
+    /// Returns the number of partitions. The items of each are greater than those of the ones before.
     pub fn partitions(&self) -> usize {
         self.collected.partitions.len()
     }
 
-    /// How many items a partition has that was not [taken](Self::take_items).
+    /// Returns how many items a partition has that was not [taken](Self::take_items).
     ///
     /// # Panics
     /// If there is no such partition.
@@ -292,7 +292,7 @@ impl KeyPartitions {
         Ok((PartnerRows::by_rows(shared, keys), payloads))
     }
 
-    /// What the other party gave for so many [aligned](Self::aligned) rows: payloads of the first row of each shared item.
+    /// Returns what the other party gave for so many [aligned](Self::aligned) rows: payloads of the first row of each shared item.
     ///
     /// # Errors
     /// If what was spilled cannot be read.

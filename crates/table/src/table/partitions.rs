@@ -71,12 +71,12 @@ impl Partitions {
         Ok(())
     }
 
-    /// How many partitions there are.
+    /// Returns the number of partitions.
     pub(super) fn len(&self) -> usize {
         self.store.partitions()
     }
 
-    /// How many records a partition has.
+    /// Returns how many records a partition has.
     pub(super) fn records_in(&self, partition: usize) -> u64 {
         self.store.records(partition)
     }
@@ -97,7 +97,7 @@ impl Partitions {
         Ok(self.records(self.store.take(partition)?))
     }
 
-    /// How many bytes lie on disk.
+    /// Returns how many bytes lie on disk.
     pub(super) fn spilled_bytes(&self) -> u64 {
         self.store.spilled_bytes()
     }
@@ -117,7 +117,7 @@ impl Scales {
         }
     }
 
-    /// What brings the number of a row to the last scale.
+    /// Returns what brings the number of a row to the last scale.
     fn factor(&self, row: u32) -> i64 {
         let since = self.0.partition_point(|(first, _)| *first <= row) - 1;
         10_i64.pow(self.last() - self.0[since].1)
@@ -135,12 +135,12 @@ pub(super) struct Records<'a> {
 }
 
 impl Records<'_> {
-    /// How many there are.
+    /// Returns the number.
     pub(super) fn len(&self) -> usize {
         self.bytes.len() / self.record_bytes()
     }
 
-    /// How many numbers each has.
+    /// Returns how many numbers each has.
     pub(super) fn columns(&self) -> usize {
         self.columns.len()
     }

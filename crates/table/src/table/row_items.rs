@@ -40,7 +40,7 @@ pub struct MatchingRows<'a> {
 }
 
 impl MatchingRows<'_> {
-    /// How many they are.
+    /// Returns their number.
     pub fn count(&self) -> u64 {
         self.rows.count()
     }
@@ -62,7 +62,7 @@ impl PartialEq for RowItems {
 impl Eq for RowItems {}
 
 impl RowItems {
-    /// How many rows the table has.
+    /// Returns how many rows the table has.
     pub fn rows(&self) -> u64 {
         self.rows
     }

@@ -46,7 +46,7 @@ pub(crate) fn escaped(text: Option<&str>, delimiter: u8) -> String {
     field
 }
 
-/// What a character after a backslash stands for.
+/// Returns what a character after a backslash stands for.
 fn meaning(escaped: char, delimiter: char) -> Option<char> {
     Some(match escaped {
         't' => '\t',

@@ -65,7 +65,7 @@ impl Added<'_> {
         1 + partner.map_or(0, Partner::decoded_row_bytes)
     }
 
-    /// Whether a row of the table may be written several times, with its own columns beside each row of a list.
+    /// Returns whether a row of the table may be written several times, with its own columns beside each row of a list.
     pub(super) fn repeats_rows(&self) -> bool {
         self.partner.as_ref().is_some_and(Partner::has_lists)
     }
@@ -88,7 +88,7 @@ impl Added<'_> {
         portions.end(take)
     }
 
-    /// What is added to the rows of a portion.
+    /// Returns what is added to the rows of a portion.
     pub(super) fn of(&self, portion: &Portion) -> Result<AddedRows, Error> {
         let rows = &portion.rows;
         let (counts, given) = match &self.partner {
@@ -214,7 +214,7 @@ impl<'a> Cursor<'a> {
         }
     }
 
-    /// What is added.
+    /// Returns what is added.
     pub(super) fn added(&self) -> &'a Added<'a> {
         self.added
     }

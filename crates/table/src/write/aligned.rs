@@ -61,7 +61,7 @@ impl<'a> Buckets<'a> {
         }
     }
 
-    /// Whether the last of these rows, which are numbered as they are chosen, is the last one that is written.
+    /// Returns whether the last of these rows, which are numbered as they are chosen, is the last one that is written.
     pub(super) fn end_with(&self, rows: Range<usize>) -> bool {
         let last = self.positions.get(rows).and_then(<[u32]>::last);
         last.is_some_and(|&position| position as usize + 1 == self.positions.len())

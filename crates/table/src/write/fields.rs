@@ -182,7 +182,7 @@ impl FieldWriter for Quoted<'_> {
     }
 }
 
-/// Whether a text can stand as a field in TSV, which has no quotes.
+/// Returns whether a text can stand as a field in TSV, which has no quotes.
 pub(super) fn fits_unquoted(text: &str) -> bool {
     !text.contains(['\t', '\n', '\r'])
 }

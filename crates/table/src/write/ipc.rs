@@ -102,7 +102,7 @@ fn io_error(error: ArrowError) -> io::Error {
     }
 }
 
-/// Whether a column can be written without anything from other rows.
+/// Returns whether a column can be written without anything from other rows.
 pub(super) fn can_hold(field: &Field) -> bool {
     match written(field).data_type() {
         DataType::Utf8View | DataType::BinaryView => true,
@@ -110,7 +110,7 @@ pub(super) fn can_hold(field: &Field) -> bool {
     }
 }
 
-/// Whether arrays of this type may share what is not in their rows, once these are picked.
+/// Returns whether arrays of this type may share what is not in their rows, once these are picked.
 pub(super) fn may_share(data_type: &DataType) -> bool {
     use DataType::*;
     match data_type {

@@ -120,7 +120,7 @@ fn without_other_items(column: &ArrayRef) -> Result<ArrayRef, ArrowError> {
     }
 }
 
-/// Whether a column can be kept without anything from other rows.
+/// Returns whether a column can be kept without anything from other rows.
 pub(super) fn can_hold(field: &Field) -> bool {
     can_own(field.data_type())
 }

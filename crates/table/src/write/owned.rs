@@ -28,7 +28,7 @@ pub(crate) fn owned(rows: &RecordBatch) -> Result<RecordBatch, ArrowError> {
     batch_of(Arc::new(Schema::new(fields)), columns, rows.num_rows())
 }
 
-/// Whether [`owned`] rows, once these are picked, hold nothing from others, whatever their type is.
+/// Returns whether [`owned`] rows, once these are picked, hold nothing from others, whatever their type is.
 pub(super) fn can_own(data_type: &DataType) -> bool {
     use DataType::*;
     match data_type {
@@ -143,7 +143,7 @@ mod tests {
         columns
     }
 
-    /// Whether anything in a column is a dictionary.
+    /// Returns whether anything in a column is a dictionary.
     fn has_dictionary(data_type: &DataType) -> bool {
         format!("{data_type:?}").contains("Dictionary")
     }

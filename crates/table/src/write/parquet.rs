@@ -247,7 +247,7 @@ fn without_seconds(data_type: &DataType) -> DataType {
     }
 }
 
-/// Whether values of this type may be beyond what Parquet holds, or are written in another one.
+/// Returns whether values of this type may be beyond what Parquet holds, or are written in another one.
 fn may_be_beyond(data_type: &DataType) -> bool {
     use DataType::*;
     match data_type {
@@ -318,7 +318,7 @@ fn first_beyond(column: &ArrayRef) -> Option<usize> {
     (0..column.len()).find(is_beyond)
 }
 
-/// What a value of this type is that Parquet cannot hold, and what to do.
+/// Returns what a value of this type is that Parquet cannot hold, and what to do.
 fn beyond(data_type: &DataType) -> String {
     let value = match value_type(data_type) {
         DataType::Timestamp(..) => "a timestamp",
@@ -329,7 +329,7 @@ fn beyond(data_type: &DataType) -> String {
     format!("{value} that Parquet cannot hold; write .arrow, or leave the column out")
 }
 
-/// Whether there are dates of 64 bits. Parquet has none, and they would be written as mere integers
+/// Returns whether there are dates of 64 bits. Parquet has none, and they would be written as mere integers
 /// unless types are made to fit. This also gives parts of lists other names, so it is done for
 /// nothing else.
 fn has_long_dates(schema: &Schema) -> bool {
@@ -349,7 +349,7 @@ fn io_error(error: ParquetError) -> io::Error {
     }
 }
 
-/// Whether Parquet has a type for this column, which the writer tells by writing it.
+/// Returns whether Parquet has a type for this column, which the writer tells by writing it.
 pub(super) fn can_hold(field: &Field) -> bool {
     let field = field.clone().with_nullable(true);
     let write = || -> Result<(), ParquetError> {

@@ -61,7 +61,7 @@ impl<'a> Case<'a> {
         }
     }
 
-    /// What is said of it.
+    /// Returns what is said of it.
     fn message(&self, files: &Files) -> String {
         let path = files.text(self.name, self.bytes);
         let error = self.read(&path).unwrap_err().to_string();

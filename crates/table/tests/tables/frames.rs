@@ -304,7 +304,7 @@ fn read(source: &Source, columns: &[&str]) -> Result<KeyTable, Error> {
     keys
 }
 
-/// What is kept in memory, in one batch.
+/// Returns what is kept in memory, in one batch.
 fn kept(staged: StagedRows) -> RecordBatch {
     let rows = staged.rows();
     let (schema, batches) = staged.into_batches().unwrap();
@@ -782,7 +782,7 @@ fn tiny_batches_are_read_together() {
     assert_eq!((schema, batches), of(&whole));
 }
 
-/// What the other party gives, for the keys of these rows.
+/// Returns what the other party gives, for the keys of these rows.
 fn payloads(source: &Source, columns: &[String], repeated: RepeatedKeys) -> (KeyTable, Payloads) {
     let progress = Progress::default();
     let columns = GivenColumns::of(source, columns).unwrap();

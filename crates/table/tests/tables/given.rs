@@ -407,7 +407,7 @@ fn every_type_arrives_as_it_was() {
 
 type Theirs = (Option<String>, Option<String>, Option<i64>);
 
-/// What is written for a row of this party, given the rows of the other one that have its key.
+/// Returns what is written for a row of this party, given the rows of the other one that have its key.
 fn expected(
     mine: &[(Option<String>, i64)],
     theirs: &[Theirs],

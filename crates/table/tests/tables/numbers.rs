@@ -251,7 +251,7 @@ fn floating_point_numbers_may_have_an_exponent() {
     }
 }
 
-/// What is said about the column `n` of a CSV text.
+/// Returns what is said about the column `n` of a CSV text.
 fn message(text: &str) -> String {
     let error = read(&spooled(Format::Csv, text), &["n"]).unwrap_err();
     assert_eq!(error.kind(), ErrorKind::Input);

@@ -31,7 +31,7 @@ pub(super) enum Standing {
 impl Standing {
     pub(super) const ALL: [Self; 4] = [Self::Leaving, Self::Unheard, Self::Heard, Self::Recognised];
 
-    /// How many may have it at once. In sum they are fewer than the descriptors that a process has
+    /// Returns how many may have it at once. In sum they are fewer than the descriptors that a process has
     /// on most systems (1,024).
     pub(super) fn seats(self) -> usize {
         match self {
@@ -100,7 +100,7 @@ impl Candidate {
         self.standing
     }
 
-    /// Whether it waits for an answer to its first words.
+    /// Returns whether it waits for an answer to its first words.
     pub(super) fn asks(&self) -> bool {
         self.asks
     }
@@ -110,7 +110,7 @@ impl Candidate {
         self.greeting.knock().unwrap_or_default()
     }
 
-    /// What to wait for until it can be heard, and where to note that.
+    /// Returns what to wait for until it can be heard, and where to note that.
     pub(super) fn awaited(&mut self) -> (&mut bool, PollFd<'_>) {
         let socket = PollFd::new(&self.socket, PollFlags::IN);
         (&mut self.is_ready, socket)

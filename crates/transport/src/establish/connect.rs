@@ -163,7 +163,7 @@ impl Going<'_> {
         self.greet(socket, greeting, &first)
     }
 
-    /// What it means that an attempt to connect has ended without an answer.
+    /// Returns what it means that an attempt to connect has ended without an answer.
     fn judge_silence(&self, failure: Failure, waited: Duration) -> Failure {
         let no_answer = || Error::NoAnswer {
             address: self.address.to_owned(),
@@ -288,7 +288,7 @@ impl Going<'_> {
         }
     }
 
-    /// How long this side may still try.
+    /// Returns how long this side may still try.
     fn left(&self) -> Result<Duration, Failure> {
         match self.patience.left() {
             Ok(Some(left)) => Ok(left),
@@ -298,7 +298,7 @@ impl Going<'_> {
     }
 }
 
-/// Whether the same call will fail again.
+/// Returns whether the same call will fail again.
 fn lasts(error: &io::Error) -> bool {
     matches!(
         error.kind(),
@@ -392,7 +392,7 @@ struct Failures {
 }
 
 impl Failures {
-    /// How much they tell.
+    /// Returns how much they tell.
     fn tell(&self) -> u8 {
         self.most_telling
             .as_ref()

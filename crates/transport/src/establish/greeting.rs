@@ -111,7 +111,7 @@ impl Greeter {
         Ok((greeting, first))
     }
 
-    /// What the other side is to recognise this one by. Without it, it takes this side for a stranger
+    /// Returns what the other side is to recognise this one by. Without it, it takes this side for a stranger
     /// until TLS has shown who it is.
     fn knock(&self, identity: &Identity, peer: Fingerprint) -> Option<Vec<u8>> {
         match &self.purpose {
@@ -163,7 +163,7 @@ impl From<Error> for Fault {
 }
 
 impl Greeting {
-    /// How many bytes may be given to it next. More would belong to what follows.
+    /// Returns how many bytes may be given to it next. More would belong to what follows.
     pub(super) fn room(&self) -> usize {
         match self {
             Self::Plaintext(introduction) => introduction.due(),
@@ -207,7 +207,7 @@ impl Greeting {
         heard
     }
 
-    /// Whether the parties' turns to speak say anything about the network. Without TLS, both speak
+    /// Returns whether the parties' turns to speak say anything about the network. Without TLS, both speak
     /// at once.
     pub(super) fn takes_turns(&self) -> bool {
         !matches!(self, Self::Plaintext(_))

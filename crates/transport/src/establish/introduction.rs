@@ -107,7 +107,7 @@ impl Introduction {
         }
     }
 
-    /// What this side says before it has heard anything.
+    /// Returns what this side says before it has heard anything.
     pub(super) fn first(&self) -> Vec<u8> {
         let mut words = preamble::ours(self.purpose.occasion()).to_vec();
         match &self.purpose {
@@ -121,7 +121,7 @@ impl Introduction {
         words
     }
 
-    /// How many bytes the other end has still to say, without padding.
+    /// Returns how many bytes the other end has still to say, without padding.
     pub(super) fn due(&self) -> usize {
         let due = match self.purpose {
             Purpose::Meet => PREAMBLE_BYTES,

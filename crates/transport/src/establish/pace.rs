@@ -73,7 +73,7 @@ impl Pace {
         self.stretch.extend(at, bytes as u64, waited);
     }
 
-    /// What is known when the peer is found.
+    /// Returns what is known when the peer is found.
     pub(super) fn measured(&self, greeting: &Greeting) -> Measured {
         match self.round_trip {
             Some(round_trip) if greeting.takes_turns() => Measured::default()

@@ -39,7 +39,7 @@ impl Choice for SystemRandom {
     }
 }
 
-/// Which of `candidates`, who are in the order in which they came, have to leave so that no more than
+/// Returns which of `candidates`, who are in the order in which they came, have to leave so that no more than
 /// `seats` stay.
 pub(super) fn surplus<T: Copy>(
     candidates: impl Iterator<Item = (T, Source)>,
@@ -68,7 +68,7 @@ pub(super) fn surplus<T: Copy>(
         .collect()
 }
 
-/// Which of those who ask is answered first: the oldest one of the address that has the fewest of
+/// Returns which of those who ask is answered first: the oldest one of the address that has the fewest of
 /// `present`.
 pub(super) fn first_served<T>(
     asking: impl Iterator<Item = (T, Source)>,

@@ -64,7 +64,7 @@ impl TurnedAway {
         self.last_line = Some(Instant::now());
     }
 
-    /// What is reported in the end, after what is still to be logged.
+    /// Returns what is reported in the end, after what is still to be logged.
     pub(super) fn into_strangers(mut self) -> Option<Strangers> {
         self.log();
         let (from, why) = self.most_telling?;

@@ -95,7 +95,7 @@ impl Bond {
         self.calls.fetch_add(1, Relaxed);
     }
 
-    /// What `wait` gives, which waits for the peer.
+    /// Returns what `wait` gives, which waits for the peer.
     pub(super) fn waits<T>(&self, wait: impl FnOnce() -> T) -> T {
         self.waiting.fetch_add(1, Relaxed);
         let waited = wait();
@@ -104,12 +104,12 @@ impl Bond {
         waited
     }
 
-    /// Whether any thread of the caller waits for the peer.
+    /// Returns whether any thread of the caller waits for the peer.
     pub(super) fn is_waiting(&self) -> bool {
         self.waiting.load(Relaxed) > 0
     }
 
-    /// How often the caller has called, and stopped waiting.
+    /// Returns how often the caller has called, and stopped waiting.
     pub(super) fn calls(&self) -> u64 {
         self.calls.load(Relaxed)
     }

@@ -130,7 +130,7 @@ impl<'a> Caller<'a> {
         }
     }
 
-    /// Whether the caller works, as far as is known.
+    /// Returns whether the caller works, as far as is known.
     fn works(&mut self) -> bool {
         let Some(pulse) = self.pulse else {
             return true;

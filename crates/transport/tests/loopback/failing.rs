@@ -12,7 +12,7 @@ use psijoin_transport::Kind;
 
 use crate::{QUICK, with_bare_peer};
 
-/// What a party receives from a peer that says `bytes` and waits.
+/// Returns what a party receives from a peer that says `bytes` and waits.
 fn receive(bytes: &[u8]) -> Error {
     let ((_connection, mut channel), mut peer) = with_bare_peer();
     peer.write_all(bytes).unwrap();

@@ -39,7 +39,7 @@ pub(crate) fn forged(dials: &Identity, listens: &Identity) -> Vec<u8> {
     hello(Some(forged.seal(listens.fingerprint()).to_vec()))
 }
 
-/// What a party says first that connects, as somebody on the way heard it.
+/// Returns what a party says first that connects, as somebody on the way heard it.
 pub(crate) fn overheard(connecting: &Options) -> Vec<u8> {
     let somebody = TcpListener::bind("127.0.0.1:0").unwrap();
     let address: Address = somebody.local_addr().unwrap().into();

@@ -60,7 +60,7 @@ fn carry(mut from: TcpStream, mut to: TcpStream, direction: Direction) {
     });
 }
 
-/// What the side that connects and the side that listens measure over a line.
+/// Returns what the side that connects and the side that listens measure over a line.
 fn measured_over(there: Direction, back: Direction) -> [Measured; 2] {
     let (listening, connecting) = tls_pair();
     let listener = listener();

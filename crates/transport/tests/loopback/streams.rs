@@ -84,7 +84,7 @@ fn met_over_tunnels((listening, connecting): &(Options, Options)) -> ([Met; 2], 
     (parties, tunnels)
 }
 
-/// What comes of it if each party opens as many streams of a session of that seed.
+/// Returns what comes of it if each party opens as many streams of a session of that seed.
 fn open_each([a, b]: [Met; 2], counts: [u8; 2], seeds: [JointSeed; 2]) -> [Opened; 2] {
     thread::scope(|scope| {
         let opened = scope.spawn(|| b.open(counts[1], &seeds[1]));

@@ -72,7 +72,7 @@ fn line(protocol: &str, cells: &[&Cell], place: &impl Fn(&Cell) -> Option<f64>) 
     })
 }
 
-/// Which line is the lowest on the right.
+/// Returns which line is the lowest on the right.
 fn at_the_end(lines: &[Line]) -> String {
     let last = lines
         .iter()

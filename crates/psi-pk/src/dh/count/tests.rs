@@ -100,7 +100,7 @@ fn plan(group: Group, [sender, receiver]: [u32; 2]) -> Plan {
     })
 }
 
-/// What both said and learned.
+/// Returns what both said and learned.
 fn ran(plan: &Plan, [sender, receiver]: [&Side; 2]) -> ([Vec<Vec<u8>>; 2], [Result<Output>; 2]) {
     let sizes = plan.request().sizes;
     let (senders, receivers) = (sizes.sender() as u32, sizes.receiver() as u32);

@@ -2,7 +2,7 @@
 
 use super::*;
 
-/// Whether a party knows for itself that a connection was lost, or has been told.
+/// Returns whether a party knows for itself that a connection was lost, or has been told.
 fn is_loss(error: &ChannelError) -> bool {
     matches!(
         error,

@@ -15,7 +15,7 @@ use crate::{
 
 const OTHER: [u8; 32] = [8; 32];
 
-/// What a party does not see at once that the other has, it hears from it.
+/// Returns what a party does not see at once that the other has, it hears from it.
 fn is_shortage(error: &Error) -> bool {
     matches!(
         error,
@@ -284,7 +284,7 @@ fn opening_can_be_interrupted() {
     }
 }
 
-/// Whether nobody listens at an address.
+/// Returns whether nobody listens at an address.
 fn is_free(address: &Address) -> bool {
     TcpStream::connect(address.as_str()).is_err() && Listener::bind(address).is_ok()
 }

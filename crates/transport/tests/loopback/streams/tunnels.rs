@@ -54,7 +54,7 @@ impl Tunnels {
         Self { front, shared }
     }
 
-    /// Where they begin.
+    /// Returns where they begin.
     pub(super) fn front(&self) -> &Address {
         &self.front
     }
