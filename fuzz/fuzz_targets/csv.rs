@@ -1,5 +1,6 @@
-//! The CSV reader, in any dialect, with one key column or two, by any rule, and with columns of numbers: blocks of a few bytes make
-//! the same table, or the same error, as one block. Cells that a rule cannot read are refused, or count as null.
+//! The CSV reader, in any dialect, with one key column or two, by any rule, and with columns of
+//! numbers: blocks of a few bytes make the same table, or the same error, as one block. Cells that
+//! a rule cannot read are refused, or count as null.
 #![no_main]
 
 use libfuzzer_sys::fuzz_target;

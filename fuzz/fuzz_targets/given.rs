@@ -1,5 +1,5 @@
-//! Columns that another party tells of, and payloads that it gives: whatever it sends is an error, or columns of
-//! the types that it told, in the only form in which they are told.
+//! Columns that another party tells of, and payloads that it gives: whatever it sends is an error,
+//! or columns of the types that it told, in the only form in which they are told.
 #![no_main]
 
 use libfuzzer_sys::fuzz_target;

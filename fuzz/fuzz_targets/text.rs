@@ -1,5 +1,5 @@
-//! Lines, and TSV with escapes, in any encoding: what is read is written back with its bytes, also where keys are words for null,
-//! or are hashed.
+//! Lines, and TSV with escapes, in any encoding: what is read is written back with its bytes, also
+//! where keys are words for null, or are hashed.
 #![no_main]
 
 use std::{env, fs, process};

@@ -1,5 +1,6 @@
-//! Parquet and Arrow files and streams, some of whose bytes are others: lengths, counts and marks that contradict what is
-//! there are refused, and nothing panics or takes memory that no machine has.
+//! Parquet and Arrow files and streams, some of whose bytes are others: lengths, counts and marks
+//! that contradict what is there are refused, and nothing panics or takes memory that no machine
+//! has.
 #![no_main]
 
 use std::{

@@ -1,6 +1,8 @@
-"""How many customers does a shop share with each of its partners? It asks all of them at the same time.
+"""How many customers does a shop share with each of its partners? It asks all of them at the same
+time.
 
-All parties are on this machine here, so that the example runs by itself. A real shop has a `psijoin.Session` for each partner.
+All parties are on this machine here, so that the example runs by itself. A real shop has a
+`psijoin.Session` for each partner.
 """
 
 import asyncio

@@ -1,4 +1,5 @@
-"""One side of a join between two machines. Each runs it with its own table, and the fingerprint of the other:
+"""One side of a join between two machines. Each runs it with its own table, and the fingerprint of
+the other:
 
 python two_machines.py fingerprint
 python two_machines.py receive customers.csv PEER --listen 0.0.0.0:7766

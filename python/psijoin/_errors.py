@@ -7,7 +7,9 @@ from psijoin import _psijoin
 
 
 class Error(Exception):
-    """A join that failed. The message says what happened and what to do, and holds no key and no value of a table."""
+    """A join that failed. The message says what happened and what to do, and holds no key and no
+    value of a table.
+    """
 
     code: int = 1
     """The program's exit code for it."""

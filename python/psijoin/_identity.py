@@ -30,8 +30,9 @@ class Identity:
     def load_or_create(cls, path: str | os.PathLike[str] | None = None) -> Identity:
         """The identity in a file; without one, this user's own.
 
-        A user's own identity is in the folder for configuration (`PSIJOIN_HOME` names another one), where the program looks, too. It
-        is made if there is none. A file that is named must be there: see `create`.
+        A user's own identity is in the folder for configuration (`PSIJOIN_HOME` names another one),
+        where the program looks, too. It is made if there is none. A file that is named must be
+        there: see `create`.
         """
         try:
             return cls(*_psijoin.identity(path))

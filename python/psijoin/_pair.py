@@ -24,7 +24,8 @@ B = TypeVar("B")
 def local_pair(**options: Unpack[Limits]) -> Iterator[tuple[Session, Session]]:
     """Two parties that trust each other's new keys, and meet on this machine.
 
-    Their joins run at the same time, in two threads: see `together`. Options are those of `Session`.
+    Their joins run at the same time, in two threads: see `together`. Options are those of
+    `Session`.
 
     >>> import psijoin
     >>> with psijoin.local_pair(threads=1, progress=False) as (ann, bob):
@@ -47,9 +48,9 @@ def together(first: Callable[[], A], second: Callable[[], B]) -> tuple[A, B]:
     >>> together(lambda: 1, lambda: "two")
     (1, 'two')
 
-    If one of them raises, the joins of the other one are stopped, and its exception is raised. If both raise, it is that which came
-    first, since the other one often follows from it. That the other party cannot go on follows in any case, though it may come
-    first. Ctrl-C ends both.
+    If one of them raises, the joins of the other one are stopped, and its exception is raised. If
+    both raise, it is that which came first, since the other one often follows from it. That the
+    other party cannot go on follows in any case, though it may come first. Ctrl-C ends both.
     """
     one: Future[A] = Future()
     here, there = Call(), Call()

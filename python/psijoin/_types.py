@@ -19,14 +19,17 @@ Which = Literal["shared", "unshared", "all"]
 """Which rows come back."""
 
 Progress = Callable[[str, int, int], None]
-"""Is told what is being done, and of how many bytes how many are done: 0 of 0 if that is not known."""
+"""Is told what is being done, and of how many bytes how many are done: 0 of 0 if that is not
+known.
+"""
 
 
 class Frame(Protocol):
     """A data frame of pandas, polars or pyarrow. Rows of it come back as what it is."""
 
     def __arrow_c_stream__(self, requested_schema: object | None = None) -> object: ...
-    # Not all of it is there in batches of records and relations of DuckDB, of which rows come back as tables of pyarrow.
+    # Not all of it is there in batches of records and relations of DuckDB, of which rows come back
+    # as tables of pyarrow.
     @property
     def __array__(self) -> Callable[..., Any]: ...
     @property

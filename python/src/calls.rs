@@ -3,8 +3,8 @@
 use psijoin_cli::embedded::Listener;
 use pyo3::prelude::*;
 
-/// A Python object that listens. What goes wrong there is its own affair, and is shown as Python shows what cannot be
-/// raised.
+/// A Python object that listens. What goes wrong there is its own affair, and is shown as Python
+/// shows what cannot be raised.
 pub(crate) struct Listening(pub(crate) Py<PyAny>);
 
 impl Listening {

@@ -16,8 +16,8 @@ use arrow_schema::{ArrowError, DataType, Field, Schema, SchemaRef, TimeUnit};
 use psijoin_cli::embedded::{Failed, Table};
 use pyo3::{exceptions::PyValueError, prelude::*, types::PyCapsule};
 
-/// The rows of several data frames, one after the other, as a Python iterator gives them: the first one says the columns, and
-/// may have no rows.
+/// The rows of several data frames, one after the other, as a Python iterator gives them: the first
+/// one says the columns, and may have no rows.
 struct Frames {
     frames: Py<PyAny>,
     current: RecordBatchStreamReader,
@@ -27,8 +27,9 @@ struct Frames {
 /// What a Python iterator has raised.
 pub(crate) type Raised = Arc<Mutex<Option<PyErr>>>;
 
-/// A table, and what will have been raised if it cannot be read. What has `__arrow_c_stream__` is a data frame; of anything else, an
-/// iterator gives data frames. `how` is `in memory`, `by number` or `stream`: see [`Table`].
+/// A table, and what will have been raised if it cannot be read. What has `__arrow_c_stream__` is a
+/// data frame; of anything else, an iterator gives data frames. `how` is `in memory`, `by number`
+/// or `stream`: see [`Table`].
 pub(crate) fn table(table: &Bound<'_, PyAny>, name: &str, how: &str) -> PyResult<(Table, Raised)> {
     let raised = Raised::default();
     let rows: PyResult<Box<dyn RecordBatchReader + Send>> = match table
@@ -140,8 +141,8 @@ impl Rows {
 
 #[pymethods]
 impl Rows {
-    /// The stream, as often as it is asked for. The columns have the types that they have, whatever schema is requested, as
-    /// the protocol allows.
+    /// The stream, as often as it is asked for. The columns have the types that they have, whatever
+    /// schema is requested, as the protocol allows.
     #[pyo3(signature = (requested_schema=None))]
     fn __arrow_c_stream__<'py>(
         &self,
@@ -182,8 +183,8 @@ impl Rows {
         Ok(texts)
     }
 
-    /// The first value that polars cannot hold: the name of its column, its row, and what it is. No row if it has nothing of this
-    /// type.
+    /// The first value that polars cannot hold: the name of its column, its row, and what it is. No
+    /// row if it has nothing of this type.
     fn beyond_polars(&self) -> Option<(String, Option<usize>, &'static str)> {
         let mut fields = self.schema.fields().iter().enumerate();
         fields.find_map(|(column, field)| {

@@ -1,6 +1,8 @@
-//! What the Python package needs of psijoin: joins of tables in memory, the user's identity, and the program.
+//! What the Python package needs of psijoin: joins of tables in memory, the user's identity, and
+//! the program.
 //!
-//! The package says what is to be done in the words of the command line, as `psijoin_cli::embedded` takes them.
+//! The package says what is to be done in the words of the command line, as `psijoin_cli::embedded`
+//! takes them.
 //!
 //! # How it is built
 //!
@@ -64,13 +66,14 @@ const SIGNALS: Duration = Duration::from_millis(50);
 
 /// Joins a table in memory, and returns a dictionary: `statement`, `report` and `learned`.
 ///
-/// `words` are those of the command line, from `receive` or `send` on, without `--input`. `table` is anything with
-/// `__arrow_c_stream__`, or an iterator of such; `name` stands for it in messages. `how` it is read is `in memory`, `by number` or
-/// `stream`. `listener` has the methods `say(text)`, `warn(text)` and `at(what, bytes,
-/// total_bytes)`, which other threads call. Python's lock is released meanwhile. A signal stops the join, and so does `stop`.
+/// `words` are those of the command line, from `receive` or `send` on, without `--input`. `table`
+/// is anything with `__arrow_c_stream__`, or an iterator of such; `name` stands for it in messages.
+/// `how` it is read is `in memory`, `by number` or `stream`. `listener` has the methods
+/// `say(text)`, `warn(text)` and `at(what, bytes, total_bytes)`, which other threads call. Python's
+/// lock is released meanwhile. A signal stops the join, and so does `stop`.
 ///
-/// Raises `Failure` with what the program would say: its exit code, message, whether it may pass, and the report. What the iterator
-/// has raised is its cause.
+/// Raises `Failure` with what the program would say: its exit code, message, whether it may pass,
+/// and the report. What the iterator has raised is its cause.
 #[pyfunction]
 fn join<'py>(
     py: Python<'py>,
@@ -94,7 +97,8 @@ fn join<'py>(
     dictionary(py, joined?)
 }
 
-/// What a join will take, in the words of the command line from `plan` on: a text for people, and a line of JSON per protocol.
+/// What a join will take, in the words of the command line from `plan` on: a text for people, and a
+/// line of JSON per protocol.
 ///
 /// Raises `Failure` as `join` does.
 #[pyfunction]
@@ -128,7 +132,8 @@ impl Stop {
     }
 }
 
-/// Runs `work` in a thread. If a signal raises an exception meanwhile, as Ctrl-C does, the work is stopped.
+/// Runs `work` in a thread. If a signal raises an exception meanwhile, as Ctrl-C does, the work is
+/// stopped.
 fn while_signals_are_seen<T: Send + 'static>(
     py: Python<'_>,
     stop: &embedded::Stop,
@@ -192,7 +197,8 @@ fn raised(failed: Failed) -> PyErr {
     Failure::new_err((failed.code, failed.message, failed.may_pass, failed.report))
 }
 
-/// The identity in a file, or the user's own, which is made if there is none: its file, and its fingerprint.
+/// The identity in a file, or the user's own, which is made if there is none: its file, and its
+/// fingerprint.
 #[pyfunction]
 #[pyo3(signature = (path=None))]
 fn identity(path: Option<PathBuf>) -> PyResult<(String, String)> {
@@ -210,7 +216,8 @@ fn told(identified: Result<Identified, Failed>) -> PyResult<(String, String)> {
     Ok((path.to_string_lossy().into_owned(), fingerprint))
 }
 
-/// Runs the program as the only thing in this process, with these arguments, and returns its exit code.
+/// Runs the program as the only thing in this process, with these arguments, and returns its exit
+/// code.
 #[pyfunction]
 fn main(py: Python<'_>, args: Vec<String>) -> u8 {
     py.detach(|| psijoin_cli::run(args.into_iter().map(OsString::from)))

@@ -1,4 +1,6 @@
-"""Data frames of each library, with each of its types as the key, against the texts that docs/tables.md has for its values."""
+"""Data frames of each library, with each of its types as the key, against the texts that
+docs/tables.md has for its values.
+"""
 
 import importlib.util
 from typing import Any
@@ -11,7 +13,9 @@ from parties import Pair
 
 
 def joined(pair: Pair, mine: Any, kind: Kind) -> Any:
-    """The rows of `mine`, which has its key in `id`, from a join with texts. The texts that the other side gets are as they should be."""
+    """The rows of `mine`, which has its key in `id`, from a join with texts. The texts that the
+    other side gets are as they should be.
+    """
     ann, bob = pair
     texts = [text or "" for text in cells(kind.texts, THEIRS)]
     rows, theirs = psijoin.together(

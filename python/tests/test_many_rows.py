@@ -1,4 +1,5 @@
-"""A join of ten million rows on each side. It takes more than a gigabyte on each side, and a wheel of the release profile, so it runs if asked:
+"""A join of ten million rows on each side. It takes more than a gigabyte on each side, and a wheel
+of the release profile, so it runs if asked:
 
 PSIJOIN_HEAVY=1 python -m pytest -s test_many_rows.py
 """

@@ -1,4 +1,6 @@
-"""One value is one key, whatever its type, and whatever holds it: data frames here, files of the program at the other end."""
+"""One value is one key, whatever its type, and whatever holds it: data frames here, files of the
+program at the other end.
+"""
 
 from collections.abc import Callable, Sequence
 from concurrent.futures import ThreadPoolExecutor
@@ -248,7 +250,9 @@ def test_what_cannot_be_a_key_is_refused_alike(
 
 
 def given_type(data_type: Any) -> Any:
-    """The type in which a column of this type comes to the other party: crates/table/src/given.rs."""
+    """The type in which a column of this type comes to the other party:
+    crates/table/src/given.rs.
+    """
     like = {
         pyarrow.large_string(): pyarrow.string(),
         pyarrow.string_view(): pyarrow.string(),

@@ -1,4 +1,6 @@
-"""What comes back has the type of what went in: `mypy` and `pyright` check these functions, which nothing runs."""
+"""What comes back has the type of what went in: `mypy` and `pyright` check these functions, which
+nothing runs.
+"""
 
 from __future__ import annotations
 

@@ -3,10 +3,10 @@
 //!
 //! **Source.** Lin, Chung and Han, *Novel polynomial basis and its application to Reed-Solomon
 //! erasure codes* (FOCS 2014). W_k is the span of 1, x, …, x^(k−1), so its elements are the words
-//! below 2^k; s_k is the monic polynomial that vanishes on W_k, and ŝ_k = s_k/s_k(x^k). All of these
-//! are linear maps, whose values on the small field are in it. Coefficients are those of the
-//! polynomials X_i = Π ŝ_t over the bits t of i, where X_i has degree i: a polynomial of
-//! degree below n has n of them, as it has powers of x.
+//! below 2^k; s_k is the monic polynomial that vanishes on W_k, and ŝ_k = s_k/s_k(x^k). All of
+//! these are linear maps, whose values on the small field are in it. Coefficients are those of the
+//! polynomials X_i = Π ŝ_t over the bits t of i, where X_i has degree i: a polynomial of degree
+//! below n has n of them, as it has powers of x.
 //!
 //! Values are those on W_k, or on the coset `offset` + W_k. A transform of 2^k elements takes
 //! k·2^(k−1) products with elements of the small field, two carry-less products each.

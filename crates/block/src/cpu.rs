@@ -1,7 +1,7 @@
 //! Which instruction set the kernels use: the widest that the processor has.
 //!
-//! With `--cfg psijoin_backend="portable"` or `"avx2"` none wider is taken, so that whole protocols are
-//! tested on what other machines have.
+//! With `--cfg psijoin_backend="portable"` or `"avx2"` none wider is taken, so that whole protocols
+//! are tested on what other machines have.
 
 /// An instruction set that kernels are compiled for.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]

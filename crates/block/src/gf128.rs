@@ -23,8 +23,9 @@ pub fn inner_product(a: &[Block], b: &[Block]) -> Block {
     sum.reduce()
 }
 
-/// The value of each of several polynomials of one length at a point of its own. Coefficients stand one polynomial after the
-/// other, that of the highest power first, and there is none of degree 0: c₁·r^l + … + c_l·r for c₁, …, c_l and r.
+/// The value of each of several polynomials of one length at a point of its own. Coefficients stand
+/// one polynomial after the other, that of the highest power first, and there is none of degree 0:
+/// c₁·r^l + … + c_l·r for c₁, …, c_l and r.
 ///
 /// # Panics
 /// If there are not as many values as points, or not as many coefficients of each.

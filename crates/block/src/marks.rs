@@ -27,7 +27,8 @@ impl Marks {
         self.next_in(from..usize::MAX)
     }
 
-    /// The first place in this range. What is behind the range costs nothing, though there be no place for a long way.
+    /// The first place in this range. What is behind the range costs nothing, though there be no
+    /// place for a long way.
     #[inline]
     pub fn next_in(&self, range: Range<usize>) -> Option<usize> {
         let mut word = range.start / WORD_BITS;

@@ -3,8 +3,9 @@
 //! With pages of 4 KiB such a table misses the address cache (TLB) at nearly every access,
 //! which costs as much as the access itself, and twice as much in a virtual machine.
 
-// musl's own allocator gives memory back at every turn and has one lock for all threads: whole joins take longer with it.
-// Only in a static program: what is loaded while a program runs, as by Python, cannot have mimalloc's thread-local data on musl.
+// musl's own allocator gives memory back at every turn and has one lock for all threads: whole
+// joins take longer with it. Only in a static program: what is loaded while a program runs, as by
+// Python, cannot have mimalloc's thread-local data on musl.
 #[cfg(all(target_env = "musl", target_feature = "crt-static"))]
 use mimalloc::MiMalloc as Heap;
 #[cfg(not(all(target_env = "musl", target_feature = "crt-static")))]
@@ -28,8 +29,8 @@ const HUGE_PAGE_BYTES: usize = 2 << 20;
 
 /// A zeroed slice of fixed length on huge pages, where the system offers them.
 ///
-/// It is wiped when it is dropped: what lies on pages of its own goes back to the system, which clears
-/// pages before anyone gets them, and what lies on the heap is cleared.
+/// It is wiped when it is dropped: what lies on pages of its own goes back to the system, which
+/// clears pages before anyone gets them, and what lies on the heap is cleared.
 ///
 /// Making one when no memory is left ends as [`exhausted`] says.
 pub struct Buffer<T: Pod> {
@@ -158,8 +159,8 @@ pub fn exhausted(bytes: usize) -> ! {
     }
 }
 
-/// The system's allocator, or mimalloc in a static program on musl; a program that takes it as its own gets a [call](on_exhaustion) when no
-/// memory is left, where the standard library would abort.
+/// The system's allocator, or mimalloc in a static program on musl; a program that takes it as its
+/// own gets a [call](on_exhaustion) when no memory is left, where the standard library would abort.
 pub struct ReportingAllocator;
 
 impl ReportingAllocator {

@@ -1,8 +1,8 @@
 //! The door to parallel work: the threads of the caller's [`Pool`], compiled once.
 //!
 //! Work is cut into tasks of thousands of items, so a call through a `dyn` closure costs nothing
-//! that could be measured. In return no caller instantiates the machinery of a thread pool: the loops
-//! behind the door are plain ones, over ranges and slices.
+//! that could be measured. In return no caller instantiates the machinery of a thread pool: the
+//! loops behind the door are plain ones, over ranges and slices.
 //!
 //! To fill several slices at once, put a chunk of each into one task:
 //!
@@ -94,8 +94,8 @@ pub fn each_mut_with<T: Send, S>(
 ) {
     let start = Start(tasks.as_mut_ptr());
     for_each_with(tasks.len(), scratch, &|i, scratch| {
-        // SAFETY: `i` is below the length, and `for_each_with` passes each number once, so nobody else
-        // has this element.
+        // SAFETY: `i` is below the length, and `for_each_with` passes each number once, so nobody
+        // else has this element.
         work(i, unsafe { start.element(i) }, scratch);
     });
 }
@@ -132,8 +132,8 @@ pub fn chunks_mut<T: Send>(
     let (len, start) = (elements.len(), Start(elements.as_mut_ptr()));
     for_each(len.div_ceil(per_chunk), &|i| {
         let range = range(i, per_chunk, len);
-        // SAFETY: the range ends at the length or before, and ranges of different numbers have nothing
-        // in common; `for_each` passes each number once.
+        // SAFETY: the range ends at the length or before, and ranges of different numbers have
+        // nothing in common; `for_each` passes each number once.
         work(range.clone(), unsafe { start.elements(range) });
     });
 }

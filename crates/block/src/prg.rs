@@ -110,9 +110,10 @@ impl Prg {
         Self::from_seed(self.block())
     }
 
-    /// The generator whose seed is block `number` of this one's output: one for each of many pieces of work, which need
-    /// not know of each other, nor of how many there are. Draw nothing else from a generator that has children, or what is
-    /// drawn may be a child's seed: [`fork`](Self::fork) one for that.
+    /// The generator whose seed is block `number` of this one's output: one for each of many pieces
+    /// of work, which need not know of each other, nor of how many there are. Draw nothing else
+    /// from a generator that has children, or what is drawn may be a child's seed:
+    /// [`fork`](Self::fork) one for that.
     ///
     /// ```
     /// use psijoin_block::Prg;

@@ -17,12 +17,12 @@ const PART: usize = 8;
 
 type Part = [u64; PART];
 
-/// `sums[i]` = Σ `rows[j]` over the bits j of `selectors[i]`, where rows and sums have `row_words` words
-/// and follow each other. The places that are looked up depend on the selectors.
+/// `sums[i]` = Σ `rows[j]` over the bits j of `selectors[i]`, where rows and sums have `row_words`
+/// words and follow each other. The places that are looked up depend on the selectors.
 ///
 /// # Panics
-/// If there are not [`ROWS`] rows, or not as many sums as selectors, or rows are not whole groups of
-/// eight words.
+/// If there are not [`ROWS`] rows, or not as many sums as selectors, or rows are not whole groups
+/// of eight words.
 pub fn sums(row_words: usize, rows: &[u64], selectors: &[Block], sums: &mut [u64]) {
     assert!(row_words.is_multiple_of(PART), "rows of whole parts");
     assert_eq!(rows.len(), ROWS * row_words, "a row for each bit");

@@ -4,8 +4,8 @@
 //! - [`Tower`] = `Gf64[t] / (t^2 + t + x^61)`. The polynomial is irreducible, because x^61
 //!   has trace 1; it and x^63 are the only powers of x with that property.
 //!
-//! - [`Subspace`] = the elements of the tower with a given number of lowest bits, for when 64 bits are
-//!   not enough and 128 a waste.
+//! - [`Subspace`] = the elements of the tower with a given number of lowest bits, for when 64 bits
+//!   are not enough and 128 a waste.
 //!
 //! Subfield vector OLE multiplies elements of the tower by elements of the subfield, which
 //! costs two carry-less products, and sends and stores the latter in half the space. Addition

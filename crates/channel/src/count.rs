@@ -60,7 +60,8 @@ impl Snapshot {
     }
 }
 
-/// Of streams side by side: bytes add up, and flights of one are on their way while those of another are.
+/// Of streams side by side: bytes add up, and flights of one are on their way while those of
+/// another are.
 impl Sum for Snapshot {
     fn sum<I: Iterator<Item = Self>>(streams: I) -> Self {
         streams.fold(Self::default(), |all, one| Self {

@@ -33,7 +33,8 @@ pub enum Error {
     #[error("interrupted")]
     Interrupted,
 
-    /// This party gave up over another stream of the same session. What failed there has the reason.
+    /// This party gave up over another stream of the same session. What failed there has the
+    /// reason.
     #[error("the session was ended on this side, over another of its streams")]
     EndedElsewhere,
 
@@ -61,7 +62,8 @@ pub enum Error {
 }
 
 impl Error {
-    /// Returns whether a [witness](crate::witness) refused what was to be said. The channel is not broken.
+    /// Returns whether a [witness](crate::witness) refused what was to be said. The channel is not
+    /// broken.
     pub(crate) fn is_refusal(&self) -> bool {
         matches!(
             self,

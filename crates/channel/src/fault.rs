@@ -75,7 +75,8 @@ pub struct FaultProbe {
 }
 
 impl FaultProbe {
-    /// Returns whether the fault has struck. A loop over `at` ends at the first run where it has not.
+    /// Returns whether the fault has struck. A loop over `at` ends at the first run where it has
+    /// not.
     pub fn reached(&self) -> bool {
         self.line.condition() != Condition::Intact
     }

@@ -12,10 +12,10 @@
 //! # Ok::<(), psijoin_channel::Error>(())
 //! ```
 //!
-//! One party after the other sends a few words, and then bursts that double in length, until one takes
-//! half a second. After each the other one nods. So what waits in buffers on the way is never more than a burst, and the last
-//! burst is long enough for TCP to have found its pace. All of it takes about two seconds between near machines, and some
-//! dozens of round trips more.
+//! One party after the other sends a few words, and then bursts that double in length, until one
+//! takes half a second. After each the other one nods. So what waits in buffers on the way is never
+//! more than a burst, and the last burst is long enough for TCP to have found its pace. All of it
+//! takes about two seconds between near machines, and some dozens of round trips more.
 
 use std::time::{Duration, Instant};
 

@@ -1,7 +1,7 @@
 //! A public seed that both parties know and neither controls.
 //!
-//! Each party draws a [`Share`], and shows a commitment to it before it sees the other's share. So at
-//! least one share is uniform and independent of the other, and so is the seed. A party that
+//! Each party draws a [`Share`], and shows a commitment to it before it sees the other's share. So
+//! at least one share is uniform and independent of the other, and so is the seed. A party that
 //! dislikes the result can only end the session.
 
 use crate::{Channel, Error};
@@ -43,14 +43,14 @@ impl JointSeed {
         )
     }
 
-    /// A seed that anybody may know beforehand. For tests and benches: with a seed that a party could
-    /// know before it fixed its set, or choose, no protocol is secure.
+    /// A seed that anybody may know beforehand. For tests and benches: with a seed that a party
+    /// could know before it fixed its set, or choose, no protocol is secure.
     pub fn insecure_fixed(bytes: [u8; 32]) -> Self {
         Self(bytes)
     }
 
-    /// A seed that both parties agreed on before, as this party kept it: to go on with what was begun under
-    /// it. The sets must be those that were fixed then.
+    /// A seed that both parties agreed on before, as this party kept it: to go on with what was
+    /// begun under it. The sets must be those that were fixed then.
     pub fn kept(bytes: [u8; 32]) -> Self {
         Self(bytes)
     }
@@ -113,8 +113,8 @@ impl Share {
         Ok(Self { bytes, first })
     }
 
-    /// Returns what the peer sees first. A share has 256 uniform bits, which hide it without further
-    /// randomness; the party's number keeps the peer from repeating it.
+    /// Returns what the peer sees first. A share has 256 uniform bits, which hide it without
+    /// further randomness; the party's number keeps the peer from repeating it.
     pub fn commitment(&self) -> [u8; SHARE_BYTES] {
         commitment(self.first, &self.bytes)
     }
@@ -124,8 +124,9 @@ impl Share {
         &self.bytes
     }
 
-    /// The seed, from the peer's share and what was said before: a hash of the transcript's opening,
-    /// what the first party said and its share, the same of the second, and what both derived.
+    /// The seed, from the peer's share and what was said before: a hash of the transcript's
+    /// opening, what the first party said and its share, the same of the second, and what both
+    /// derived.
     ///
     /// # Errors
     /// [`Error::Malformed`] if the peer's share is not the one that it committed to.

@@ -7,16 +7,19 @@
 //!
 //! Everything that is not transport is a decorator: counting bytes and flights ([`count`]),
 //! injecting faults ([`fault`]), hashing the transcript ([`transcript`]), emulating a link
-//! ([`link`]), tracing what takes how long ([`trace`]). Each is a function named by what the channel becomes, which takes a [`Channel`] and
-//! returns the decorated one, with a handle if there is something to read. They stack in any order.
-//! [`memory`] joins two parties of one process; [`playback`] stands in for a peer whose messages are known. What parties
-//! know about the network between them is a [`path`].
+//! ([`link`]), tracing what takes how long ([`trace`]). Each is a function named by what the
+//! channel becomes, which takes a [`Channel`] and returns the decorated one, with a handle if there
+//! is something to read. They stack in any order. [`memory`] joins two parties of one process;
+//! [`playback`] stands in for a peer whose messages are known. What parties know about the network
+//! between them is a [`path`].
 //!
-//! A [`witness`] watches over a channel for the time of a run, so that what was answered once is answered again only to the same words.
+//! A [`witness`] watches over a channel for the time of a run, so that what was answered once is
+//! answered again only to the same words.
 //!
-//! What parties do over any channel lives here as well: long data is sent and received in pieces that
-//! all threads compute ([`stream`]), or read while something else is computed ([`read_ahead`]); a
-//! seed is drawn that neither party controls ([`joint_seed`]); and the network is measured ([`gauge`]). More threads than may compute do so in [`turns`].
+//! What parties do over any channel lives here as well: long data is sent and received in pieces
+//! that all threads compute ([`stream`]), or read while something else is computed
+//! ([`read_ahead`]); a seed is drawn that neither party controls ([`joint_seed`]); and the network
+//! is measured ([`gauge`]). More threads than may compute do so in [`turns`].
 //!
 //! ```
 //! use psijoin_channel::{count::counted, link::{Link, linked}, memory};

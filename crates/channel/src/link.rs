@@ -6,8 +6,8 @@
 //! slow each other down. Only payload bytes take time: framing, TLS and TCP are not
 //! emulated.
 //!
-//! For two parties in one process, [`memory::Builder::link`](crate::memory::Builder::link) does the same
-//! without threads of its own, which would take processor time from the parties.
+//! For two parties in one process, [`memory::Builder::link`](crate::memory::Builder::link) does the
+//! same without threads of its own, which would take processor time from the parties.
 
 use std::{
     sync::{Arc, Mutex, mpsc},
@@ -27,10 +27,10 @@ pub use text::InvalidLink;
 
 /// A full-duplex link between the parties.
 ///
-/// Its text form is `lan` or `wan:RATE,RTT`, for example `wan:100mbps,80ms`, where `wan:` may be left out, with rates in
-/// `bps`, `kbps`, `mbps` or `gbps` (powers of 1000, bits per second) and times in `us`,
-/// `ms` or `s`. What [`Display`](std::fmt::Display) writes, [`FromStr`](std::str::FromStr)
-/// reads back unchanged.
+/// Its text form is `lan` or `wan:RATE,RTT`, for example `wan:100mbps,80ms`, where `wan:` may be
+/// left out, with rates in `bps`, `kbps`, `mbps` or `gbps` (powers of 1000, bits per second) and
+/// times in `us`, `ms` or `s`. What [`Display`](std::fmt::Display) writes,
+/// [`FromStr`](std::str::FromStr) reads back unchanged.
 #[derive(Debug, Clone, Copy, PartialEq)]
 pub struct Link {
     bits_per_second: f64,

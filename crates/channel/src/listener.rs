@@ -13,7 +13,8 @@ pub(crate) trait Listener: Send + Sync {
     /// The exchange is over.
     fn exchange_ends(&self);
 
-    /// The sending side of an exchange has waited since then for one more message that was read ahead.
+    /// The sending side of an exchange has waited since then for one more message that was read
+    /// ahead.
     fn taken_ahead(&self, _since: Instant, _message: &[u8]) {}
 }
 

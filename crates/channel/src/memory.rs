@@ -55,8 +55,9 @@ impl Builder {
         self
     }
 
-    /// Emulates a network: what a party receives has arrived when it would have over `link`. As much as
-    /// [`Link::window`] may be under way besides what may wait to be received. Hanging up takes no time.
+    /// Emulates a network: what a party receives has arrived when it would have over `link`. As
+    /// much as [`Link::window`] may be under way besides what may wait to be received. Hanging up
+    /// takes no time.
     pub fn link(mut self, link: Link) -> Self {
         let window = link.window();
         self.window = Window {

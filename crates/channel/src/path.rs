@@ -17,8 +17,8 @@ pub const BITS_PER_SECOND: RangeInclusive<u64> = 1..=1_000_000_000_000;
 /// gigabits of local networks.
 pub const FAST_BITS_PER_SECOND: u64 = 3_000_000_000;
 
-/// The highest rate that a session measures: at a higher one packets come too close together to be told apart, and the rate
-/// is [fast](FAST_BITS_PER_SECOND).
+/// The highest rate that a session measures: at a higher one packets come too close together to be
+/// told apart, and the rate is [fast](FAST_BITS_PER_SECOND).
 pub const MEASURABLE_BITS_PER_SECOND: u64 = 400_000_000;
 
 /// What a party has measured of the way to the other. What it could not measure is missing, and by
@@ -110,9 +110,9 @@ impl Path {
 
     /// Returns what follows from both parties' measurements.
     ///
-    /// The round trip is the shorter one, since a machine that is busy measures too long a time. The
-    /// rate of a direction is what its receiving end has measured, or else the rate of the other
-    /// direction. What nobody has measured is that of [`default`](Self::default).
+    /// The round trip is the shorter one, since a machine that is busy measures too long a time.
+    /// The rate of a direction is what its receiving end has measured, or else the rate of the
+    /// other direction. What nobody has measured is that of [`default`](Self::default).
     pub fn between(sender: Measured, receiver: Measured) -> Self {
         let unknown = Self::default();
         let round_trips = [sender, receiver].map(|party| party.round_trip_micros);

@@ -40,7 +40,8 @@ impl Outbound for Nobody {
     fn abort(&mut self, _code: AbortCode) {}
 }
 
-/// They are kept until the end: giving them back one by one would look as if the party took less memory.
+/// They are kept until the end: giving them back one by one would look as if the party took less
+/// memory.
 struct Messages {
     said: Vec<Vec<u8>>,
     heard: usize,

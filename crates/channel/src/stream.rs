@@ -106,9 +106,9 @@ pub fn send_with<T: Send, S: Send, E: From<Error> + Send>(
     })
 }
 
-/// Receives messages of `length` bytes each (given the units in it), and hands each to
-/// `consume` with the range of its units, their piece of `state` (the same number of elements for each
-/// unit), and buffers that `scratch` makes, once for each thread.
+/// Receives messages of `length` bytes each (given the units in it), and hands each to `consume`
+/// with the range of its units, their piece of `state` (the same number of elements for each unit),
+/// and buffers that `scratch` makes, once for each thread.
 ///
 /// # Errors
 /// If the channel breaks.
@@ -149,7 +149,8 @@ pub fn receive_each<T: Send>(
     Ok(results)
 }
 
-/// As [`receive_each`], and hands to `take` what `inspect` makes of a message, one after the other and in order.
+/// As [`receive_each`], and hands to `take` what `inspect` makes of a message, one after the other
+/// and in order.
 ///
 /// # Errors
 /// If the channel breaks.

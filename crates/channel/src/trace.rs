@@ -3,9 +3,9 @@
 //!
 //! A trace says nothing about the network it was recorded on: time in which the party waited for a
 //! message, or for room to send one, is not in it. So it can be simulated over any other. What the
-//! other party takes on a shared core is in it, though: to keep that out, record the messages of a run
-//! ([`transcript::recorded`](crate::transcript::recorded)), and trace each party alone against them
-//! ([`playback`](crate::playback)).
+//! other party takes on a shared core is in it, though: to keep that out, record the messages of a
+//! run ([`transcript::recorded`](crate::transcript::recorded)), and trace each party alone against
+//! them ([`playback`](crate::playback)).
 //!
 //! ```
 //! use psijoin_channel::{memory, trace::{Step, traced}};

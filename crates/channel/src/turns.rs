@@ -1,14 +1,15 @@
 //! Turns: more threads than may compute at a time, and than should send at a time.
 //!
-//! A party that runs several parts of a session at a time has more of them than cores. While one waits
-//! for the other party, another computes. A thread [holds](Turns::hold) a turn while it computes, and
-//! every channel gives it away [while it waits](while_waiting).
+//! A party that runs several parts of a session at a time has more of them than cores. While one
+//! waits for the other party, another computes. A thread [holds](Turns::hold) a turn while it
+//! computes, and every channel gives it away [while it waits](while_waiting).
 //!
-//! Each thread has a rank, the number of its part, and the lowest goes first. That holds for the line too: while half as many threads
-//! as may compute wait for room to send, those of higher rank [give way](give_way). If all sent at once, each would have a
-//! share of the line, all would be through at about the same time, and the line would be idle while all of them
-//! compute what comes next. Half of them may send, as it may also be the other party that is slow: it needs
-//! something to do for all of its threads.
+//! Each thread has a rank, the number of its part, and the lowest goes first. That holds for the
+//! line too: while half as many threads as may compute wait for room to send, those of higher rank
+//! [give way](give_way). If all sent at once, each would have a share of the line, all would be
+//! through at about the same time, and the line would be idle while all of them compute what comes
+//! next. Half of them may send, as it may also be the other party that is slow: it needs something
+//! to do for all of its threads.
 
 use std::{
     cell::RefCell,
@@ -17,11 +18,12 @@ use std::{
     time::Duration,
 };
 
-/// Messages of at least this many bytes give way. Shorter ones begin a part, or are what the other party waits
-/// for.
+/// Messages of at least this many bytes give way. Shorter ones begin a part, or are what the other
+/// party waits for.
 const LONG: usize = 16 << 10;
 
-/// How long a message gives way. What those before it wait for may depend on it, so it must not wait for ever.
+/// How long a message gives way. What those before it wait for may depend on it, so it must not
+/// wait for ever.
 const PATIENCE: Duration = Duration::from_millis(300);
 
 thread_local! {
@@ -73,7 +75,8 @@ impl Turns {
         })
     }
 
-    /// Computes, once it is this thread's turn. No two threads may have the same rank at the same time.
+    /// Computes, once it is this thread's turn. No two threads may have the same rank at the same
+    /// time.
     ///
     /// # Panics
     /// If the thread holds a turn already.
@@ -139,8 +142,9 @@ fn held() -> Option<(Arc<Turns>, u32)> {
     HELD.with_borrow(|held| held.as_ref().map(|held| (held.turns.clone(), held.rank)))
 }
 
-/// Waits for the other party, or for another thread of this one, and gives the thread's turn away meanwhile,
-/// if it has one. Whoever calls this must hold no lock that another thread needs to finish its turn.
+/// Waits for the other party, or for another thread of this one, and gives the thread's turn away
+/// meanwhile, if it has one. Whoever calls this must hold no lock that another thread needs to
+/// finish its turn.
 pub fn while_waiting<R>(wait: impl FnOnce() -> R) -> R {
     let Some(held) = HELD.take() else {
         return wait();
@@ -165,8 +169,8 @@ pub fn while_waiting_to_send<R>(wait: impl FnOnce() -> R) -> R {
     })
 }
 
-/// Before a message of this many bytes is sent: lets those of lower rank send first that wait for room, though not for
-/// ever. Whoever calls this must hold no lock, as for [`while_waiting`].
+/// Before a message of this many bytes is sent: lets those of lower rank send first that wait for
+/// room, though not for ever. Whoever calls this must hold no lock, as for [`while_waiting`].
 pub fn give_way(bytes: usize) {
     if bytes < LONG {
         return;
@@ -233,8 +237,8 @@ mod tests {
         assert_eq!(turns.lock().free, 1, "the turn is back");
     }
 
-    /// Both halves of an exchange, and what one reads ahead for the other: the thread that holds the turn
-    /// waits for threads that have none.
+    /// Both halves of an exchange, and what one reads ahead for the other: the thread that holds
+    /// the turn waits for threads that have none.
     #[test]
     fn an_exchange_gives_the_turn_away() {
         let turns = &Turns::new(1);
@@ -293,8 +297,8 @@ mod tests {
         assert_eq!(ordered.iter().collect::<Vec<_>>(), [1, 2, 3]);
     }
 
-    /// What a part sends waits while an earlier one has not got through, if it is long. Short messages pass, and in the
-    /// end long ones do, too.
+    /// What a part sends waits while an earlier one has not got through, if it is long. Short
+    /// messages pass, and in the end long ones do, too.
     #[test]
     fn long_messages_give_way_to_earlier_parts() {
         let turns = &Turns::new(1);

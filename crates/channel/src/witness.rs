@@ -1,13 +1,14 @@
 //! Answering again only what was answered before.
 //!
-//! A party that runs something again with the randomness of an earlier attempt must say what it said then. If it
-//! answered something else, its randomness would serve two conversations, and the peer could learn from
-//! both. So it remembers what it had heard whenever it began to speak, and demands to have heard the same before it
-//! says the same again. Whoever remembers that is a [`Witness`].
+//! A party that runs something again with the randomness of an earlier attempt must say what it
+//! said then. If it answered something else, its randomness would serve two conversations, and the
+//! peer could learn from both. So it remembers what it had heard whenever it began to speak, and
+//! demands to have heard the same before it says the same again. Whoever remembers that is a
+//! [`Witness`].
 //!
-//! What a party says in an [exchange](Channel::exchange) depends on what it heard before the exchange, and on what was
-//! [read ahead](crate::read_ahead) for it since, but not on the other messages that arrive meanwhile. So these count as heard
-//! when the exchange is over.
+//! What a party says in an [exchange](Channel::exchange) depends on what it heard before the
+//! exchange, and on what was [read ahead](crate::read_ahead) for it since, but not on the other
+//! messages that arrive meanwhile. So these count as heard when the exchange is over.
 
 use std::{
     io, mem,
@@ -28,8 +29,8 @@ pub struct SoFar {
 
 /// Remembers what a party had heard whenever it began to speak.
 pub trait Witness: Send {
-    /// The party is about to speak, for the first time since it has heard something. When this returns, `so_far` is
-    /// remembered, or equal to what is remembered of this moment.
+    /// The party is about to speak, for the first time since it has heard something. When this
+    /// returns, `so_far` is remembered, or equal to what is remembered of this moment.
     ///
     /// # Errors
     /// If it is another, or cannot be remembered. Then nothing is said.
@@ -74,7 +75,8 @@ impl From<Refusal> for Error {
 }
 
 impl Channel {
-    /// Calls `run` with this channel, watched over by `witness`; what `run` gives, and what has passed.
+    /// Calls `run` with this channel, watched over by `witness`; what `run` gives, and what has
+    /// passed.
     ///
     /// # Panics
     /// If `run` keeps a half of the channel.

@@ -9,8 +9,8 @@ use crate::{
     text::{LEADING, widest, width},
 };
 
-/// Bars in groups below each other. They begin at 0, or at 1 if the axis has powers: then what is less than 1 goes to the
-/// left, as ratios should.
+/// Bars in groups below each other. They begin at 0, or at 1 if the axis has powers: then what is
+/// less than 1 goes to the left, as ratios should.
 #[derive(Debug, Clone, PartialEq)]
 pub struct BarChart {
     /// What it shows. It is read aloud, not drawn.
@@ -53,7 +53,8 @@ const GAP: f64 = 6.0;
 
 impl Chart for BarChart {
     /// # Panics
-    /// If there are no bars, or if one has no place on the axis. A group without bars has its name only.
+    /// If there are no bars, or if one has no place on the axis. A group without bars has its name
+    /// only.
     fn svg(&self, medium: Medium) -> String {
         let layout = Layout::new(medium, self);
         let mut svg = Svg::new(

@@ -1,10 +1,11 @@
-//! Charts as SVG: [lines](LineChart) and [points](ScatterChart) over two axes, [bars](BarChart), and
-//! [maps](MapChart) of who wins where.
+//! Charts as SVG: [lines](LineChart) and [points](ScatterChart) over two axes, [bars](BarChart),
+//! and [maps](MapChart) of who wins where.
 //!
-//! They look the same everywhere: nothing is random, and no font is measured. Colours are those of Okabe
-//! and Ito, which people tell apart who see no red or no green, and nothing is told by colours alone: lines have their own
-//! dashes and marks, regions patterns and names. The reader's preference decides whether it is light or dark. Title and
-//! description are read aloud by a screen reader, and each chart is a [table](Data) as well.
+//! They look the same everywhere: nothing is random, and no font is measured. Colours are those of
+//! Okabe and Ito, which people tell apart who see no red or no green, and nothing is told by
+//! colours alone: lines have their own dashes and marks, regions patterns and names. The reader's
+//! preference decides whether it is light or dark. Title and description are read aloud by a screen
+//! reader, and each chart is a [table](Data) as well.
 //!
 //! ```
 //! use psijoin_chart::{Axis, Chart, Line, LineChart, Medium, Origin, Point, Scale};

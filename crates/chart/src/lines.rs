@@ -102,8 +102,8 @@ impl Line {
 
 impl Chart for LineChart {
     /// # Panics
-    /// If there are no points at all, or if one has no place on its axis. A line without points is left out, one
-    /// of a single point is a mark.
+    /// If there are no points at all, or if one has no place on its axis. A line without points is
+    /// left out, one of a single point is a mark.
     fn svg(&self, medium: Medium) -> String {
         let points = || self.lines.iter().flat_map(Line::all);
         let drawn = || self.lines.iter().filter(|line| line.all().next().is_some());
@@ -235,7 +235,8 @@ impl<'a> Names<'a> {
     }
 }
 
-/// Moves heights, which are in order, down until they are a line of text apart; and up again from the bottom.
+/// Moves heights, which are in order, down until they are a line of text apart; and up again from
+/// the bottom.
 fn spread(heights: &mut [f64], bottom: f64) {
     let mut free = f64::NEG_INFINITY;
     for height in heights.iter_mut() {

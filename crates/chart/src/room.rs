@@ -91,8 +91,8 @@ impl Room {
         Some(choice)
     }
 
-    /// Takes room for a text that belongs to a point, as near as can be. There is nothing else between them, unless
-    /// there is no other way.
+    /// Takes room for a text that belongs to a point, as near as can be. There is nothing else
+    /// between them, unless there is no other way.
     pub(crate) fn take_beside(&mut self, point: Place, text: &str) -> Option<Rectangle> {
         let free = || around(point, text).filter(|choice| self.is_free(*choice));
         let seen = |choice: &Rectangle| self.is_seen(choice.nearest(point), point);
@@ -105,7 +105,8 @@ impl Room {
         choice.is_within(self.area) && !self.taken.iter().any(|taken| choice.meets(*taken))
     }
 
-    /// Returns whether nothing is on the way from a place to a point, but for what is taken at the point itself.
+    /// Returns whether nothing is on the way from a place to a point, but for what is taken at the
+    /// point itself.
     fn is_seen(&self, place: Place, point: Place) -> bool {
         const STEPS: i32 = 20;
         let mut way = (0..=STEPS).map(|step| {
@@ -119,7 +120,8 @@ impl Room {
     }
 }
 
-/// Returns where a text may stand that belongs to a point, the best place first: beside it, below, above, then farther away.
+/// Returns where a text may stand that belongs to a point, the best place first: beside it, below,
+/// above, then farther away.
 fn around(point: Place, text: &str) -> impl Iterator<Item = Rectangle> {
     const DIRECTIONS: [(f64, f64); 12] = [
         (1.0, 0.0),

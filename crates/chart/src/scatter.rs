@@ -207,7 +207,8 @@ fn leader(point: Place, name: Rectangle) -> Option<Place> {
 
 /// A line of points that cost the same, as far as it is in the plane.
 fn equal_cost(cost: &Cost, amount: f64, plane: &Plane) -> Vec<Place> {
-    // From nearly all of the cost upwards to nearly all of it to the right, evenly where both axes have powers.
+    // From nearly all of the cost upwards to nearly all of it to the right, evenly where both axes
+    // have powers.
     let places = (-120..=120).map(|step| {
         let to_the_right = 1.0 / (1.0 + (-f64::from(step) / 6.0).exp());
         let x = amount * to_the_right / cost.per_x;

@@ -4,10 +4,11 @@ use std::fmt::{Display, Write as _};
 
 use crate::text::{FONT, escaped};
 
-/// The style of all pictures: a page that contains some needs it once. It applies below the class `chart` only.
+/// The style of all pictures: a page that contains some needs it once. It applies below the class
+/// `chart` only.
 ///
-/// Colours are those of Okabe and Ito. Some are darker on a light page, and lighter on a dark one, so that they have the
-/// contrast that WCAG 2 asks of graphics.
+/// Colours are those of Okabe and Ito. Some are darker on a light page, and lighter on a dark one,
+/// so that they have the contrast that WCAG 2 asks of graphics.
 pub const STYLE: &str = include_str!("chart.css");
 
 /// How many colours the style has.
@@ -18,7 +19,8 @@ const COLORS: usize = 8;
 pub enum Medium {
     /// A file of its own, for a document: 720 pixels wide, with its own style.
     File,
-    /// Part of a page that has [`STYLE`]: 380 pixels wide, so that its text can be read on a telephone.
+    /// Part of a page that has [`STYLE`]: 380 pixels wide, so that its text can be read on a
+    /// telephone.
     Page,
 }
 

@@ -1,6 +1,6 @@
 //! Garbling and evaluating, against the hash calls that they cannot do without; a whole circuit of
-//! either size in the same memory, which `/usr/bin/time -v` shows; and the making of triples. One thread a
-//! party: `cargo bench -p psijoin-circuit`.
+//! either size in the same memory, which `/usr/bin/time -v` shows; and the making of triples. One
+//! thread a party: `cargo bench -p psijoin-circuit`.
 
 use std::thread;
 

@@ -32,8 +32,8 @@ pub fn add<B: Backend>(
     Ok(sum)
 }
 
-/// Returns how many lanes of `bits` are one: a number of one lane. About one gate per lane, in about
-/// (log2 n)²/2 layers.
+/// Returns how many lanes of `bits` are one: a number of one lane. About one gate per lane, in
+/// about (log2 n)²/2 layers.
 ///
 /// # Errors
 /// As [`Backend::products`].

@@ -51,8 +51,8 @@ pub trait Backend {
     /// than small.
     fn layers_take_rounds(&self) -> bool;
 
-    /// Returns how many lanes are best computed at once, where the order of gates is free: all, unless a
-    /// backend says otherwise.
+    /// Returns how many lanes are best computed at once, where the order of gates is free: all,
+    /// unless a backend says otherwise.
     fn lanes_at_once(&self) -> usize {
         usize::MAX
     }

@@ -40,8 +40,8 @@ pub fn all<B: Backend>(backend: &mut B, mut bits: Vec<Wire<B>>) -> Result<Wire<B
     Ok(bits.pop().expect("a number has bits"))
 }
 
-/// Returns whether a > b, as unsigned numbers: in as few gates as are known, or as few layers, as the
-/// backend prefers.
+/// Returns whether a > b, as unsigned numbers: in as few gates as are known, or as few layers, as
+/// the backend prefers.
 ///
 /// # Errors
 /// As [`Backend::products`].
@@ -57,7 +57,8 @@ pub fn greater<B: Backend>(
     }
 }
 
-/// Returns whether a number is at least `least`, which both know: no gates if it always is, or never.
+/// Returns whether a number is at least `least`, which both know: no gates if it always is, or
+/// never.
 ///
 /// # Errors
 /// As [`Backend::products`].
@@ -79,7 +80,8 @@ pub fn at_least<B: Backend>(
     greater(backend, number, &below)
 }
 
-/// Returns whether a > b: one gate and one layer per bit (Kolesnikov, Sadeghi and Schneider, CANS 2009).
+/// Returns whether a > b: one gate and one layer per bit (Kolesnikov, Sadeghi and Schneider, CANS
+/// 2009).
 ///
 /// # Errors
 /// As [`Backend::products`].

@@ -48,7 +48,8 @@ fn packed_words(tables: usize) -> usize {
 /// Lookups whose entries travel together: 60 KiB.
 const LOOKUPS_PER_MESSAGE: usize = 1 << 15;
 
-/// Returns how many digits are compared, or bits multiplied, layer by layer, for a number of `bits` bits.
+/// Returns how many digits are compared, or bits multiplied, layer by layer, for a number of `bits`
+/// bits.
 fn layers(bits: usize) -> impl Iterator<Item = usize> {
     std::iter::successors(Some(bits.div_ceil(PLACE_BITS)), |digits| {
         (*digits > 1).then(|| digits.div_ceil(PLACE_BITS))
@@ -145,14 +146,15 @@ impl Sender {
     }
 
     /// This party's shares of whether its numbers equal those of the peer, which calls
-    /// [`Receiver::equal`]. Numbers are little endian, and only the lowest `bits` bits count, up to a
-    /// multiple of four.
+    /// [`Receiver::equal`]. Numbers are little endian, and only the lowest `bits` bits count, up to
+    /// a multiple of four.
     ///
     /// # Errors
     /// If the channel breaks.
     ///
     /// # Panics
-    /// If another number of lookups was prepared, or the numbers have no bits, or fewer than `bits`.
+    /// If another number of lookups was prepared, or the numbers have no bits, or fewer than
+    /// `bits`.
     pub fn equal<N: Pod>(
         &mut self,
         numbers: &[N],
@@ -208,7 +210,8 @@ impl Receiver {
     /// If the channel breaks.
     ///
     /// # Panics
-    /// If another number of lookups was prepared, or the numbers have no bits, or fewer than `bits`.
+    /// If another number of lookups was prepared, or the numbers have no bits, or fewer than
+    /// `bits`.
     pub fn equal<N: Pod>(
         &mut self,
         numbers: &[N],

@@ -20,8 +20,8 @@
 //! of a wire's labels, W on one side and the evaluator's own on the other, are XOR shares of the
 //! bit that it carries.
 //!
-//! **Security**: semi-honest. **Cost**: 32 bytes per AND gate from the garbler; 16 AES calls for two
-//! gates on its side, 8 on the other.
+//! **Security**: semi-honest. **Cost**: 32 bytes per AND gate from the garbler; 16 AES calls for
+//! two gates on its side, 8 on the other.
 
 use std::ops::Range;
 

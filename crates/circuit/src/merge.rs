@@ -60,8 +60,8 @@ pub fn compare_and_swap<B: Backend>(
     select::swap(backend, &greater, a, b)
 }
 
-/// Returns how many comparators each layer of [`merge`] has, where both lists together have `numbers`
-/// numbers.
+/// Returns how many comparators each layer of [`merge`] has, where both lists together have
+/// `numbers` numbers.
 pub fn comparators_by_layer(numbers: usize) -> Vec<usize> {
     let places = numbers.next_power_of_two();
     // Blocks of a layer are of numbers alone, of greatest items alone, or there is one of both. If
@@ -83,8 +83,8 @@ pub fn comparators_by_layer(numbers: usize) -> Vec<usize> {
     layers
 }
 
-/// Returns which lane is at which place of the network: the first list, greatest items, and the second
-/// list from its end.
+/// Returns which lane is at which place of the network: the first list, greatest items, and the
+/// second list from its end.
 fn bitonic(first: usize, second: usize) -> Vec<Option<u32>> {
     let lanes = first + second;
     let greatest = lanes.next_power_of_two() - lanes;

@@ -31,8 +31,8 @@ pub(crate) fn own() -> Result<Option<Calibration>, Failure> {
     }
 }
 
-/// Returns what was measured of this machine, if it was and can be read, and otherwise of the one that psijoin was
-/// measured on. It is read once.
+/// Returns what was measured of this machine, if it was and can be read, and otherwise of the one
+/// that psijoin was measured on. It is read once.
 pub(crate) fn best(console: &Console) -> &'static Calibration {
     static BEST: OnceLock<Option<Calibration>> = OnceLock::new();
     let own = BEST.get_or_init(|| readable(own(), console));

@@ -7,8 +7,9 @@ use std::{
 
 use crate::{args::Join, exit::Failure};
 
-/// Refuses a report, a record or an output in the place of the identity, of the terms, of an input or of each
-/// other, as far as their names tell. What a pattern or a folder stands for is known when it has been opened.
+/// Refuses a report, a record or an output in the place of the identity, of the terms, of an input
+/// or of each other, as far as their names tell. What a pattern or a folder stands for is known
+/// when it has been opened.
 ///
 /// # Errors
 /// [`Failure::Usage`].

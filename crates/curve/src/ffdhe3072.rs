@@ -1,24 +1,24 @@
 //! The group ffdhe3072 (RFC 7919) in batches: many elements raised to one secret exponent.
 //!
-//! p = 2^3072 − 2^3008 + (⌊2^2942·e⌋ + 2625351)·2^64 − 1 is a safe prime: q = (p − 1)/2 is prime too.
-//! The group consists of the squares modulo p, and has order q. An element is encoded as the number
-//! below p, little endian, in 384 bytes.
+//! p = 2^3072 − 2^3008 + (⌊2^2942·e⌋ + 2625351)·2^64 − 1 is a safe prime: q = (p − 1)/2 is prime
+//! too. The group consists of the squares modulo p, and has order q. An element is encoded as the
+//! number below p, little endian, in 384 bytes.
 //!
 //! # The cofactor
 //!
 //! Modulo p there are two numbers, x and −x, for each square x². Exponents here are even, 2α:
-//! whatever number is raised, the result is in the group of prime order, and x and −x give the same.
-//! Squaring a uniform number hashes to the group. It also clears any component outside of the group
-//! that a peer may have put in, without a Legendre symbol. Among the numbers below p, only 0, 1 and
-//! −1 have a power that says nothing about α; they are refused.
+//! whatever number is raised, the result is in the group of prime order, and x and −x give the
+//! same. Squaring a uniform number hashes to the group. It also clears any component outside of the
+//! group that a peer may have put in, without a Legendre symbol. Among the numbers below p, only 0,
+//! 1 and −1 have a power that says nothing about α; they are refused.
 //!
 //! # Short exponents
 //!
-//! α has 275 bits, not 3,071, as RFC 7919 §5.2 and §A.2 have it: finding it takes 2^137 steps by Pollard's
-//! kangaroos, more than the 2^125 that RFC 7919 gives for the number field sieve. No subgroup is small
-//! enough for it to be pieced together (van Oorschot and Wiener, Eurocrypt 1996), since q is prime. The
-//! assumption is that of decisional Diffie-Hellman with short exponents: DDH, and that powers with short
-//! exponents look like others (Koshiba and Kurosawa, PKC 2004).
+//! α has 275 bits, not 3,071, as RFC 7919 §5.2 and §A.2 have it: finding it takes 2^137 steps by
+//! Pollard's kangaroos, more than the 2^125 that RFC 7919 gives for the number field sieve. No
+//! subgroup is small enough for it to be pieced together (van Oorschot and Wiener, Eurocrypt 1996),
+//! since q is prime. The assumption is that of decisional Diffie-Hellman with short exponents: DDH,
+//! and that powers with short exponents look like others (Koshiba and Kurosawa, PKC 2004).
 
 use std::{fmt, sync::LazyLock};
 
@@ -65,7 +65,8 @@ impl Exponent {
     /// Uniform bytes for an exponent.
     pub const UNIFORM_BYTES: usize = U320::BYTES - 1;
 
-    /// The one with the lowest `bits` of these uniform bytes as α, at most 8·[`UNIFORM_BYTES`](Self::UNIFORM_BYTES).
+    /// The one with the lowest `bits` of these uniform bytes as α, at most
+    /// 8·[`UNIFORM_BYTES`](Self::UNIFORM_BYTES).
     ///
     /// # Panics
     /// If `bits` are more than there are.

@@ -16,7 +16,8 @@
 //! and choose once per call, at run time, the widest [`Backend`] that the processor has.
 //! Results are those of `curve25519-dalek` bit by bit.
 //!
-//! Two parties multiply each other's items by secret scalars; an item of both ends as the same 32 bytes:
+//! Two parties multiply each other's items by secret scalars; an item of both ends as the same 32
+//! bytes:
 //!
 //! ```
 //! use psijoin_curve::{Scalar, decode_mul_encode, hash_mul_encode};
@@ -65,10 +66,11 @@
 //!
 //! # Secrets
 //!
-//! Time and memory addresses depend on the lengths of the slices, and on whether encodings,
-//! which are public, are valid; not on scalars or points. Table entries are chosen by a scan
-//! of the whole table. Scalars, their digits, the tables and the products not yet encoded are
-//! wiped (not the tables of a [`FixedBase`], which is public); what the compiler leaves in registers and on the stack is not.
+//! Time and memory addresses depend on the lengths of the slices, and on whether encodings, which
+//! are public, are valid; not on scalars or points. Table entries are chosen by a scan of the whole
+//! table. Scalars, their digits, the tables and the products not yet encoded are wiped (not the
+//! tables of a [`FixedBase`], which is public); what the compiler leaves in registers and on the
+//! stack is not.
 
 mod batch;
 #[cfg(target_arch = "x86_64")]

@@ -35,8 +35,8 @@ pub type Modulus1536 = Modulus<{ U1536::LIMBS }, 31>;
 /// A modulus of 3,072 bits: that of an RSA key, or the prime of a group.
 pub type Modulus3072 = Modulus<{ U3072::LIMBS }, 61>;
 
-/// An odd modulus of `WORDS` machine words, the highest bit set; in the vector arithmetic, numbers have
-/// `LIMBS` limbs.
+/// An odd modulus of `WORDS` machine words, the highest bit set; in the vector arithmetic, numbers
+/// have `LIMBS` limbs.
 #[derive(Clone)]
 pub struct Modulus<const WORDS: usize, const LIMBS: usize> {
     params: FixedMontyParams<WORDS>,

@@ -119,8 +119,8 @@ impl Cells {
         });
     }
 
-    /// Calls `found` for each item and each of its cells in the band (counted from the first cell of
-    /// the filter) that no other item has.
+    /// Calls `found` for each item and each of its cells in the band (counted from the first cell
+    /// of the filter) that no other item has.
     pub(crate) fn lone(
         &self,
         band: &Range<usize>,

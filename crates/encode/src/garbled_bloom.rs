@@ -237,8 +237,8 @@ mod tests {
         false
     }
 
-    /// Returns whether the strings of hidden items can cancel out where the items that are seen have no
-    /// cells.
+    /// Returns whether the strings of hidden items can cancel out where the items that are seen
+    /// have no cells.
     fn cancel_out(cells: &Cells, shape: Shape, hidden: u128, seen: u128) -> bool {
         let all = shape.cells() as usize;
         let bits = |digests: &[[u8; 16]]| {

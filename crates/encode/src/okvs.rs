@@ -1,10 +1,10 @@
 //! An oblivious key-value store (OKVS): a vector that each of n keys takes to its value, by a
 //! linear function of its own. The vector hides the keys if the values are random.
 //!
-//! The store of RR22 (Rindal and Raghuraman, *Blazing Fast PSI*, ePrint 2022/320, Figure 1)
-//! with three slots per item and dense columns, in bins of their own (§3, "separate"). All coefficients
-//! are bits, so values can be of any vector space over GF(2). Keys are digests of items; here they are
-//! called items.
+//! The store of RR22 (Rindal and Raghuraman, *Blazing Fast PSI*, ePrint 2022/320, Figure 1) with
+//! three slots per item and dense columns, in bins of their own (§3, "separate"). All coefficients
+//! are bits, so values can be of any vector space over GF(2). Keys are digests of items; here they
+//! are called items.
 //!
 //! 1. [`Partition`] sorts the items into bins by their first eight bytes.
 //! 2. [`RowHasher`] gives each item its [`Row`], the coefficients of its linear function, and
@@ -18,9 +18,9 @@
 //!
 //! What differs from the paper and its code:
 //!
-//! - The dense coefficients are independent bits instead of powers of an element of GF(2^128).
-//!   That takes a few dozen columns instead of two, and no products: eight columns are one look into
-//!   a table of sums. Values can have as many bits as are needed.
+//! - The dense coefficients are independent bits instead of powers of an element of GF(2^128). That
+//!   takes a few dozen columns instead of two, and no products: eight columns are one look into a
+//!   table of sums. Values can have as many bits as are needed.
 //! - The bin comes from the digest itself, and only the rest of the row from the keyed hash.
 //! - Rows that cannot be peeled are eliminated over the sparse slots first. The dense columns need
 //!   only make up for linear dependence, not for all rows that peeling leaves. That is why fewer

@@ -78,14 +78,15 @@ impl Calibration {
         }
     }
 
-    /// Returns what a run of this plan takes, with this many threads per party, and the memory of one stream; nothing if its
-    /// protocol and output were not measured.
+    /// Returns what a run of this plan takes, with this many threads per party, and the memory of
+    /// one stream; nothing if its protocol and output were not measured.
     pub fn predict(&self, plan: &Plan, threads: usize) -> Option<Prediction> {
         let profile = self.profile(plan.info().name, &plan.request().output)?;
         Some(profile.predict(plan).with_threads(threads))
     }
 
-    /// The profile of a protocol for this kind of output, whatever its columns, thresholds and lengths of payloads.
+    /// The profile of a protocol for this kind of output, whatever its columns, thresholds and
+    /// lengths of payloads.
     pub fn profile(&self, protocol: &str, output: &OutputKind) -> Option<&Profile> {
         let kind = kind(output);
         let fits = |profile: &&Profile| profile.protocol == protocol && profile.output == kind;
@@ -93,7 +94,8 @@ impl Calibration {
     }
 }
 
-/// An output of each kind that is measured: with a column of the sender if it has columns, and with payloads of 32 bytes.
+/// An output of each kind that is measured: with a column of the sender if it has columns, and with
+/// payloads of 32 bytes.
 pub fn measured_outputs() -> [OutputKind; 7] {
     let column = Columns {
         sender: 1,

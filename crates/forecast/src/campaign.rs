@@ -27,10 +27,11 @@ pub const GROWTH: u64 = 4;
 const UNEQUAL: u64 = 16;
 
 impl Effort {
-    /// The sizes of the next run after `known` ones: growing, and then twice with sets of unequal size. None if
-    /// that was all.
+    /// The sizes of the next run after `known` ones: growing, and then twice with sets of unequal
+    /// size. None if that was all.
     ///
-    /// A run is taken to last four times as long as the one before, and as long as its parties computed.
+    /// A run is taken to last four times as long as the one before, and as long as its parties
+    /// computed.
     fn next(&self, known: &[Run]) -> Option<[u64; 2]> {
         let equal = known.iter().filter(|run| run.items[0] == run.items[1]);
         let largest = equal.max_by_key(|run| run.items[0]);
@@ -49,7 +50,8 @@ impl Effort {
         unequal.find(|items| known.iter().all(|run| run.items != *items))
     }
 
-    /// Both parties compute when they are recorded, when their memory is counted, and when they run alone.
+    /// Both parties compute when they are recorded, when their memory is counted, and when they run
+    /// alone.
     fn seconds_of(&self, run: &Run) -> f64 {
         let computing = run.scripts.iter().map(Script::computing);
         let with_two: f64 = run.on_two_threads.iter().flatten().sum();
@@ -58,8 +60,8 @@ impl Effort {
 }
 
 /// Runs `protocol` at growing sizes, as far as `effort` goes, and twice with sets of unequal size.
-/// Parties have one thread. On a machine with more than one core, those with sets of equal size then have two.
-/// `tell` hears of each run.
+/// Parties have one thread. On a machine with more than one core, those with sets of equal size
+/// then have two. `tell` hears of each run.
 ///
 /// # Errors
 /// As [`measure`], and if the protocol cannot compute this output.

@@ -13,9 +13,10 @@ impl Curve {
         Self(points)
     }
 
-    /// Between two sizes, a smooth curve in logarithms, whose slopes follow from the neighbours: exact for a power
-    /// law, and close for a constant and a share per item. Above all sizes, the larger one of a power law
-    /// and a straight line, as each is too little where the other is right; below them, the line.
+    /// Between two sizes, a smooth curve in logarithms, whose slopes follow from the neighbours:
+    /// exact for a power law, and close for a constant and a share per item. Above all sizes, the
+    /// larger one of a power law and a straight line, as each is too little where the other is
+    /// right; below them, the line.
     pub(crate) fn at(&self, size: f64) -> f64 {
         let points = &self.0;
         if points.len() == 1 {
@@ -32,8 +33,8 @@ impl Curve {
         }
     }
 
-    /// Between the point before `end` and that at `end`, by Fritsch and Carlson's cubics, which rise where the points
-    /// do.
+    /// Between the point before `end` and that at `end`, by Fritsch and Carlson's cubics, which
+    /// rise where the points do.
     fn smooth(&self, end: usize, size: f64) -> f64 {
         if self
             .0
@@ -53,8 +54,8 @@ impl Curve {
     }
 }
 
-/// The slope of a curve through points: the harmonic mean of those on both sides, weighted by how near they are; at an
-/// end, what continues the bend.
+/// The slope of a curve through points: the harmonic mean of those on both sides, weighted by how
+/// near they are; at an end, what continues the bend.
 fn slope(points: &[Point], at: usize) -> f64 {
     let between = |a: usize| {
         let (width, height) = (points[a + 1].0 - points[a].0, points[a + 1].1 - points[a].1);

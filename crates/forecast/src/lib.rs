@@ -1,9 +1,10 @@
 //! What a run takes on a network that is not there, or at a size that was never run.
 //!
-//! A run is traced once ([`measure`](fn@measure)): how long each party computes, what it sends, what it waits for. Such
-//! a [`Script`] is replayed over any [`Network`] by a [simulation](fn@simulate), in microseconds. A [`Profile`] has runs
-//! of a protocol at some sizes, and predicts those at others. [`Progress`] tells from such a prediction how far a run is. What
-//! a run costs in money follows from [`money::Prices`].
+//! A run is traced once ([`measure`](fn@measure)): how long each party computes, what it sends,
+//! what it waits for. Such a [`Script`] is replayed over any [`Network`] by a
+//! [simulation](fn@simulate), in microseconds. A [`Profile`] has runs of a protocol at some sizes,
+//! and predicts those at others. [`Progress`] tells from such a prediction how far a run is. What a
+//! run costs in money follows from [`money::Prices`].
 //!
 //! - *A trace* (`channel::trace`) is what a party does between its messages. Waiting is not in it.
 //! - *Each party alone.* Two parties on one machine share its caches, its memory and perhaps a

@@ -1,8 +1,9 @@
 //! What both parties of a run do, each measured alone.
 //!
-//! Two parties on one machine disturb each other: they share its cores, its caches and its memory. So a
-//! run is made once to record what the parties say. Then each runs again, with the same randomness,
-//! against what the other one said: it does what it did before, and nobody else computes.
+//! Two parties on one machine disturb each other: they share its cores, its caches and its memory.
+//! So a run is made once to record what the parties say. Then each runs again, with the same
+//! randomness, against what the other one said: it does what it did before, and nobody else
+//! computes.
 
 use psijoin_block::{Block, Prg, memory::peak_during, parallel::Pool};
 use psijoin_channel::{
@@ -17,10 +18,11 @@ use psijoin_psi::{Context, Error, Fingerprint, Input, Items, Plan, Role, pair, r
 
 use crate::{Run, Script};
 
-/// Runs `plan` on random items, a half of the smaller set shared, with this many threads per party. Then
-/// each party runs alone: once to warm up and to see how much memory it takes, and `runs` times more. The
-/// fastest of these counts, as what disturbs a machine only adds to a run. All messages are kept in memory
-/// meanwhile. Input columns are filled with small numbers, and so are payloads.
+/// Runs `plan` on random items, a half of the smaller set shared, with this many threads per party.
+/// Then each party runs alone: once to warm up and to see how much memory it takes, and `runs`
+/// times more. The fastest of these counts, as what disturbs a machine only adds to a run. All
+/// messages are kept in memory meanwhile. Input columns are filled with small numbers, and so are
+/// payloads.
 ///
 /// # Errors
 /// As [`run`].

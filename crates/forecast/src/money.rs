@@ -1,7 +1,8 @@
 //! What a run costs in money, on machines that are rented by the hour.
 //!
-//! The formula is SpOT19's (section 6.2), the ratio [`Rates::y_over_x`] CM20's (section 5.2.2). Prices come from files: those of
-//! the papers are [shipped](Prices::shipped), and `prices/README.md` of this crate says how to write one.
+//! The formula is SpOT19's (section 6.2), the ratio [`Rates::y_over_x`] CM20's (section 5.2.2).
+//! Prices come from files: those of the papers are [shipped](Prices::shipped), and
+//! `prices/README.md` of this crate says how to write one.
 
 mod prices;
 
@@ -55,8 +56,9 @@ impl Rates {
 
     /// CM20's y/x: what a MB (2^20 bytes) of traffic costs, over what a second of computing costs.
     ///
-    /// The mean over the parties in the cloud: of their machines, and of what they send, by bytes. So it
-    /// depends on a protocol where the directions cost differently. Not a number if nothing is sent.
+    /// The mean over the parties in the cloud: of their machines, and of what they send, by bytes.
+    /// So it depends on a protocol where the directions cost differently. Not a number if nothing
+    /// is sent.
     pub fn y_over_x(&self, sender_bytes: u64, receiver_bytes: u64) -> f64 {
         let (mut machines, mut usd_per_second, mut sent, mut usd) = (0.0, 0.0, 0.0, 0.0);
         for (party, bytes) in self.in_the_cloud(sender_bytes, receiver_bytes) {

@@ -15,7 +15,8 @@ pub struct Network {
     pub queue_bytes: [f64; 2],
     /// What may have arrived without being read; beyond that the line waits.
     pub unread: Window,
-    /// Seconds of computing per byte for whoever sends it, and again for whoever receives it: to copy it, say.
+    /// Seconds of computing per byte for whoever sends it, and again for whoever receives it: to
+    /// copy it, say.
     pub handling: f64,
 }
 
@@ -56,7 +57,8 @@ impl From<Link> for Network {
 /// A connection over this path.
 impl From<Path> for Network {
     fn from(path: Path) -> Self {
-        /// What a connection holds that is not on the wire: the buffers of the transport and of TCP.
+        /// What a connection holds that is not on the wire: the buffers of the transport and of
+        /// TCP.
         const BUFFERED_BYTES: f64 = 4e6;
         let bits_per_second = path.bits_per_second.map(|rate| rate as f64);
         let round_trip = path.round_trip_micros as f64 / 1e6;

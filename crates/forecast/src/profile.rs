@@ -60,8 +60,9 @@ pub struct Prediction {
     versions: Vec<(f64, [Script; 2])>,
     /// The share of its computing that more threads make faster, for each party, if it is known.
     parallel: Option<[f64; 2]>,
-    /// The most memory of the sender and of the receiver, beyond their input, in bytes, if it is known. It is not
-    /// far above all measured sizes: many protocols work in bands of fixed size there, and take no more.
+    /// The most memory of the sender and of the receiver, beyond their input, in bytes, if it is
+    /// known. It is not far above all measured sizes: many protocols work in bands of fixed size
+    /// there, and take no more.
     pub memory_bytes: [Option<f64>; 2],
     /// Whether the sizes are above all measured ones.
     pub is_extrapolated: bool,
@@ -116,8 +117,9 @@ impl Prediction {
         }
     }
 
-    /// Predicts a run with this many threads per party instead of one, by Amdahl's law: what a second thread did not
-    /// make faster, more do not either. If that was not measured, nothing changes.
+    /// Predicts a run with this many threads per party instead of one, by Amdahl's law: what a
+    /// second thread did not make faster, more do not either. If that was not measured, nothing
+    /// changes.
     #[must_use]
     pub fn with_threads(mut self, threads: usize) -> Self {
         let Some(parallel) = self.parallel else {
@@ -162,11 +164,12 @@ impl Prediction {
 }
 
 impl Profile {
-    /// Returns what a run of `plan` takes with one thread per party. Its bytes are those of the plan; what is computed is
-    /// interpolated.
+    /// Returns what a run of `plan` takes with one thread per party. Its bytes are those of the
+    /// plan; what is computed is interpolated.
     ///
-    /// The runs with the next larger and the next smaller size stand for it, scaled. A session in parts is taken to
-    /// be one run that computes and says as much as all of them: over several streams, nobody waits for one part alone.
+    /// The runs with the next larger and the next smaller size stand for it, scaled. A session in
+    /// parts is taken to be one run that computes and says as much as all of them: over several
+    /// streams, nobody waits for one part alone.
     ///
     /// # Panics
     /// If no run has sets of equal size.
@@ -218,8 +221,8 @@ impl Profile {
         items[0].max(items[1]) / largest
     }
 
-    /// The memory of a party per item of the larger set, beyond its input, in the largest runs that were measured, if it is
-    /// known.
+    /// The memory of a party per item of the larger set, beyond its input, in the largest runs that
+    /// were measured, if it is known.
     pub fn bytes_per_item(&self, party: usize) -> Option<f64> {
         let size = |run: &Run| run.items[0].max(run.items[1]);
         let largest = (self.runs.iter()).max_by_key(|run| (size(run), run.memory_bytes[party]))?;
@@ -235,7 +238,8 @@ impl Profile {
         is_known.then(|| self.at(items, |run| bytes(run).unwrap_or_default() as f64))
     }
 
-    /// The share of each party's computing that a second thread halves, given what it computes with one.
+    /// The share of each party's computing that a second thread halves, given what it computes with
+    /// one.
     fn parallel(&self, items: [f64; 2], with_one: [f64; 2]) -> Option<[f64; 2]> {
         let runs = self
             .equal()
@@ -288,8 +292,9 @@ impl Profile {
 
     /// A quantity at these sizes.
     ///
-    /// With sets of equal size it is a curve. If one party has more, then a share of what the curve has more
-    /// at the larger size is due to that party: the share that it was in a run of unequal sizes, or a half.
+    /// With sets of equal size it is a curve. If one party has more, then a share of what the curve
+    /// has more at the larger size is due to that party: the share that it was in a run of unequal
+    /// sizes, or a half.
     fn at(&self, items: [f64; 2], quantity: impl Fn(&Run) -> f64) -> f64 {
         let points = self.equal();
         let points = points.iter().map(|run| (run.size(), quantity(run)));
@@ -494,7 +499,8 @@ mod tests {
         assert!(prediction(&profile, 10, 4097).is_extrapolated);
     }
 
-    /// Of what the sender computes, four fifths are done by all threads; of the receiver's, nothing.
+    /// Of what the sender computes, four fifths are done by all threads; of the receiver's,
+    /// nothing.
     #[test]
     fn threads_make_faster_what_they_share() {
         let mut profile = profile(&EQUAL);

@@ -1,13 +1,13 @@
 //! How far a run is, and how long it will still take.
 //!
-//! A [`Timeline`] says when how many bytes have moved in a run as it was modelled. A run that goes on tells how
-//! many have. That gives the *position* in modelled time: where so many bytes had moved, and from there as far as time
-//! has gone on since, for a party may compute for a while without saying anything; but not beyond the moment at which
-//! more bytes should have moved.
+//! A [`Timeline`] says when how many bytes have moved in a run as it was modelled. A run that goes
+//! on tells how many have. That gives the *position* in modelled time: where so many bytes had
+//! moved, and from there as far as time has gone on since, for a party may compute for a while
+//! without saying anything; but not beyond the moment at which more bytes should have moved.
 //!
-//! The *pace* is how long a modelled second takes. What has just gone on counts more than what is long past. At the
-//! very first it is 1, as if a little of the run had gone on as modelled. What is overdue is taken to last as long
-//! again.
+//! The *pace* is how long a modelled second takes. What has just gone on counts more than what is
+//! long past. At the very first it is 1, as if a little of the run had gone on as modelled. What is
+//! overdue is taken to last as long again.
 
 use std::time::Duration;
 
@@ -47,8 +47,8 @@ const MOST: f64 = 0.99;
 /// The time left that is told at least before the end.
 const LEAST: Duration = Duration::from_secs(1);
 
-/// By how much of all bytes a model may be wrong about where a wait begins: what is said at any size, such as base OT,
-/// is scaled with the rest.
+/// By how much of all bytes a model may be wrong about where a wait begins: what is said at any
+/// size, such as base OT, is scaled with the rest.
 const SLACK: f64 = 0.04;
 
 /// Bytes that are lost by rounding.
@@ -115,7 +115,8 @@ impl Progress {
     }
 }
 
-/// How long a modelled second takes: seconds that have passed, by seconds that should have, both fading with time.
+/// How long a modelled second takes: seconds that have passed, by seconds that should have, both
+/// fading with time.
 #[derive(Debug, Clone, Copy)]
 struct Pace {
     passed: f64,
@@ -147,7 +148,8 @@ impl Pace {
         if ratio > FASTEST { ratio } else { FASTEST }
     }
 
-    /// Returns when so many seconds more have passed, which should have been so many: more than none.
+    /// Returns when so many seconds more have passed, which should have been so many: more than
+    /// none.
     fn after(self, passed: f64, modelled: f64) -> Self {
         let age = modelled / self.memory;
         let fading = (-age).exp();
@@ -248,8 +250,8 @@ mod tests {
         let told = told(&model(), &slower(&model(), 2.0, 2.0));
         assert_sane(&told);
         assert_left(&told, 0.0, 50.0, 1e-6);
-        // 10 s should have been 5. With 0.05 and 0.25 of 50 s the pace is (2.5 e^-0.4 + 2 c) / (2.5 e^-0.4 + c), where c
-        // = 12.5 (1 - e^-0.4) = 4.121.
+        // 10 s should have been 5. With 0.05 and 0.25 of 50 s the pace is (2.5 e^-0.4 + 2 c) / (2.5
+        // e^-0.4 + c), where c = 12.5 (1 - e^-0.4) = 4.121.
         assert_left(&told, 10.0, 45.0 * (1.676 + 8.242) / (1.676 + 4.121), 1e-3);
         assert_left(&told, 20.0, 80.0, 0.1);
         for (at, error) in [(40.0, 0.1), (60.0, 0.02), (80.0, 0.01), (90.0, 0.01)] {

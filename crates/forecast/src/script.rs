@@ -1,8 +1,8 @@
 //! What a party does, in stretches that can be scaled.
 //!
-//! A trace of a large run has thousands of steps, most of which repeat: compute a little, send a message. A
-//! [`Script`] says such a stretch once, with the number of messages. What it holds are numbers that may be
-//! fractions, so it can be scaled to a run of another size.
+//! A trace of a large run has thousands of steps, most of which repeat: compute a little, send a
+//! message. A [`Script`] says such a stretch once, with the number of messages. What it holds are
+//! numbers that may be fractions, so it can be scaled to a run of another size.
 
 use psijoin_channel::trace::{Step, Trace};
 use serde::{Deserialize, Serialize};
@@ -13,8 +13,8 @@ pub use text::InvalidScript;
 
 /// What a party does, in order.
 ///
-/// Files have it as a text such as `58 31s3648 (20s15*30000|r3648) t2`, which [`Display`](std::fmt::Display) writes.
-/// A list of stretches is read, too.
+/// Files have it as a text such as `58 31s3648 (20s15*30000|r3648) t2`, which
+/// [`Display`](std::fmt::Display) writes. A list of stretches is read, too.
 #[derive(Debug, Clone, PartialEq, Default, Serialize, Deserialize)]
 #[serde(try_from = "Form", into = "String")]
 pub struct Script(pub Vec<Stretch>);
@@ -54,8 +54,8 @@ pub enum Stretch {
     Send(Messages),
     /// It waits for messages, and computes as long before each.
     Receive(Messages),
-    /// It waits until the receiving side of the exchange that it is in has had more messages, and computes
-    /// as long before each.
+    /// It waits until the receiving side of the exchange that it is in has had more messages, and
+    /// computes as long before each.
     Take(Messages),
     /// It does both at the same time, and goes on when both are done.
     Exchange {

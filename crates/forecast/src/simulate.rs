@@ -1,12 +1,12 @@
 //! Two scripts, replayed over a network as discrete events.
 //!
-//! Each party has up to three threads: one outside of exchanges, and two within one. A thread computes,
-//! and then sends, which may have to wait for room, or receives, which may have to wait for bytes. The
-//! clock jumps to the next time at which somebody is done computing or a message arrives; before it
-//! does, everything happens that can. Nothing is random.
+//! Each party has up to three threads: one outside of exchanges, and two within one. A thread
+//! computes, and then sends, which may have to wait for room, or receives, which may have to wait
+//! for bytes. The clock jumps to the next time at which somebody is done computing or a message
+//! arrives; before it does, everything happens that can. Nothing is random.
 //!
-//! Messages are told apart where they leave, as each arrives as a whole. Where they are received, bytes
-//! are counted: scripts that were scaled may cut the same bytes at other places.
+//! Messages are told apart where they leave, as each arrives as a whole. Where they are received,
+//! bytes are counted: scripts that were scaled may cut the same bytes at other places.
 
 mod thread;
 

@@ -58,7 +58,8 @@ impl Timeline {
         Self::new(self.moments, seconds)
     }
 
-    /// Returns what lies between timelines of the same run, each with its share: bytes move at the mean of their times.
+    /// Returns what lies between timelines of the same run, each with its share: bytes move at the
+    /// mean of their times.
     pub(crate) fn mean(parts: &[(f64, Self)]) -> Self {
         let moments = parts.iter().flat_map(|(_, part)| &part.moments);
         let mut bytes: Vec<f64> = moments.map(|moment| moment.bytes).collect();

@@ -68,7 +68,8 @@ impl Entries {
     }
 }
 
-/// Returns what holds for each setting and fact, whichever side it comes from, given those before it.
+/// Returns what holds for each setting and fact, whichever side it comes from, given those before
+/// it.
 fn check_entry(before: &[(String, String)], name: &str, value: &str) -> Result<(), &'static str> {
     if before.len() == MAX_ENTRIES {
         return Err("there are more than 32 settings or facts");

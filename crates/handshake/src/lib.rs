@@ -3,7 +3,8 @@
 //!
 //! It runs over any [`Channel`] and knows no protocol. What must agree is a list of named
 //! [settings](Hello::setting). What one party has to tell the other is a list of named
-//! [facts](Hello::fact), what it has [measured](Hello::measured) of the network among them. Both parties speak at the same time:
+//! [facts](Hello::fact), what it has [measured](Hello::measured) of the network among them. Both
+//! parties speak at the same time:
 //!
 //! 1. *opening*, 16 bytes, the same in all versions: magic and version;
 //! 2. *[hello](Hello)*, [`HELLO_BYTES`]: role, set size, settings, facts, and a commitment to a

@@ -1,8 +1,8 @@
 //! What each party has measured of the network, as two facts, and the path that follows from both
 //! parties'.
 //!
-//! A fact is a claim. A party that lies about the network can change which protocol is chosen for speed, and
-//! nothing else.
+//! A fact is a claim. A party that lies about the network can change which protocol is chosen for
+//! speed, and nothing else.
 
 use std::{ops::RangeInclusive, time::Duration};
 

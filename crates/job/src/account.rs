@@ -59,8 +59,8 @@ pub(crate) struct Agreed {
 pub enum Disagreement {
     /// The other party has another run of a step than this one.
     OtherRun,
-    /// The other party has done a step that takes this one's words, and this one has not begun it: what it
-    /// kept is gone.
+    /// The other party has done a step that takes this one's words, and this one has not begun it:
+    /// what it kept is gone.
     Lost,
     /// What was agreed on cannot be kept.
     Io(io::Error),
@@ -75,8 +75,8 @@ pub struct Steps {
     pub speaks: bool,
 }
 
-/// A step is done if both have the same run of it. What was opened was opened of all parts, so it is done only if they
-/// are.
+/// A step is done if both have the same run of it. What was opened was opened of all parts, so it
+/// is done only if they are.
 pub(crate) fn agree(
     ours: &[Account],
     theirs: &[Account],

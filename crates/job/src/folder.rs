@@ -34,9 +34,11 @@ const FORMAT: u32 = 3;
 pub struct Owner<'a> {
     /// The version of the program.
     pub program: &'a str,
-    /// A secret that does not lie in the folder. Settings and tables are recognised under it, also when the job has ended.
+    /// A secret that does not lie in the folder. Settings and tables are recognised under it, also
+    /// when the job has ended.
     pub secret: &'a [u8; 32],
-    /// A folder outside of the job's, to note how far jobs have come: an old copy of a job's folder is known by it.
+    /// A folder outside of the job's, to note how far jobs have come: an old copy of a job's folder
+    /// is known by it.
     pub marks: Option<&'a Path>,
 }
 
@@ -76,8 +78,9 @@ impl Folder {
     /// Opens a folder, or makes one, for this process alone.
     ///
     /// # Errors
-    /// If it cannot be used, is not the user's own, others can read or change it, another process works in it, it
-    /// holds something else, it is damaged, another version wrote it, or the job has failed for good.
+    /// If it cannot be used, is not the user's own, others can read or change it, another process
+    /// works in it, it holds something else, it is damaged, another version wrote it, or the job
+    /// has failed for good.
     pub fn open(path: &Path, owner: &Owner<'_>) -> Result<Self, Error> {
         let at = At(path);
         at.io(make(path))?;
@@ -187,8 +190,8 @@ impl Folder {
         self.results.as_ref().map_or(0, Results::begun)
     }
 
-    /// Something that has to be the same, and is not shown: only a keyed hash of it is kept. `value` hashes it
-    /// whole.
+    /// Something that has to be the same, and is not shown: only a keyed hash of it is kept.
+    /// `value` hashes it whole.
     pub fn secret(&self, name: impl Into<String>, value: impl FnOnce(&mut blake3::Hasher)) -> Term {
         let mut hasher = self.owners.hasher();
         value(&mut hasher);
@@ -199,18 +202,20 @@ impl Folder {
         }
     }
 
-    /// A key that only the owner of this folder can derive: another one for each purpose, a constant.
+    /// A key that only the owner of this folder can derive: another one for each purpose, a
+    /// constant.
     pub fn derive(&self, purpose: &'static str) -> Zeroizing<[u8; 32]> {
         let mut hasher = self.owners.hasher();
         hasher.update(purpose.as_bytes());
         Zeroizing::new(hasher.finalize().into())
     }
 
-    /// Checks that these settings are those of the job, if there is one, and that nobody has changed what it was begun
-    /// with.
+    /// Checks that these settings are those of the job, if there is one, and that nobody has
+    /// changed what it was begun with.
     ///
     /// # Errors
-    /// [`Error::Changed`] or [`Error::ChangedSecret`] names the first setting that is not. [`Error::Damaged`].
+    /// [`Error::Changed`] or [`Error::ChangedSecret`] names the first setting that is not.
+    /// [`Error::Damaged`].
     pub fn check(&self, terms: &[Term]) -> Result<(), Error> {
         let Some(job) = &self.job else {
             return Ok(());
@@ -295,7 +300,8 @@ impl Folder {
         }
     }
 
-    /// Begins a job, in place of one none of whose steps has begun. When this returns, it is on the disk.
+    /// Begins a job, in place of one none of whose steps has begun. When this returns, it is on the
+    /// disk.
     ///
     /// # Errors
     /// If the folder cannot be written.
@@ -634,10 +640,12 @@ impl At<'_> {
     }
 }
 
-/// How long a lock may be held on: a process that was killed keeps it until the system has taken back its memory.
+/// How long a lock may be held on: a process that was killed keeps it until the system has taken
+/// back its memory.
 const PATIENCE: Duration = Duration::from_secs(5);
 
-/// Returns whether this process has got the lock of a file. On a file system without locks everybody gets it.
+/// Returns whether this process has got the lock of a file. On a file system without locks
+/// everybody gets it.
 fn has_locked(file: &File) -> io::Result<bool> {
     let started = Instant::now();
     loop {

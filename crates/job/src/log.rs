@@ -8,9 +8,10 @@
 //! …           what is sealed, for this job and this place in the file
 //! ```
 //!
-//! Each record is on the disk before anybody relies on it. So one that is not whole can only be the last, and
-//! nobody relied on it: the file is cut off before it. Where lengths can be told, a record that cannot be
-//! opened and is not the last is damage, and so is a length that is wrong and not in the last record.
+//! Each record is on the disk before anybody relies on it. So one that is not whole can only be the
+//! last, and nobody relied on it: the file is cut off before it. Where lengths can be told, a
+//! record that cannot be opened and is not the last is damage, and so is a length that is wrong and
+//! not in the last record.
 
 use std::{
     fs::File,
@@ -68,7 +69,8 @@ impl From<Damaged> for OpenError {
 }
 
 impl Log {
-    /// Gives each record to `each`, and cuts off a last one that is not whole if `file` can be written.
+    /// Gives each record to `each`, and cuts off a last one that is not whole if `file` can be
+    /// written.
     pub(crate) fn open(
         file: File,
         key: Key,
@@ -138,7 +140,8 @@ impl Log {
         text.ok_or_else(|| io::Error::other("a result that was kept cannot be read"))
     }
 
-    /// Appends a record. When this returns, it is on the disk. If it fails, the file is as long as before.
+    /// Appends a record. When this returns, it is on the disk. If it fails, the file is as long as
+    /// before.
     pub(crate) fn append(&mut self, text: &[u8]) -> io::Result<Place> {
         let sealed = self.key.seal(&self.place(self.end), text)?;
         let len = u32::try_from(sealed.len())

@@ -1,7 +1,9 @@
-//! How far the results of a job have come, noted outside of its folder: an old copy of the folder is known by it.
+//! How far the results of a job have come, noted outside of its folder: an old copy of the folder
+//! is known by it.
 //!
-//! A mark is never ahead of what is on the disk, and may fall behind in a power cut. So what is shorter than its mark is
-//! an old copy, or was cut off. Where there is no mark, as on another machine, nothing can be told.
+//! A mark is never ahead of what is on the disk, and may fall behind in a power cut. So what is
+//! shorter than its mark is an old copy, or was cut off. Where there is no mark, as on another
+//! machine, nothing can be told.
 
 use std::{
     fs::File,

@@ -10,9 +10,10 @@
 //! | again | a step that was begun before, on either side, runs again |
 //! | spoilt | a step failed for a reason that the other party may learn from: the job never goes on |
 //!
-//! So a step has one seed, and its seed has one conversation: what was said in it is said again only if the same was heard.
-//! The number of records is bounded by that of a run's flights. Whoever loses a step's records loses its seed with
-//! them, so its randomness never serves another conversation.
+//! So a step has one seed, and its seed has one conversation: what was said in it is said again
+//! only if the same was heard. The number of records is bounded by that of a run's flights. Whoever
+//! loses a step's records loses its seed with them, so its randomness never serves another
+//! conversation.
 
 use std::{
     fs::File,
@@ -90,7 +91,8 @@ enum Event<'a> {
 }
 
 impl<'a> Record<'a> {
-    /// A byte that says which kind it is, the number of the step in 4, little endian, and what happened.
+    /// A byte that says which kind it is, the number of the step in 4, little endian, and what
+    /// happened.
     fn to_bytes(&self) -> Zeroizing<Vec<u8>> {
         let (kind, step, rest): (u8, u32, [&[u8]; 2]) = match self {
             Self::Of(step, Event::Begun(seed)) => (0, *step, [&seed[..], &[]]),
@@ -132,8 +134,8 @@ impl<'a> Record<'a> {
 }
 
 impl Results {
-    /// Reads what a job of this number of steps has, and cuts off a last record that is not whole if `file` can be
-    /// written.
+    /// Reads what a job of this number of steps has, and cuts off a last record that is not whole
+    /// if `file` can be written.
     pub(crate) fn open(
         file: File,
         key: Key,
@@ -172,7 +174,8 @@ impl Results {
         lock(&self.0).steps.iter().map(of).collect()
     }
 
-    /// Settles which steps are done, after the other party has given its accounts. The others run, or run again.
+    /// Settles which steps are done, after the other party has given its accounts. The others run,
+    /// or run again.
     ///
     /// # Errors
     /// If the accounts cannot be of one job.
@@ -186,7 +189,8 @@ impl Results {
         Ok(())
     }
 
-    /// Returns how many steps run more than once, on either side, as both parties know since they last agreed.
+    /// Returns how many steps run more than once, on either side, as both parties know since they
+    /// last agreed.
     pub fn run_again(&self) -> u32 {
         let state = lock(&self.0);
         let again = state.steps.iter().filter(|step| step.has_run_again);
@@ -258,7 +262,8 @@ impl State {
         Ok(())
     }
 
-    /// Compares, or remembers, what a step has said and heard when it begins to speak for the `nth` time.
+    /// Compares, or remembers, what a step has said and heard when it begins to speak for the `nth`
+    /// time.
     fn speak(&mut self, step: u32, nth: usize, so_far: &SoFar) -> Result<(), Refusal> {
         if let Some(before) = self.step(step).spoke.get(nth) {
             return match () {
@@ -350,8 +355,8 @@ impl Witness for Watched {
         Ok(())
     }
 
-    /// That a check failed is an answer: whoever could try it again with the same randomness could find out, bit by bit,
-    /// what it depends on.
+    /// That a check failed is an answer: whoever could try it again with the same randomness could
+    /// find out, bit by bit, what it depends on.
     fn gives_up(&mut self, code: AbortCode) -> io::Result<()> {
         use AbortCode::{BadLuck, InternalFailure, ProtocolViolation};
         let state = &mut *lock(&self.state);

@@ -9,7 +9,8 @@ use crate::{
     quantity::{Figures, Kind, Quantity, distinct},
 };
 
-/// The rate at which two protocols take the same time, for sets of equal size and a round trip of 80 ms.
+/// The rate at which two protocols take the same time, for sets of equal size and a round trip of
+/// 80 ms.
 #[derive(Debug, Clone, PartialEq, Serialize)]
 #[non_exhaustive]
 pub struct BreakEven {

@@ -7,7 +7,8 @@ use serde::Serialize;
 use crate::{measurements::Measured, verdicts::short};
 use psijoin_forecast::{Profile, Run};
 
-/// What each protocol computes on two machines or with two versions, at the sizes that both measured.
+/// What each protocol computes on two machines or with two versions, at the sizes that both
+/// measured.
 #[derive(Debug, Clone, PartialEq, Serialize)]
 #[non_exhaustive]
 pub struct Comparison {

@@ -1,7 +1,7 @@
 //! The tables and figures of the papers that compare something, as experiments to run again.
 //!
-//! An experiment is data: which quantities, of which protocols. Its [cells](Experiment::cells) say what a paper
-//! printed and what is ours; what was never measured is left out of them.
+//! An experiment is data: which quantities, of which protocols. Its [cells](Experiment::cells) say
+//! what a paper printed and what is ours; what was never measured is left out of them.
 
 mod cells;
 mod figures;

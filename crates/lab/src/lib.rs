@@ -1,9 +1,9 @@
 //! The comparisons of the papers, made again.
 //!
-//! Measure once, predict any network. [`measurements`] are runs of each protocol, at growing sizes, in a file that only grows. All else
-//! follows from them: the cells of [`experiments`], which are the tables and figures of the papers beside what is
-//! [`published`]; [`verdicts`] on what the papers conclude; a [`report`] in several forms; and how two machines
-//! [`mod@compare`].
+//! Measure once, predict any network. [`measurements`] are runs of each protocol, at growing sizes,
+//! in a file that only grows. All else follows from them: the cells of [`experiments`], which are
+//! the tables and figures of the papers beside what is [`published`]; [`verdicts`] on what the
+//! papers conclude; a [`report`] in several forms; and how two machines [`mod@compare`].
 //!
 //! An experiment is data: quantities of protocols, with what a paper printed. What it needs is
 //! measured by a campaign (`measurements::Campaign`), which always makes the cheapest run that is

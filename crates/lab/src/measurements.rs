@@ -1,7 +1,7 @@
 //! Measured runs in a file of JSON lines that only grows: a line per run.
 //!
-//! A run is written as soon as it is made, so a [campaign](Campaign) that was interrupted goes on where it was.
-//! Results of several machines and versions may stand in one file.
+//! A run is written as soon as it is made, so a [campaign](Campaign) that was interrupted goes on
+//! where it was. Results of several machines and versions may stand in one file.
 
 mod campaign;
 mod journal;

@@ -184,7 +184,8 @@ fn parameter(plan: &Plan, name: &str) -> Option<u64> {
     Some(parameters.find(|parameter| parameter.name == name)?.value)
 }
 
-/// Columns of the OT extension per instance: a code for the item, or a code of 256 bits for each of its letters.
+/// Columns of the OT extension per instance: a code for the item, or a code of 256 bits for each of
+/// its letters.
 fn ot_bits(plan: &Plan) -> Option<u64> {
     let letters = || Some(256 * parameter(plan, "letters in a bin")?);
     parameter(plan, "code bits").or_else(letters)

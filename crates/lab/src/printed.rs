@@ -58,7 +58,8 @@ impl Printed {
     }
 }
 
-/// Returns whether it is about a protocol as our registry has it, or about one that it does not have at all.
+/// Returns whether it is about a protocol as our registry has it, or about one that it does not
+/// have at all.
 fn is_plain(row: &Row) -> bool {
     row.ours.is_some() || row.more.get("ot").is_none()
 }

@@ -1,7 +1,8 @@
 //! What the papers printed in their tables, as typed rows.
 //!
-//! The files are in `published/` of this crate; its README says where the figures come from, which of them were measured,
-//! and what was inferred. [`tables`] are those that compare protocols, [`parameters`] all others.
+//! The files are in `published/` of this crate; its README says where the figures come from, which
+//! of them were measured, and what was inferred. [`tables`] are those that compare protocols,
+//! [`parameters`] all others.
 
 mod files;
 mod metric;

@@ -22,7 +22,8 @@ pub struct Quantity {
     pub network: Option<Link>,
     /// Threads per party.
     pub threads: usize,
-    /// Bits per item, where a paper distinguishes them. Ours are digested first, so they make no difference.
+    /// Bits per item, where a paper distinguishes them. Ours are digested first, so they make no
+    /// difference.
     pub item_bits: Option<u32>,
     /// Where the parties rent their machines, if it is about money.
     pub place: Option<Place>,
@@ -190,7 +191,8 @@ pub(crate) fn items(items: [u64; 2]) -> String {
     }
 }
 
-/// A network, as the papers' files write it: `100mbps,80ms`. Behind `wan:` it is what `--network` takes.
+/// A network, as the papers' files write it: `100mbps,80ms`. Behind `wan:` it is what `--network`
+/// takes.
 pub(crate) fn link(link: Link) -> String {
     let bits = link.bits_per_second();
     let (rate, unit) = match bits >= 1e9 {

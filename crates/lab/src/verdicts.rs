@@ -1,7 +1,7 @@
 //! Whether what the papers conclude holds, computed from figures: ours, or the paper's own.
 //!
-//! The conclusions are quoted in `published/conclusions.md` of this crate. Each is a [`Claim`] here, by the same
-//! id, and a relation between quantities; or it says why runs cannot confirm it.
+//! The conclusions are quoted in `published/conclusions.md` of this crate. Each is a [`Claim`]
+//! here, by the same id, and a relation between quantities; or it says why runs cannot confirm it.
 
 mod cm20;
 mod kk20;

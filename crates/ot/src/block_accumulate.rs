@@ -10,10 +10,10 @@
 //! Accumulating is the sum of all elements so far; both permutations are uniform. With fewer
 //! than three such rounds the distance would not grow linearly with N.
 //!
-//! The code is public and the same for every run of a size. So runs may share it ([`kept`]): it is a function
-//! of its length and nothing else, nothing is ever written to it once it is made, and dual LPN is assumed for the
-//! fixed code anyway. Nobody learns from a code that was already there more than that an earlier run
-//! had this length, which is public.
+//! The code is public and the same for every run of a size. So runs may share it ([`kept`]): it is
+//! a function of its length and nothing else, nothing is ever written to it once it is made, and
+//! dual LPN is assumed for the fixed code anyway. Nobody learns from a code that was already there
+//! more than that an earlier run had this length, which is public.
 //!
 //! # How a permutation of more elements than the cache holds is fast
 //!
@@ -53,7 +53,8 @@ pub struct BlockAccumulate {
 }
 
 impl BlockAccumulate {
-    /// The code for `len` outputs (rounded up to whole blocks), on the threads of the caller's pool.
+    /// The code for `len` outputs (rounded up to whole blocks), on the threads of the caller's
+    /// pool.
     ///
     /// Memory: 4 bytes for each of the N elements, which serve any number of compressions.
     pub fn new(len: usize) -> Self {

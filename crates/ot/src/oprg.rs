@@ -3,9 +3,9 @@
 //! the receiver knows nothing about the other strings.
 //!
 //! It is random OT with one message of each pair never looked at: the sender computes only that for
-//! choice one, H(q_j ⊕ Δ), and the receiver ignores what it gets for choice zero. Bytes and security
-//! are those of the [extension](crate::extension) under it, which is semi-honest and has 127 secret
-//! bits of Δ. Places are numbered, so that no two of a session are hashed alike.
+//! choice one, H(q_j ⊕ Δ), and the receiver ignores what it gets for choice zero. Bytes and
+//! security are those of the [extension](crate::extension) under it, which is semi-honest and has
+//! 127 secret bits of Δ. Places are numbered, so that no two of a session are hashed alike.
 
 use psijoin_block::{Block, parallel};
 use psijoin_channel::Channel;

@@ -70,14 +70,14 @@ pub const SETUP_SENDER_BYTES: u64 = small_field::SETUP_SENDER_BYTES;
 /// Bytes that the receiver sends in its setup.
 pub const SETUP_RECEIVER_BYTES: u64 = small_field::SETUP_RECEIVER_BYTES;
 
-/// Bytes that the sender says for `len` entries after the setup, and the receiver, flight by flight.
-/// A flight without bytes is none.
+/// Bytes that the sender says for `len` entries after the setup, and the receiver, flight by
+/// flight. A flight without bytes is none.
 pub fn flights<M: Model, B: Base>(len: usize) -> [[u64; 2]; 6] {
     noise::flights::<M, Uniform<B>>(2 * len)
 }
 
-/// B: what the entries of a are elements of. The code is binary, so a = H·e is in B^m if the noise is,
-/// be B a field or not.
+/// B: what the entries of a are elements of. The code is binary, so a = H·e is in B^m if the noise
+/// is, be B a field or not.
 pub trait Base: Element + Sealed {
     /// Compresses e with these entries at these positions: the workspace has H·e then.
     #[doc(hidden)]

@@ -1,8 +1,9 @@
 //! A report as one HTML page: verdicts, charts and tables.
 //!
-//! The page is a single file without scripts, and loads nothing. It is light or dark as the reader prefers, and made for
-//! telephones, for the colour-blind and for screen readers too: each figure has a description, and its data as a
-//! table. All texts are plain; only what stands between backticks becomes code.
+//! The page is a single file without scripts, and loads nothing. It is light or dark as the reader
+//! prefers, and made for telephones, for the colour-blind and for screen readers too: each figure
+//! has a description, and its data as a table. All texts are plain; only what stands between
+//! backticks becomes code.
 //!
 //! ```
 //! use psijoin_page::{Block, Outcome, Page, Section, Verdict};

@@ -40,7 +40,8 @@ impl Page {
         html
     }
 
-    /// Returns what comes before the header. The policy says that nothing is loaded and that no script runs.
+    /// Returns what comes before the header. The policy says that nothing is loaded and that no
+    /// script runs.
     fn head(&self) -> String {
         format!(
             r##"<!doctype html>

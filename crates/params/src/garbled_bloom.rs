@@ -36,8 +36,8 @@
 //! for which `falls` has the value or a bound too, and in all slices for any S with a probability
 //! of at most Σ_t C(n, t)·Q_t^k.
 //!
-//! **Two filters.** [`shape`] has k = κ slices, as the papers have, of max(n_sender, n_receiver)/ln 2
-//! cells each. [`programmed`] has only as many slices and cells as both sums demand: k ≈ σ + log2
+//! **Two filters.** [`shape`] has k = κ slices, as the papers have, of max(n_sender, n_receiver)/ln
+//! 2 cells each. [`programmed`] has only as many slices and cells as both sums demand: k ≈ σ + log2
 //! h, because the event is statistical, and a number of cells that follows from what the *receiver*
 //! sees, unless the sender has many more items.
 

@@ -14,8 +14,8 @@
 //! ⟨v, e⟩, which H·e gives away. Let ω_i be the fraction of ones in block i of v: the probability
 //! that v hits the point there.
 //!
-//! - **Ones**: ⟨v, e⟩ is a sum of t independent bits, each 1 with probability ω_i: its bias is
-//!   Π |1 − 2ω_i|. A block that v fills serves the attacker as well as one that v leaves alone: a word
+//! - **Ones**: ⟨v, e⟩ is a sum of t independent bits, each 1 with probability ω_i: its bias is Π |1
+//!   − 2ω_i|. A block that v fills serves the attacker as well as one that v leaves alone: a word
 //!   that fills 35 of 174 blocks has 0.20·N ones, and is 1 for every e. So what counts is not how
 //!   light v is, but how far from the span of the t vectors that each fill one block, none of which
 //!   says anything about e. Let that distance be ω·N: ω is the mean of ω'_i = min(ω_i, 1 − ω_i),

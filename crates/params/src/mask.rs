@@ -50,7 +50,8 @@ pub fn range(comparisons: u128, share: Log2Prob) -> Result<u128, Error> {
     Ok((needed.exp2() * (1.0 + 1e-9)).ceil() as u128)
 }
 
-/// Returns how much likelier than 1/M a value is at most: a hash of 128 bits is scaled to the range.
+/// Returns how much likelier than 1/M a value is at most: a hash of 128 bits is scaled to the
+/// range.
 fn scaling_bias() -> Log2Prob {
     Log2Prob::from_log2(-128.0)
 }

@@ -1,9 +1,9 @@
 //! Shape of an oblivious key-value store (OKVS).
 //!
-//! The store of RR22 (Rindal and Raghuraman, *Blazing Fast PSI*, ePrint 2022/320, Figure 1)
-//! with its clusters, here called bins (§3, "separate"). An item's digest picks its bin, and
-//! a hash of it three distinct sparse slots of the bin and g independent bits, one for each of the
-//! bin's dense columns. The value of the item is the sum of its three slots and of the dense columns
+//! The store of RR22 (Rindal and Raghuraman, *Blazing Fast PSI*, ePrint 2022/320, Figure 1) with
+//! its clusters, here called bins (§3, "separate"). An item's digest picks its bin, and a hash of
+//! it three distinct sparse slots of the bin and g independent bits, one for each of the bin's
+//! dense columns. The value of the item is the sum of its three slots and of the dense columns
 //! whose bit is 1. Each bin is a system of linear equations over GF(2) of its own, which
 //! `psijoin-encode` solves whenever its rows are linearly independent. Values can be of any vector
 //! space over GF(2).
@@ -15,12 +15,12 @@
 //! - *More items than the bin is made for.* The binomial tail, by its first term and a
 //!   geometric series.
 //! - *Dependent rows*: a nonempty set T of rows sums up to zero, in the slots and in the dense
-//!   columns. Let μ be the expected number of nonempty sets whose *slots* sum up to zero. The dense bits
-//!   of a row are uniform, and independent of the slots and of other rows. So given the slots, the
-//!   g dense bits of the sum of T are uniform for each nonempty T, and all are zero with probability
-//!   2^-g. By the union bound over the sets whose slots sum up to zero, a bin fails with
-//!   probability at most **μ·2^-g**. `okvs/dependent_sets.rs` bounds μ, with proof; fewer items have
-//!   fewer sets, so that n is the capacity of the bin.
+//!   columns. Let μ be the expected number of nonempty sets whose *slots* sum up to zero. The dense
+//!   bits of a row are uniform, and independent of the slots and of other rows. So given the slots,
+//!   the g dense bits of the sum of T are uniform for each nonempty T, and all are zero with
+//!   probability 2^-g. By the union bound over the sets whose slots sum up to zero, a bin fails
+//!   with probability at most **μ·2^-g**. `okvs/dependent_sets.rs` bounds μ, with proof; fewer
+//!   items have fewer sets, so that n is the capacity of the bin.
 //!
 //! Nothing here is extrapolated from experiments. RR22's formulas are: they ask that peeling
 //! leaves at most g rows, which is likelier to fail than independence and for which no sharp

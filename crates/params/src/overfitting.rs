@@ -1,27 +1,28 @@
 //! How many items a malicious receiver can put into one key-value store.
 //!
-//! In an oblivious PRF from vector OLE (`rr22-malicious`), the receiver's message fixes a vector p of
-//! m elements of V, a vector space over GF(2) of 2^b elements. It gets the PRF at the items x with
-//! d(x) = Decode(p, x) + H(x) = 0. An honest receiver solves for n < m items. One that cheats can solve
-//! for m, and may search for p that has some more: the store is *overfitted* (Han, Kim, Lee and Son,
-//! Asiacrypt 2024).
+//! In an oblivious PRF from vector OLE (`rr22-malicious`), the receiver's message fixes a vector p
+//! of m elements of V, a vector space over GF(2) of 2^b elements. It gets the PRF at the items x
+//! with d(x) = Decode(p, x) + H(x) = 0. An honest receiver solves for n < m items. One that cheats
+//! can solve for m, and may search for p that has some more: the store is *overfitted* (Han, Kim,
+//! Lee and Son, Asiacrypt 2024).
 //!
 //! # The bound
 //!
 //! Row and H are a random oracle, which the receiver evaluated at up to Q items, in any way that it
-//! likes, before its message. For one p, and n' of these evaluations: each value H(x) is
-//! uniform in V, given its own row and all that was evaluated before. So d(x) = 0 for all of them with
-//! probability 2^(-b·n'), one factor after the other. There are 2^(b·m) vectors p, and
-//! C(Q, n') ≤ (e·Q/n')^n' choices of n' evaluations. By the union bound over both, any p has n' or more
-//! items with probability at most
+//! likes, before its message. For one p, and n' of these evaluations: each value H(x) is uniform in
+//! V, given its own row and all that was evaluated before. So d(x) = 0 for all of them with
+//! probability 2^(-b·n'), one factor after the other. There are 2^(b·m) vectors p, and C(Q, n') ≤
+//! (e·Q/n')^n' choices of n' evaluations. By the union bound over both, any p has n' or more items
+//! with probability at most
 //!
 //! > 2^(b·m)·(e·Q/n')^n'·2^(-b·n'),
 //!
 //! which is above 2^-σ only if **n'·(b − log2(e·Q/n')) < m·b + σ**. This holds however p is found,
 //! and whatever the rows look like.
 //!
-//! Items that are evaluated only after the message do not count: d of each is 0 with probability 2^-b,
-//! which matters for items of the sender alone, and is an event of its own in the protocol's budget.
+//! Items that are evaluated only after the message do not count: d of each is 0 with probability
+//! 2^-b, which matters for items of the sender alone, and is an event of its own in the protocol's
+//! budget.
 
 use std::f64::consts::LOG2_E;
 
@@ -30,8 +31,8 @@ use crate::Security;
 /// Steps of a bisection that ends at two neighbouring numbers.
 const STEPS: usize = 200;
 
-/// A bound on the items that a store of `elements` elements with `bits` bits each has for a receiver
-/// that evaluated 2^`queries_log2` items before, except with probability 2^-σ.
+/// A bound on the items that a store of `elements` elements with `bits` bits each has for a
+/// receiver that evaluated 2^`queries_log2` items before, except with probability 2^-σ.
 ///
 /// # Panics
 /// If there are no elements or no bits, or `queries_log2` is not a number.

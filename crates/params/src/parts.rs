@@ -1,9 +1,9 @@
 //! A large session as parts: how many, how large, and how secure each.
 //!
-//! A large session runs as k independent runs, its *parts*. A salted hash says which part an item is
-//! in, so of n items each part gets a binomial number. That number would tell something about the
-//! items, so each party fills each part up with random digests to a *capacity* that follows from n
-//! and k alone.
+//! A large session runs as k independent runs, its *parts*. A salted hash says which part an item
+//! is in, so of n items each part gets a binomial number. That number would tell something about
+//! the items, so each party fills each part up with random digests to a *capacity* that follows
+//! from n and k alone.
 //!
 //! # What can fail
 //!
@@ -22,8 +22,8 @@
 
 use crate::{Error, FailureBudget, Log2Prob, Security, Sizes, binomial::upper_tail, search::least};
 
-/// How finely a session is cut. Runs of half a million to two million items take the least time per item: they
-/// work in the caches of a core, and their set-up is small beside the rest.
+/// How finely a session is cut. Runs of half a million to two million items take the least time per
+/// item: they work in the caches of a core, and their set-up is small beside the rest.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub struct Grain {
     /// Items of the larger set that a part is to have, about.
@@ -32,8 +32,8 @@ pub struct Grain {
     pub most_in_one: u64,
 }
 
-/// For parts that give rows. The larger a part, the fewer bytes per item; at this size `rr22` takes about
-/// 200 MB of memory per party.
+/// For parts that give rows. The larger a part, the fewer bytes per item; at this size `rr22` takes
+/// about 200 MB of memory per party.
 pub const ROWS: Grain = Grain {
     items: 11 << 17,
     most_in_one: 1 << 21,
@@ -45,8 +45,8 @@ pub const SHARES: Grain = Grain {
     most_in_one: 1 << 20,
 };
 
-/// How many bytes of payloads a part carries, about, and how many there are in one run at most. What a party has of
-/// them is in memory while its part runs.
+/// How many bytes of payloads a part carries, about, and how many there are in one run at most.
+/// What a party has of them is in memory while its part runs.
 pub const PAYLOAD_BYTES: u64 = 1 << 26;
 
 /// The most parts.
@@ -79,7 +79,8 @@ pub fn count(sizes: Sizes, grain: Grain) -> u32 {
     }
 }
 
-/// Returns how many parts it takes for each to carry few enough of these bytes of payloads, one of them at least.
+/// Returns how many parts it takes for each to carry few enough of these bytes of payloads, one of
+/// them at least.
 pub fn carrying(payload_bytes: u128) -> u32 {
     let parts = payload_bytes.div_ceil(PAYLOAD_BYTES.into());
     parts.clamp(1, MAX_PARTS.into()) as u32

@@ -5,11 +5,12 @@ use std::{
 
 use crate::{Escaped, is_printable};
 
-/// A writer to a terminal that obeys nothing that it is given: what is not [printable](is_printable) is escaped, except for
-/// tabs and the ends of lines, and a byte that is no UTF-8 is shown as `\x9b`.
+/// A writer to a terminal that obeys nothing that it is given: what is not
+/// [printable](is_printable) is escaped, except for tabs and the ends of lines, and a byte that is
+/// no UTF-8 is shown as `\x9b`.
 ///
-/// What a write leaves open, as the first bytes of a character, waits for the next one; the last of it goes out when
-/// the writer is dropped.
+/// What a write leaves open, as the first bytes of a character, waits for the next one; the last of
+/// it goes out when the writer is dropped.
 #[derive(Debug)]
 pub struct Screen<W: Write> {
     to: W,
@@ -24,7 +25,8 @@ impl<W: Write> Screen<W> {
         Self { to, open }
     }
 
-    /// A writer to this stream, which escapes if that is a terminal, and otherwise passes all on as it is.
+    /// A writer to this stream, which escapes if that is a terminal, and otherwise passes all on as
+    /// it is.
     pub fn if_terminal<'a>(stream: W) -> Box<dyn Write + Send + 'a>
     where
         W: IsTerminal + Send + 'a,

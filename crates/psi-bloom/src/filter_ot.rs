@@ -88,8 +88,8 @@ impl FilterOt {
         }
     }
 
-    /// Returns what is said for all cells. After the OTs of each band, the sender says as many bytes as
-    /// `after` gives for its cells.
+    /// Returns what is said for all cells. After the OTs of each band, the sender says as many
+    /// bytes as `after` gives for its cells.
     pub(crate) fn conversation(self, after: impl Fn(usize) -> u64) -> Conversation {
         self.bands().fold(Conversation::default(), |talk, band| {
             talk.then(self.ots().chosen(band.len()))

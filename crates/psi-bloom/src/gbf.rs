@@ -31,25 +31,25 @@
 //! - An item is adjusted in a cell that no other item has, not in the last free one
 //!   (`psijoin_encode::garbled_bloom`). So the filter is never held. Several threads make it, one
 //!   band at a time, in any order. The paper says that this filter cannot be made in parallel.
-//! - Strings have ℓ = σ + 1 + log2(n_receiver) bits, not λ = 40. Each of the receiver's items may be
-//!   taken for shared by chance: 40 bits would let one of 2^20 pass with probability 2^-20.
+//! - Strings have ℓ = σ + 1 + log2(n_receiver) bits, not λ = 40. Each of the receiver's items may
+//!   be taken for shared by chance: 40 bits would let one of 2^20 pass with probability 2^-20.
 //! - Items are digests. A string has their first ℓ bits.
 //! - If the receiver chose zero, it gets a random string rather than zero, and adds it to nothing.
 //! - Hash functions come from the joint seed, which is drawn when both sets are fixed.
 //!
 //! **Security.** Semi-honest. The sender sees what the sender of OTs sees. The receiver sees G_X in
-//! the cells of F_Y, and random strings elsewhere. G_X is uniform subject to the sums of the items in
-//! X. The items of X that the receiver does not have are linearly independent in the cells that it
-//! does not see, except with a probability that is in the budget. Then, whatever the receiver sees,
-//! equally many fillings of the other cells fit it. So what it sees is uniform subject to the sums of
-//! X ∩ Y alone, and a simulator garbles X ∩ Y. The paper looks at one item at a time ("it lacks a
-//! share"), which is not enough: the hidden shares of several items could cancel out.
-//! `psijoin_params::garbled_bloom` proves that the number of cells suffices for all of them. OTs are
-//! as in [`psijoin_ot::oprg`]. The functions of the filter are AES under keys from the joint seed, a
-//! PRF.
+//! the cells of F_Y, and random strings elsewhere. G_X is uniform subject to the sums of the items
+//! in X. The items of X that the receiver does not have are linearly independent in the cells that
+//! it does not see, except with a probability that is in the budget. Then, whatever the receiver
+//! sees, equally many fillings of the other cells fit it. So what it sees is uniform subject to the
+//! sums of X ∩ Y alone, and a simulator garbles X ∩ Y. The paper looks at one item at a time ("it
+//! lacks a share"), which is not enough: the hidden shares of several items could cancel out.
+//! `psijoin_params::garbled_bloom` proves that the number of cells suffices for all of them. OTs
+//! are as in [`psijoin_ot::oprg`]. The functions of the filter are AES under keys from the joint
+//! seed, a PRF.
 //!
-//! **Memory** is linear: 64 bytes per item, and a band of 2^22 cells, which takes 64 MiB of strings,
-//! and 256 MiB more on silent OT.
+//! **Memory** is linear: 64 bytes per item, and a band of 2^22 cells, which takes 64 MiB of
+//! strings, and 256 MiB more on silent OT.
 //!
 //! **Cost.** There are m ≈ 1.44·κ·max(n_sender, n_receiver) cells, in B bands: ⌈m/2^22⌉ or a few
 //! more. The receiver sends 16·m bytes on IKNP, or m/8 and about 100 KB per band on silent OT. The

@@ -1,40 +1,41 @@
-//! `kk20`: circuit PSI from a garbled Bloom filter and Ciampi-Orlandi equality tests. What is learned is
-//! a *function* of the intersection.
+//! `kk20`: circuit PSI from a garbled Bloom filter and Ciampi-Orlandi equality tests. What is
+//! learned is a *function* of the intersection.
 //!
 //! **Functionality.** For each of the receiver's bins, each party gets a bit. The XOR of the two
 //! bits says whether the item in that bin is shared (KK20's f(y ∈ X), as shares). From these bits
 //! the output is made (the module `functions`).
 //!
 //! **Source.** Karakoç and Küpçü, *Linear Complexity Private Set Intersection for Secure Two-Party
-//! Protocols* (CANS 2020), Protocols 1 to 4. P1 = sender, P2 = receiver; β bins, three hash functions,
-//! η-bit numbers, a filter of k slices and m cells:
+//! Protocols* (CANS 2020), Protocols 1 to 4. P1 = sender, P2 = receiver; β bins, three hash
+//! functions, η-bit numbers, a filter of k slices and m cells:
 //!
 //! *Offline.*
 //! 1. Base OTs; what the output takes.
 //!
 //! *Online.* The joint seed gives all hash functions.
 //! 2. Protocol 4, steps 1 to 3. The receiver places its items in bins by Cuckoo hashing with three
-//!    functions and no stash; the sender has each of its items in all of its three bins, and draws a
-//!    target of η bits for each bin.
-//! 3. Step 4, which is Protocol 3, the batch one-time OPPRF. The sender makes one garbled Bloom filter for
-//!    all bins, in which the cells of (x, i) sum up to the target of bin i of x; the receiver
-//!    marks the cells of its (y, i), i being the function that led y to its bin. OT of each cell, with
-//!    messages (nothing, string). The receiver adds up its strings: the sum is the target of its
-//!    bin if the item is shared, and a random number otherwise. In an empty bin it draws a random
-//!    number itself.
+//!    functions and no stash; the sender has each of its items in all of its three bins, and draws
+//!    a target of η bits for each bin.
+//! 3. Step 4, which is Protocol 3, the batch one-time OPPRF. The sender makes one garbled Bloom
+//!    filter for all bins, in which the cells of (x, i) sum up to the target of bin i of x; the
+//!    receiver marks the cells of its (y, i), i being the function that led y to its bin. OT of
+//!    each cell, with messages (nothing, string). The receiver adds up its strings: the sum is the
+//!    target of its bin if the item is shared, and a random number otherwise. In an empty bin it
+//!    draws a random number itself.
 //! 4. Step 5. Equality tests ([`psm_co`](crate::psm_co)) of the numbers in each bin. The sender
 //!    draws its share of the result.
 //! 5. The output is made of these shares.
 //!
-//! With a single bin, steps 3 and 4 are Protocol 1, the one-time OPPRF, and Protocol 2, private set membership.
+//! With a single bin, steps 3 and 4 are Protocol 1, the one-time OPPRF, and Protocol 2, private set
+//! membership.
 //!
-//! **Two entries of the registry**, one protocol: `kk20` has IKNP's OT extension, and equality tests
-//! with tagged ciphertexts, as in the paper; `kk20-silent` has silent OT, and two ciphertexts per bit
-//! instead of four. Which one is the type parameter `O`.
+//! **Two entries of the registry**, one protocol: `kk20` has IKNP's OT extension, and equality
+//! tests with tagged ciphertexts, as in the paper; `kk20-silent` has silent OT, and two ciphertexts
+//! per bit instead of four. Which one is the type parameter `O`.
 //!
 //! **Deviations.**
-//! - Nothing is sent for cells that the receiver does not choose, where the paper sends zero: it gets a
-//!   random string there, and adds it to nothing.
+//! - Nothing is sent for cells that the receiver does not choose, where the paper sends zero: it
+//!   gets a random string there, and adds it to nothing.
 //! - The filter has 1.44·k·n_receiver cells (more if the sender's set is much larger), not
 //!   1.44·k·3·n_sender, and k ≈ σ + log2(n_sender) + 5 slices. Only the receiver's keys, one per
 //!   item, must leave enough of the filter unseen. The sender's keys find their places round by
@@ -42,24 +43,26 @@
 //! - The hash functions of a bin ("H_i") are one set of functions, of keys (x, i) instead of items.
 //! - Numbers have about η = σ + log2 β + 2 bits, not 40: with 40, one of 2^20 bins would be taken
 //!   for shared with a probability of 2^-20.
-//! - The sender's bins are not padded with random items: nothing shows how many keys a bin holds, since
-//!   there is one filter, whose cells are all random, for all 3·n_sender keys.
-//! - 1.23 bins per item, more for small sets, as `psijoin_params::cuckoo` proves; the paper has 1.27.
+//! - The sender's bins are not padded with random items: nothing shows how many keys a bin holds,
+//!   since there is one filter, whose cells are all random, for all 3·n_sender keys.
+//! - 1.23 bins per item, more for small sets, as `psijoin_params::cuckoo` proves; the paper has
+//!   1.27.
 //! - The deviations of [`psm_co`](crate::psm_co), and in `kk20-silent` its smaller ciphertexts.
 //!
-//! **Security.** Semi-honest. The sender sees what the sender of OTs sees. The receiver sees the filter in
-//! the cells of its own keys. Let the sender's keys that the receiver does not have be linearly independent
-//! in the other cells, which fails within the budget: then what the receiver sees fits equally many
-//! fillings of those cells, for any targets of those keys. So it is uniform except for the sums of
-//! the keys that both have. These sums are targets of different bins, since the receiver has one
-//! key per bin, and targets are uniform. *What the receiver sees is uniform*, whichever of its
-//! items are shared; a simulator draws it. The target of a bin whose item is not shared is uniform
-//! given all that. So it equals the receiver's number with a probability of 2^-η. The equality
-//! tests and the output follow.
+//! **Security.** Semi-honest. The sender sees what the sender of OTs sees. The receiver sees the
+//! filter in the cells of its own keys. Let the sender's keys that the receiver does not have be
+//! linearly independent in the other cells, which fails within the budget: then what the receiver
+//! sees fits equally many fillings of those cells, for any targets of those keys. So it is uniform
+//! except for the sums of the keys that both have. These sums are targets of different bins, since
+//! the receiver has one key per bin, and targets are uniform. *What the receiver sees is uniform*,
+//! whichever of its items are shared; a simulator draws it. The target of a bin whose item is not
+//! shared is uniform given all that. So it equals the receiver's number with a probability of 2^-η.
+//! The equality tests and the output follow.
 //!
-//! **Cost.** See [`Plan::cost`]: exact. On IKNP m·(κ + η) bits for the filter and β·η·(κ + 4·(κ + c))
-//! for the tests with tags of c bits; silent, m·(1 + η) and β·η·(1 + 2·κ + 4). Linear in the sizes, as is
-//! the time. Memory: a band of 2^22 cells, 2^21 OTs of the tests, and 200 bytes per item.
+//! **Cost.** See [`Plan::cost`]: exact. On IKNP m·(κ + η) bits for the filter and β·η·(κ + 4·(κ +
+//! c)) for the tests with tags of c bits; silent, m·(1 + η) and β·η·(1 + 2·κ + 4). Linear in the
+//! sizes, as is the time. Memory: a band of 2^22 cells, 2^21 OTs of the tests, and 200 bytes per
+//! item.
 
 use psijoin_ot::extension::Extension;
 use psijoin_psi::{Adversary, Error, Info, OutputKind, Plan, Protocol, Request};

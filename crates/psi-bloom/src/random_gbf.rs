@@ -12,8 +12,8 @@
 //! 2. Both expand the hash functions from the joint seed, and mark the cells of their items: the
 //!    Bloom filters F_X and F_Y.
 //! 3. Oblivious PRG ([`psijoin_ot::oprg`]): there is a random string for each cell. The sender gets
-//!    those where F_X is one, and the receiver those where F_Y is one. Neither learns what the other
-//!    got.
+//!    those where F_X is one, and the receiver those where F_Y is one. Neither learns what the
+//!    other got.
 //! 4. For each item x, the sender sends a mask made of the sum (XOR) of the strings in the k cells
 //!    of x. The order of the masks says nothing.
 //! 5. The receiver computes the same of its items, and compares.
@@ -25,8 +25,9 @@
 //! - The filter is partitioned: each hash function has a slice of its own
 //!   (`psijoin_params::bloom`). The number of cells is that of the paper, and the bound on false
 //!   positives is exact.
-//! - There are as many cells as the *receiver's* items need, not the larger set: it is the receiver's
-//!   filter that must not contain what it should not. Nothing is ever inserted into the sender's.
+//! - There are as many cells as the *receiver's* items need, not the larger set: it is the
+//!   receiver's filter that must not contain what it should not. Nothing is ever inserted into the
+//!   sender's.
 //! - The mask is H(sum, x), not the sum. The sums of different items are independent of each other
 //!   only if the sets of their cells are *linearly* independent where the receiver has no string.
 //!   The paper does not ask for it. If the sender has more items than there are cells, they cannot
@@ -41,20 +42,20 @@
 //!
 //! **Security.** Semi-honest. The sender sees what the sender of OTs sees. The receiver sees the
 //! strings in the cells of its own items, and masks. Each item x of the sender outside Y has a cell
-//! where the receiver has no string, except with probability 2^-κ. The string there is pseudorandom.
-//! So the sum is, too, and H of it says nothing (random oracle, queried on that sum with
-//! probability 2^-128 per query). A simulator draws the masks of these items at random, and knows
-//! the others. OT extension or silent OT is as in [`psijoin_ot::oprg`]. The functions of the filter
-//! are AES under keys from the joint seed, a PRF.
+//! where the receiver has no string, except with probability 2^-κ. The string there is
+//! pseudorandom. So the sum is, too, and H of it says nothing (random oracle, queried on that sum
+//! with probability 2^-128 per query). A simulator draws the masks of these items at random, and
+//! knows the others. OT extension or silent OT is as in [`psijoin_ot::oprg`]. The functions of the
+//! filter are AES under keys from the joint seed, a PRF.
 //!
-//! **Memory** is linear: 48 bytes per item, and a band of 2^22 cells, which takes 64 MiB of strings,
-//! and 256 MiB more on silent OT. All strings would take 185·16 bytes per item, but never exist at
-//! once: beyond 2^14 items a party makes, uses and forgets one band after the other.
+//! **Memory** is linear: 48 bytes per item, and a band of 2^22 cells, which takes 64 MiB of
+//! strings, and 256 MiB more on silent OT. All strings would take 185·16 bytes per item, but never
+//! exist at once: beyond 2^14 items a party makes, uses and forgets one band after the other.
 //!
-//! **Cost.** There are m ≈ 1.44·κ·n_receiver cells, in B bands: ⌈m/2^22⌉ or a few more. On IKNP, the
-//! receiver sends 16·m bytes, and the sender the sorted masks. On silent OT, it is m/8 bytes, about
-//! 100 KB per band, and the masks. Both phases at once take three flights on IKNP, and 2·B + 3 on
-//! silent OT.
+//! **Cost.** There are m ≈ 1.44·κ·n_receiver cells, in B bands: ⌈m/2^22⌉ or a few more. On IKNP,
+//! the receiver sends 16·m bytes, and the sender the sorted masks. On silent OT, it is m/8 bytes,
+//! about 100 KB per band, and the masks. Both phases at once take three flights on IKNP, and 2·B +
+//! 3 on silent OT.
 
 use psijoin_block::{Block, memory::Buffer, parallel};
 use psijoin_encode::Digests;

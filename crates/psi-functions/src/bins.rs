@@ -21,8 +21,8 @@ pub fn sender_keys(sizes: Sizes) -> u64 {
     CHOICES as u64 * sizes.sender()
 }
 
-/// Returns what protocols with bins derive first: the shortest digests and keys that are all different,
-/// within a sixteenth of the failure budget.
+/// Returns what protocols with bins derive first: the shortest digests and keys that are all
+/// different, within a sixteenth of the failure budget.
 ///
 /// # Errors
 /// If there are none.

@@ -25,7 +25,8 @@
 //! or the one bit of the comparison, are all that is revealed. If both are to get shares of the
 //! count, it adds a random number of 64 bits that the sender puts in, and reveals the sum.
 //!
-//! **Entries of the registry.** They are one protocol on several engines, which evaluate the circuit.
+//! **Entries of the registry.** They are one protocol on several engines, which evaluate the
+//! circuit.
 //!
 //! | protocol | engine | circuit |
 //! |---|---|---|
@@ -36,8 +37,8 @@
 //!
 //! **Deviations.**
 //! - ℓ is derived from the failure budget, and takes all of it: no two items of both sets, and no
-//!   item and ⊥, have the same number (`psijoin_params::domain`). A number is part of a salted digest,
-//!   a random function of the item; the paper measures items of 32 bits.
+//!   item and ⊥, have the same number (`psijoin_params::domain`). A number is part of a salted
+//!   digest, a random function of the item; the paper measures items of 32 bits.
 //! - The sets may have any sizes, equal or not: places of the merging network that are left over
 //!   hold public greatest items, which take no gates; Waksman's network is that of any size. For
 //!   equal sizes that are powers of two, there are σ(3n·log2 n + 4n) − n gates, as published.
@@ -47,16 +48,16 @@
 //! - §3 says that a count and a threshold are easy to have, and does not describe them.
 //!
 //! **Security.** Semi-honest: that of the evaluation ([`garble`](psijoin_circuit::garble),
-//! [`gmw`]), which reveals the outputs of the circuit and nothing else. Step 6
-//! reveals the shared numbers in a random order, which the receiver could draw itself from its
-//! output: only the sender knows the permutation. Positions in the sorted list depend on items that
-//! are not shared, and are never revealed. Time and access pattern of either party depend on the sizes
-//! alone, except for the local sorting of its own numbers and the setting of the switches.
+//! [`gmw`]), which reveals the outputs of the circuit and nothing else. Step 6 reveals the shared
+//! numbers in a random order, which the receiver could draw itself from its output: only the sender
+//! knows the permutation. Positions in the sorted list depend on items that are not shared, and are
+//! never revealed. Time and access pattern of either party depend on the sizes alone, except for
+//! the local sorting of its own numbers and the setting of the switches.
 //!
-//! **Cost.** [`Plan::cost`](psijoin_psi::Plan::cost) is exact, `docs/protocols/functions.md` has the formulas.
-//! Yao: 32 bytes per AND gate, 3 flights. GMW: per triple a random OT in either direction, and a
-//! flight per layer, about log2(N)·log2(16ℓ) of them. Memory is linear: the wires of one layer, and the
-//! triples. Gates are never stored.
+//! **Cost.** [`Plan::cost`](psijoin_psi::Plan::cost) is exact, `docs/protocols/functions.md` has
+//! the formulas. Yao: 32 bytes per AND gate, 3 flights. GMW: per triple a random OT in either
+//! direction, and a flight per layer, about log2(N)·log2(16ℓ) of them. Memory is linear: the wires
+//! of one layer, and the triples. Gates are never stored.
 
 use psijoin_block::Prg;
 use psijoin_circuit::{

@@ -6,13 +6,13 @@
 //!   party adds its shares up, and the sender opens its sum.
 //! - **Threshold**: the two sums are added and compared with K in a garbled circuit
 //!   (`comparison.rs`).
-//! - **Sums**: each bit is multiplied by a number v per column, and the products are added up as for
-//!   the count. The receiver gives its own v: that of its item in the lane. The sender's v is shared
-//!   beforehand: where the item is shared, v = w + u, the receiver has w, and the sender u. Where it
-//!   is not, w and u may be anything, since the bit is 0.
+//! - **Sums**: each bit is multiplied by a number v per column, and the products are added up as
+//!   for the count. The receiver gives its own v: that of its item in the lane. The sender's v is
+//!   shared beforehand: where the item is shared, v = w + u, the receiver has w, and the sender u.
+//!   Where it is not, w and u may be anything, since the bit is 0.
 //! - **Shares**: each party keeps its shares of the bits and of the products.
-//! - **Totals**: each party keeps its shares of the sums. The parts of a large session come to this,
-//!   and what is opened in the end ([`opening`]) is what all of them add up to.
+//! - **Totals**: each party keeps its shares of the sums. The parts of a large session come to
+//!   this, and what is opened in the end ([`opening`]) is what all of them add up to.
 //!
 //! If the output is to be withheld when too few items are shared, their number is compared as for a
 //! threshold before anything is opened. Both learn the result of that.

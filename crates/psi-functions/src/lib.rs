@@ -1,4 +1,5 @@
-//! Functions of an intersection: by a circuit over both sets, or from shares of which items are shared.
+//! Functions of an intersection: by a circuit over both sets, or from shares of which items are
+//! shared.
 //!
 //! | module | protocols |
 //! |---|---|

@@ -90,9 +90,10 @@ pub struct Places<W> {
 
 /// Evaluates a circuit over both parties' shares. The receiver gets its outputs, the sender `None`.
 ///
-/// The sender garbles it, so that it takes few flights. It costs 32 bytes per AND gate, and 16 bytes per
-/// bit of the receiver's shares; putting a number together takes 64 gates. While a wire lives, it takes
-/// 16 bytes of memory per place, and a column takes a kilobyte per place. Parties are semi-honest.
+/// The sender garbles it, so that it takes few flights. It costs 32 bytes per AND gate, and 16
+/// bytes per bit of the receiver's shares; putting a number together takes 64 gates. While a wire
+/// lives, it takes 16 bytes of memory per place, and a column takes a kilobyte per place. Parties
+/// are semi-honest.
 ///
 /// # Errors
 /// If the channel breaks, or the peer misbehaves, or has shares of another shape.

@@ -24,11 +24,11 @@
 //! the sender evaluates the last.
 //!
 //! **Deviations.**
-//! - *Bins.* The matrix is cut into bins of at most 2^13 rows. A digest says which bin an item
-//!   is in, and F picks a row of that bin in each column: v ranges over a part of the paper's
-//!   \[m\]^w. A column of a bin fits the first-level cache, all columns of a bin fit into a message,
-//!   and no party ever holds more than a bin of its matrix. It costs 1.4 % more columns; the proof
-//!   is in [`psijoin_params::cm20`]. Up to 2^13 rows there is one bin, and F is the paper's.
+//! - *Bins.* The matrix is cut into bins of at most 2^13 rows. A digest says which bin an item is
+//!   in, and F picks a row of that bin in each column: v ranges over a part of the paper's \[m\]^w.
+//!   A column of a bin fits the first-level cache, all columns of a bin fit into a message, and no
+//!   party ever holds more than a bin of its matrix. It costs 1.4 % more columns; the proof is in
+//!   [`psijoin_params::cm20`]. Up to 2^13 rows there is one bin, and F is the paper's.
 //! - *The nonce*, instead of the key itself: the key of F is a hash of it and of the joint
 //!   seed, so that both parties contribute to it and it is drawn after the OTs, as the proof for a
 //!   malicious sender requires. It travels before the first bin and costs no flight. Column keys
@@ -44,9 +44,9 @@
 //! sender that is not shared meets at least κ = 128 ones of D, within the failure budget.
 //! `cm20-malicious-sender`: also against a malicious sender. H1 and H2 are random oracles, and OT
 //! extension has its check. Then a receiver that follows the protocol has in its result only what
-//! the sender put in, that is, queried H1 for. See `docs/protocols/ot.md` for the length of the masks.
-//! Both learn the set sizes. Rows are looked up at positions that depend on a party's own items:
-//! see SECURITY.md on what is not constant time.
+//! the sender put in, that is, queried H1 for. See `docs/protocols/ot.md` for the length of the
+//! masks. Both learn the set sizes. Rows are looked up at positions that depend on a party's own
+//! items: see SECURITY.md on what is not constant time.
 //!
 //! **Cost.** Four flights, or six. Offline 8.3 KiB and 16 bytes per column (malicious: 4 KiB more);
 //! online m·w bits and 32 bytes from the receiver, and about σ + log2(n_receiver) + 2 bits per mask

@@ -1,5 +1,5 @@
-//! `psz-none`, `psz-simple`, `psz-balanced`, `psz-cuckoo`: private equality tests, set inclusion and
-//! intersection from 1-out-of-256 random OT, with each hashing scheme of the paper.
+//! `psz-none`, `psz-simple`, `psz-balanced`, `psz-cuckoo`: private equality tests, set inclusion
+//! and intersection from 1-out-of-256 random OT, with each hashing scheme of the paper.
 //!
 //! **Functionality.** The receiver learns which of its items the sender has.
 //!
@@ -16,8 +16,8 @@
 //!    - *none*: each in a place of its own, which is compared with all items of the sender;
 //!    - *simple*: in any of c places of bin h(y);
 //!    - *balanced*: in any of c places of bin h_0(y) or h_1(y);
-//!    - *Cuckoo*: in one of the bins h_0(y), h_1(y), h_2(y), which have one place each, or in one of
-//!      the few places of the stash, which are compared with all items of the sender.
+//!    - *Cuckoo*: in one of the bins h_0(y), h_1(y), h_2(y), which have one place each, or in one
+//!      of the few places of the stash, which are compared with all items of the sender.
 //! 3. For each place the receiver chooses the t letters of its item in t OTs, and gets
 //!    m_y = ⊕_i s_i\[y_i\] (§5.1). In an empty place it chooses none of the strings.
 //! 4. For each of its items x and each place that x is compared with, the sender computes
@@ -33,15 +33,15 @@
 //! **Deviations.**
 //! - §5.2 has one part of every OT's string for each of the sender's items, so that masks of items
 //!   with letters in common are independent. Here the XOR goes through one more hash, π(m) ⊕ m, as
-//!   KKRT16 §5.1 has it. H's tweak makes the strings of different OTs different. So the m of all words
-//!   are distinct, and the receiver knows only those of its own words. In the random-permutation
-//!   model their hashes are random.
+//!   KKRT16 §5.1 has it. H's tweak makes the strings of different OTs different. So the m of all
+//!   words are distinct, and the receiver knows only those of its own words. In the
+//!   random-permutation model their hashes are random.
 //! - Places without an item choose a 257th code word ("blank"), at distance 128 or more from all
 //!   letters. A dummy item in place of it would be compared like any other: in a dense domain
 //!   the receiver would learn whether the sender has it.
-//! - Simple hashing: the sender sends c masks per item, one for each place of its bin. Table 4 counts
-//!   one. But each place has OTs of its own, so one mask cannot answer for all. The number of
-//!   bins is the one at which OTs and masks together are shortest, and c is the largest load by
+//! - Simple hashing: the sender sends c masks per item, one for each place of its bin. Table 4
+//!   counts one. But each place has OTs of its own, so one mask cannot answer for all. The number
+//!   of bins is the one at which OTs and masks together are shortest, and c is the largest load by
 //!   an exact union bound (`psijoin_params::simple`) instead of Appendix E's (d_c + 1)·ln b.
 //! - Balanced allocations: the set is known beforehand, so an item need not go to the emptier of
 //!   its bins once and for all. Items move until no bin has too many, if that is possible at all

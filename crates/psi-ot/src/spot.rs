@@ -1,5 +1,5 @@
-//! Sparse OT extension (SpOT19 §3), which `spot_low` and `spot_fast` share: an OT extension matrix with
-//! a row for each *possible* item. A party computes only the rows of the items that it has.
+//! Sparse OT extension (SpOT19 §3), which `spot_low` and `spot_fast` share: an OT extension matrix
+//! with a row for each *possible* item. A party computes only the rows of the items that it has.
 //!
 //! After OTs of ℓ seed pairs the receiver has matrices T and U, and the sender, which knows s, has
 //! Q with Q(x) = T(x) ⊕ s·(T(x) ⊕ U(x)) for every item x. The receiver sends polynomials with
@@ -7,9 +7,9 @@
 //! H(Q(x) ⊕ s·P(x), x) = H(T(x) ⊕ s·(P(x) ⊕ R(x)), x). For a shared item that is the receiver's
 //! H(T(x), x). For another item it is pseudorandom, as long as P(x) and R(x) differ in κ bits.
 //!
-//! **The matrix.** In the paper each bit of a row is that of a PRF of the item under the
-//! column's seed. That takes 2ℓ AES calls for each of the receiver's items, some 900. Here a *bucket*
-//! of some 40 items has 128 rows of an ordinary OT extension, one AES call per column and seed. An
+//! **The matrix.** In the paper each bit of a row is that of a PRF of the item under the column's
+//! seed. That takes 2ℓ AES calls for each of the receiver's items, some 900. Here a *bucket* of
+//! some 40 items has 128 rows of an ordinary OT extension, one AES call per column and seed. An
 //! item's row is the sum of those that its *selector*, 128 bits, picks:
 //!
 //! > F(k_i, x) = ⟨selector(x), AES(k_i, bucket(x))⟩, the bit in column i.
@@ -27,9 +27,9 @@
 //! [`psijoin_params::sparse_ot`] bounds how likely either fails, for selectors that are a random
 //! function of the item under a seed drawn after the inputs. Both are charged to the budget.
 //!
-//! **The field.** Points lie in GF(2^2w). Values have ℓ = 2w·slices bits, in slices of 2w bits with one
-//! polynomial each. w is chosen so that ℓ is hardly more than needed. The paper has a prime above 2^ℓ,
-//! or slices of 128 bits.
+//! **The field.** Points lie in GF(2^2w). Values have ℓ = 2w·slices bits, in slices of 2w bits with
+//! one polynomial each. w is chosen so that ℓ is hardly more than needed. The paper has a prime
+//! above 2^ℓ, or slices of 128 bits.
 //!
 //! **H** takes the item as well, which the paper leaves out: keyed BLAKE3, a random oracle.
 //!

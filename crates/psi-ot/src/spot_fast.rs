@@ -2,8 +2,8 @@
 //!
 //! **Functionality.** The receiver learns which of its items the sender has.
 //!
-//! **Source.** Pinkas, Rosulek, Trieu, Yanai, *SpOT-Light* (CRYPTO 2019): Figure 7, with Algorithm 1
-//! (2-choice hashing) and §5 (slices). Sender = Alice, receiver = Bob. With m bins of capacity c:
+//! **Source.** Pinkas, Rosulek, Trieu, Yanai, *SpOT-Light* (CRYPTO 2019): Figure 7, with Algorithm
+//! 1 (2-choice hashing) and §5 (slices). Sender = Alice, receiver = Bob. With m bins of capacity c:
 //!
 //! *Offline.*
 //! 1. The sender draws s ∈ {0,1}^ℓ.
@@ -22,20 +22,21 @@
 //! **Deviations.**
 //! - F, the field, and the input of H: see `spot`. A bin has one bucket at 40 bits of
 //!   security. F is then the product of the selector with one AES block per column.
-//! - Appending b is to use another function of the item: points and selectors come from AES
-//!   under one key for each b. So x‖1 and x‖2 are as unrelated as different items, whatever the items
+//! - Appending b is to use another function of the item: points and selectors come from AES under
+//!   one key for each b. So x‖1 and x‖2 are as unrelated as different items, whatever the items
 //!   are.
 //! - The bins have a proved bound ([`psijoin_params::two_choice`]), and a placement is found
 //!   whenever there is one. Fewer than some thousand items have one bin, without dummies.
 //! - Masks are sorted and coded as differences. There is one list for both b, of twice the masks.
 //! - Seeds of all public functions come from the joint seed, which is fixed after both sets.
 //!
-//! **Security.** Semi-honest: Theorem 5; AES is a PRF, H is Hamming correlation robust. Both learn the
-//! set sizes. A sender that cheats could find out in which bin an item is. Only `spot_low` has a
-//! version against that.
+//! **Security.** Semi-honest: Theorem 5; AES is a PRF, H is Hamming correlation robust. Both learn
+//! the set sizes. A sender that cheats could find out in which bin an item is. Only `spot_low` has
+//! a version against that.
 //!
 //! **Cost.** Four flights. Offline 8.3 KiB and 16 bytes per column; online ℓ·m·c bits, some 1.025·ℓ
-//! per item of the receiver, and two masks of about σ + log2(n_receiver) + 3 bits for each of the sender.
+//! per item of the receiver, and two masks of about σ + log2(n_receiver) + 3 bits for each of the
+//! sender.
 
 use psijoin_channel::joint_seed::JointSeed;
 use psijoin_encode::{Digests, TwoChoiceHasher};

@@ -48,8 +48,8 @@
 //!
 //! Both learn the set sizes.
 //!
-//! **Cost.** Four flights, malicious six. Offline 8.3 KiB and 16 bytes per column; online ℓ·n_receiver
-//! bits and the masks. Time is quasi-linear, memory linear in n.
+//! **Cost.** Four flights, malicious six. Offline 8.3 KiB and 16 bytes per column; online
+//! ℓ·n_receiver bits and the masks. Time is quasi-linear, memory linear in n.
 
 use psijoin_psi::{Adversary, Info, Protocol};
 

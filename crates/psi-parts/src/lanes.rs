@@ -1,6 +1,6 @@
-//! Parts side by side: one thread per stream, which runs every s-th part that is left, of s streams. No more of them
-//! compute at a time than the caller's pool has threads; while one waits for the other party, another
-//! computes.
+//! Parts side by side: one thread per stream, which runs every s-th part that is left, of s
+//! streams. No more of them compute at a time than the caller's pool has threads; while one waits
+//! for the other party, another computes.
 
 use std::{
     sync::{Arc, Mutex, MutexGuard},
@@ -18,9 +18,9 @@ use psijoin_psi::{Context, Error};
 /// The most streams of a session.
 const MOST_STREAMS: usize = 16;
 
-/// Returns how many streams a run of this many parts should have, that of the meeting included, if the parties have
-/// these numbers of threads: one more than the party with fewer has, so that parts can compute while one waits.
-/// With one thread, or without parts, there is one stream.
+/// Returns how many streams a run of this many parts should have, that of the meeting included, if
+/// the parties have these numbers of threads: one more than the party with fewer has, so that parts
+/// can compute while one waits. With one thread, or without parts, there is one stream.
 pub fn streams(parts: usize, threads: [usize; 2]) -> usize {
     match threads[0].min(threads[1]) {
         0 | 1 => 1,
@@ -34,14 +34,16 @@ pub(crate) type RunPart<'a> = dyn Fn(u32, &mut Context<'_>) -> Result<(), Error>
 /// The stack of a thread.
 const THREAD_BYTES: usize = 2 << 20;
 
-/// Runs these parts of a session: the caller's thread and pool if there is no stream beside the context's channel, and
-/// otherwise a thread per stream.
+/// Runs these parts of a session: the caller's thread and pool if there is no stream beside the
+/// context's channel, and otherwise a thread per stream.
 ///
-/// The randomness of a part is that of the session and the part's number: it depends neither on how many streams there
-/// are, nor on which other parts run. The session's own moves on as if nothing had been drawn but one seed.
+/// The randomness of a part is that of the session and the part's number: it depends neither on how
+/// many streams there are, nor on which other parts run. The session's own moves on as if nothing
+/// had been drawn but one seed.
 ///
 /// # Errors
-/// The first error of any part that says why. The others then stop at the end of their parts, and tell the peer why.
+/// The first error of any part that says why. The others then stop at the end of their parts, and
+/// tell the peer why.
 pub(crate) fn run_all(
     parts: &[u32],
     context: &mut Context<'_>,
@@ -92,7 +94,8 @@ impl Failure {
             .expect("nothing panics while it notes a failure")
     }
 
-    /// Notes why a part failed. That another stream has ended is no reason if there is one that says why.
+    /// Notes why a part failed. That another stream has ended is no reason if there is one that
+    /// says why.
     fn note(&self, error: Error) {
         let mut noted = self.lock();
         if noted.as_ref().is_none_or(is_consequence) {

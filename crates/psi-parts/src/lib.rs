@@ -10,8 +10,8 @@
 //!    capacity follows from the sizes of the sets. So does all that is sent, in length and order.
 //! 3. The parts run one after the other, or several at a time over streams of their own
 //!    ([`Context::streams`](psijoin_psi::Context::streams)): part p on stream p mod s of s.
-//! 4. Rows are found part by part. Of everything else the parts give *shares*, which each party adds
-//!    up or keeps. What the receiver is to learn is opened once, in the end
+//! 4. Rows are found part by part. Of everything else the parts give *shares*, which each party
+//!    adds up or keeps. What the receiver is to learn is opened once, in the end
 //!    ([`opening`](psijoin_psi_functions::functions::opening)).
 //!
 //! | to be learned | each part gives | in the end |
@@ -22,27 +22,30 @@
 //! | shares | shares | |
 //! | shares of totals | the same | |
 //!
-//! So no part's count is ever opened. A protocol that counts without shares, as `dh` does, cannot count
-//! in parts.
+//! So no part's count is ever opened. A protocol that counts without shares, as `dh` does, cannot
+//! count in parts.
 //!
-//! **Security.** The messages of semi-honest parties tell nothing that those of one run would not: each part is a run on
-//! sets of public sizes, and which part an item is in says nothing about it. How long a receiver looks at a part's rows
-//! may. Computational security is that of one run for each part, and log2 of their number less for all. With malicious parties each part
-//! is an instance of the functionality. A party may fill parts up with items of its own, so its set may be
-//! larger than it said by what capacities add up to, one percent or so; and it may choose the items of
-//! a part when it has seen the results of earlier parts. `docs/scale.md` says more.
+//! **Security.** The messages of semi-honest parties tell nothing that those of one run would not:
+//! each part is a run on sets of public sizes, and which part an item is in says nothing about it.
+//! How long a receiver looks at a part's rows may. Computational security is that of one run for
+//! each part, and log2 of their number less for all. With malicious parties each part is an
+//! instance of the functionality. A party may fill parts up with items of its own, so its set may
+//! be larger than it said by what capacities add up to, one percent or so; and it may choose the
+//! items of a part when it has seen the results of earlier parts. `docs/scale.md` says more.
 //!
 //! **What parts share.** Channels, and the public codes of silent OT and vector OLE
-//! ([`kept`](psijoin_ot::block_accumulate::kept)), which nobody writes to. Keys, seeds and base OTs are fresh for
-//! each part: its randomness is a [child](psijoin_block::Prg::child) of the party's, by the part's number, whatever other parts run
-//! and wherever.
+//! ([`kept`](psijoin_ot::block_accumulate::kept)), which nobody writes to. Keys, seeds and base OTs
+//! are fresh for each part: its randomness is a [child](psijoin_block::Prg::child) of the party's,
+//! by the part's number, whatever other parts run and wherever.
 //!
-//! **Going on.** A session keeps what each part gave in a [`Ledger`](psijoin_psi::Ledger), if it is given one. A
-//! later attempt runs the parts that [remain](Remaining), with fresh randomness, on items that were digested under the
-//! seed of the first attempt: so items are in the parts that they were in.
+//! **Going on.** A session keeps what each part gave in a [`Ledger`](psijoin_psi::Ledger), if it is
+//! given one. A later attempt runs the parts that [remain](Remaining), with fresh randomness, on
+//! items that were digested under the seed of the first attempt: so items are in the parts that
+//! they were in.
 //!
-//! **Cost.** That of a part, times the number of parts; and that of the opening. A plan's cost is of a run over
-//! one stream. With more streams the bytes are the same, and flights pass at the same time.
+//! **Cost.** That of a part, times the number of parts; and that of the opening. A plan's cost is
+//! of a run over one stream. With more streams the bytes are the same, and flights pass at the same
+//! time.
 //!
 //! # How it is built
 //!

@@ -31,7 +31,8 @@ pub fn plan(protocol: &'static Protocol, request: &Request) -> Result<Plan, Erro
     }
 }
 
-/// Bytes of all payloads, both ways: those of all items of the sender, and of as many of the receiver's as can be shared.
+/// Bytes of all payloads, both ways: those of all items of the sender, and of as many of the
+/// receiver's as can be shared.
 fn payload_bytes(request: &Request) -> u128 {
     let of = |role, items: u64| u128::from(items) * request.output.payload_bytes(role) as u128;
     of(Role::Sender, request.sizes.sender()) + of(Role::Receiver, request.sizes.smaller())
@@ -118,8 +119,8 @@ pub(crate) fn opening(request: &Request) -> Option<Opening> {
     (!kept).then(|| Opening::new(request))
 }
 
-/// All that is said, over one stream, if so many parts run, and then what is opened, if `opens`. Nothing is
-/// prepared before the sets are known: it would take the memory of all parts.
+/// All that is said, over one stream, if so many parts run, and then what is opened, if `opens`.
+/// Nothing is prepared before the sets are known: it would take the memory of all parts.
 pub(crate) fn dialogue(request: &Request, parts: &Parts, run: u32, opens: bool) -> Dialogue {
     let part = parts.plan.dialogue().at_once().clone();
     let all = part.repeated(run.into());

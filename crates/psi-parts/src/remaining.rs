@@ -5,8 +5,8 @@ use crate::{
     plan::{dialogue, opening},
 };
 
-/// Returns how many steps a plan has, as a [`Ledger`] counts them: its parts, and what is opened in the end, if
-/// anything is; or one.
+/// Returns how many steps a plan has, as a [`Ledger`] counts them: its parts, and what is opened in
+/// the end, if anything is; or one.
 pub fn steps(plan: &Plan) -> u32 {
     let opens = || opening(plan.request()).is_some();
     plan.parts()
@@ -56,8 +56,8 @@ impl<'a> Remaining<'a> {
         self.runs
     }
 
-    /// Returns what passes over the wire, exactly, of a run whose result is not withheld. Flights are those over one
-    /// stream.
+    /// Returns what passes over the wire, exactly, of a run whose result is not withheld. Flights
+    /// are those over one stream.
     pub fn traffic(&self) -> Traffic {
         match self.plan.parts() {
             Some(parts) => {
@@ -69,9 +69,9 @@ impl<'a> Remaining<'a> {
         }
     }
 
-    /// Returns how many streams a run of it should have, that of the meeting included, if the parties have these numbers
-    /// of threads: one more than the party with fewer has, so that parts can compute while one waits. With one thread
-    /// there is one stream.
+    /// Returns how many streams a run of it should have, that of the meeting included, if the
+    /// parties have these numbers of threads: one more than the party with fewer has, so that parts
+    /// can compute while one waits. With one thread there is one stream.
     pub fn streams(&self, threads: [usize; 2]) -> usize {
         lanes::streams(self.runs as usize, threads)
     }

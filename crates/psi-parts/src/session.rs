@@ -17,13 +17,14 @@ use crate::{
     plan::{opening, output_of_a_part},
 };
 
-/// Runs one party of a plan in parts on a table that gives its items part by part. If it fails, this
-/// tells the peer why. What is found of rows, the table gets; everything else is in the output.
+/// Runs one party of a plan in parts on a table that gives its items part by part. If it fails,
+/// this tells the peer why. What is found of rows, the table gets; everything else is in the
+/// output.
 ///
 /// Rows that are opened in the end, as a minimum was demanded, are in the output, too.
 ///
-/// With a [ledger](Context::ledger), only parts that are not done run; the table gets the rows of the others,
-/// too.
+/// With a [ledger](Context::ledger), only parts that are not done run; the table gets the rows of
+/// the others, too.
 ///
 /// # Errors
 /// If the plan is refused, the table fails or does not fit the plan, the channel breaks, the peer
@@ -303,7 +304,8 @@ fn keeping(
     }
 }
 
-/// Returns what a part gave, with the positions of its items in the whole table. Digests that fill the part up have none.
+/// Returns what a part gave, with the positions of its items in the whole table. Digests that fill
+/// the part up have none.
 fn in_table(output: Output, positions: &[u32]) -> Output {
     let position = |item: u32| positions.get(item as usize).copied();
     match output {

@@ -17,13 +17,14 @@ const POSITION: usize = size_of::<u32>();
 /// Bytes of a number.
 const NUMBER: usize = size_of::<i64>();
 
-/// A table that spills to disk beyond a budget of memory. Items come in any order, and are kept part by part.
+/// A table that spills to disk beyond a budget of memory. Items come in any order, and are kept
+/// part by part.
 ///
-/// The items of a [`Part`] are in an order that follows from [what was added](Self::add), and neither from when it was, nor
-/// from what was spilled.
+/// The items of a [`Part`] are in an order that follows from [what was added](Self::add), and
+/// neither from when it was, nor from what was spilled.
 ///
-/// Beside the budget it takes a bit per row, and 12 bytes for each part that gets something of what is added at a time. A
-/// part that was asked for is the caller's.
+/// Beside the budget it takes a bit per row, and 12 bytes for each part that gets something of what
+/// is added at a time. A part that was asked for is the caller's.
 pub struct Spilled {
     session: Arc<Parts>,
     joint_seed: JointSeed,
@@ -52,21 +53,24 @@ pub struct Found {
     pub given: Option<Given>,
 }
 
-/// The other party's payloads, which spill as items do. They are kept by [ranges](Self::range_rows) of rows.
+/// The other party's payloads, which spill as items do. They are kept by [ranges](Self::range_rows)
+/// of rows.
 pub struct Given {
     /// A partition per range. A record is a row and its payload.
     ranges: Store,
     range_rows: u32,
 }
 
-/// A range takes about this much memory at most, as whoever goes through the rows has one of them, or a few...
+/// A range takes about this much memory at most, as whoever goes through the rows has one of them,
+/// or a few...
 const RANGE_BYTES: usize = 1 << 22;
 /// ...but there are no more ranges than this...
 const MOST_RANGES: u32 = 1 << 12;
 /// ...and if payloads are short, no more rows in one than this.
 const RANGE_ROWS: u32 = 1 << 18;
 
-/// Returns how many rows a range of [`Given`] has in a table of so many rows, with payloads of so many bytes.
+/// Returns how many rows a range of [`Given`] has in a table of so many rows, with payloads of so
+/// many bytes.
 pub fn given_range_rows(rows: u64, payload_bytes: usize) -> u64 {
     let fitting = (RANGE_BYTES / (POSITION + payload_bytes)) as u64;
     let fitting = fitting.clamp(1, RANGE_ROWS.into());
@@ -145,8 +149,8 @@ impl Spilled {
     /// An empty table of this party for a plan in parts. Items have positions below `rows`.
     ///
     /// # Errors
-    /// [`Error::Table`] if the folder has no room for what the items of the plan's set take beyond the budget, and what the
-    /// other party gives if all are shared that can be.
+    /// [`Error::Table`] if the folder has no room for what the items of the plan's set take beyond
+    /// the budget, and what the other party gives if all are shared that can be.
     ///
     /// # Panics
     /// If the plan is not in parts.
@@ -184,7 +188,8 @@ impl Spilled {
         Ok(table)
     }
 
-    /// Returns how many bytes of this party's items lie on disk at most, once all were added with a budget of `limit` bytes.
+    /// Returns how many bytes of this party's items lie on disk at most, once all were added with a
+    /// budget of `limit` bytes.
     ///
     /// # Panics
     /// If the plan is not in parts.
@@ -192,18 +197,19 @@ impl Spilled {
         Store::most_spilled(parts(plan), all_bytes(plan, role), limit)
     }
 
-    /// Adds items: where each stands in the table, for each column a number per item, and the payloads of all, one after
-    /// the other. Any number of threads may add at the same time. Some hundred items for each part at a time are best: it
-    /// then gets a few kilobytes.
+    /// Adds items: where each stands in the table, for each column a number per item, and the
+    /// payloads of all, one after the other. Any number of threads may add at the same time. Some
+    /// hundred items for each part at a time are best: it then gets a few kilobytes.
     ///
-    /// Within a part, items that are added at a time stay in their order, and come before those whose first position is greater.
+    /// Within a part, items that are added at a time stay in their order, and come before those
+    /// whose first position is greater.
     ///
     /// # Errors
     /// [`Error::Table`] if what is beyond the budget cannot be written.
     ///
     /// # Panics
-    /// Unless there is a position below the number of rows for each item, a number for each item in each of the plan's
-    /// columns of this party, and a payload of the plan's length.
+    /// Unless there is a position below the number of rows for each item, a number for each item in
+    /// each of the plan's columns of this party, and a payload of the plan's length.
     pub fn add(
         &self,
         fingerprints: &[Fingerprint],
@@ -262,8 +268,8 @@ impl Spilled {
         &self.joint_seed
     }
 
-    /// Returns what was found since this was last asked. The session can run once more on the same items then, and finds everything
-    /// anew.
+    /// Returns what was found since this was last asked. The session can run once more on the same
+    /// items then, and finds everything anew.
     pub fn take_found(&mut self) -> Found {
         let (budget, folder) = &self.spill;
         let bytes = self.given_bytes;
@@ -326,14 +332,16 @@ impl Table for Spilled {
     }
 }
 
-/// What a part got: threads append to it as chance will have it, and its items are not to depend on that.
+/// What a part got: threads append to it as chance will have it, and its items are not to depend on
+/// that.
 #[derive(Default)]
 struct Runs(Mutex<Vec<Run>>);
 
 /// Items of a part that were added at a time.
 #[derive(Clone, Copy)]
 struct Run {
-    /// What runs are sorted by: the first position of all that was added at that time, and so no other run's.
+    /// What runs are sorted by: the first position of all that was added at that time, and so no
+    /// other run's.
     order: u32,
     /// How many items the part had before.
     first: u32,

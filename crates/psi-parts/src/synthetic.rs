@@ -1,5 +1,5 @@
-//! Random tables that are made part by part: for benches of sets that would not fit into memory. Payloads are zeros, and are
-//! not looked at.
+//! Random tables that are made part by part: for benches of sets that would not fit into memory.
+//! Payloads are zeros, and are not looked at.
 
 use std::{
     ops::Range,
@@ -41,8 +41,8 @@ impl Owner {
 }
 
 impl<'a> Synthetic<'a> {
-    /// Random sets for a plan in parts, which have `shared` items in common. The number of items in each
-    /// part is that of so many items that fall into random parts.
+    /// Random sets for a plan in parts, which have `shared` items in common. The number of items in
+    /// each part is that of so many items that fall into random parts.
     ///
     /// # Panics
     /// If the plan is not in parts, or a set has fewer items than are shared.
@@ -95,7 +95,8 @@ impl<'a> Synthetic<'a> {
         prg.fill_bytes(fingerprints.as_flattened_mut());
     }
 
-    /// The numbers of an owner's items in a column of a party: of 32 bits, so that no sum overflows.
+    /// The numbers of an owner's items in a column of a party: of 32 bits, so that no sum
+    /// overflows.
     fn numbers(&self, part: u32, owner: Owner, role: Role, column: usize) -> Vec<i64> {
         let mut numbers = vec![0_i32; self.len(part, owner)];
         let stream = 1 + 2 * column + usize::from(role == Role::Receiver);
@@ -110,8 +111,8 @@ impl<'a> Synthetic<'a> {
         Prg::from_seed(self.seed ^ Block(tweak))
     }
 
-    /// Returns whether these are the outputs that the parties should have, and the rows that the receiver's table
-    /// was told.
+    /// Returns whether these are the outputs that the parties should have, and the rows that the
+    /// receiver's table was told.
     pub fn is_met(&self, sent: &Output, received: &Output, receiver: &SyntheticTable<'_>) -> bool {
         let request = self.plan.request();
         let shared = self.shared();
@@ -153,8 +154,8 @@ impl<'a> Synthetic<'a> {
             .collect()
     }
 
-    /// Returns whether the shares of each place say whether its item is shared, and those of each column add up to
-    /// its sum.
+    /// Returns whether the shares of each place say whether its item is shared, and those of each
+    /// column add up to its sum.
     fn add_up(&self, sent: &Shares, received: &Shares, receiver: &SyntheticTable<'_>) -> bool {
         let places = received.items().unwrap_or_default();
         let mut shared = vec![false; places.len()];
@@ -217,7 +218,8 @@ impl SyntheticTable<'_> {
         is_right.then(|| self.found.load(Ordering::Relaxed))
     }
 
-    /// Some items, for a table that sorts them into parts by their digests: those that this one gives as a part.
+    /// Some items, for a table that sorts them into parts by their digests: those that this one
+    /// gives as a part.
     pub fn portion(&self, number: u32) -> Portion {
         let [alone, shared] = self.rows(number);
         let mut fingerprints = vec![[0; 32]; alone.len() + shared.len()];
@@ -236,7 +238,8 @@ impl SyntheticTable<'_> {
         }
     }
 
-    /// Checks the rows that another table of the same items was told: a bit per row, the lowest of a word first.
+    /// Checks the rows that another table of the same items was told: a bit per row, the lowest of
+    /// a word first.
     pub fn check(&self, found: &[u64]) {
         for part in 0..self.portions() {
             let rows = self.rows(part).into_iter().flatten();

@@ -7,8 +7,8 @@ use psijoin_psi::{Error, Input, Items, Matched, Output, output};
 ///
 /// Several parts are asked for at the same time if there are several streams, each once.
 pub trait Table: Sync {
-    /// Returns how many items are in this part, if that is known before the part is asked for. A part that has no room for its
-    /// items then ends the session before anything is sent.
+    /// Returns how many items are in this part, if that is known before the part is asked for. A
+    /// part that has no room for its items then ends the session before anything is sent.
     fn items(&self, _part: u32) -> Option<u64> {
         None
     }
@@ -20,9 +20,9 @@ pub trait Table: Sync {
     /// If they cannot be had.
     fn part(&self, part: u32) -> Result<Part, Error>;
 
-    /// These rows of the part are shared: [positions](Part::positions) of items, and the other party's payloads of
-    /// them, one after the other, if it gives any. Called for a party that is to learn rows, when the part is done, or
-    /// when all are if rows may be withheld.
+    /// These rows of the part are shared: [positions](Part::positions) of items, and the other
+    /// party's payloads of them, one after the other, if it gives any. Called for a party that is
+    /// to learn rows, when the part is done, or when all are if rows may be withheld.
     ///
     /// # Errors
     /// If they cannot be kept.

@@ -38,7 +38,8 @@ pub(crate) fn try_send(
     )
 }
 
-/// The masks of encoded numbers or points that have `WORDS` words each: hashes of all of their bytes.
+/// The masks of encoded numbers or points that have `WORDS` words each: hashes of all of their
+/// bytes.
 pub(crate) fn masks<const WORDS: usize>(
     encoded: &[u8],
     key: &[u8; 32],

@@ -20,27 +20,28 @@
 //!
 //! *For a count* memory need not hold the sets (`dh/count.rs`).
 //!
-//! *With payloads* `dh` is another protocol, an oblivious PRF (`dh/oblivious.rs`): here the sender has no secret in common with
-//! a receiver of the same item only.
+//! *With payloads* `dh` is another protocol, an oblivious PRF (`dh/oblivious.rs`): here the sender
+//! has no secret in common with a receiver of the same item only.
 //!
-//! **Deviation.** Only the last list is cut to masks, as in SpOT19. A mask is a hash of the element and
-//! not some bits of its encoding, since one of those is always zero.
+//! **Deviation.** Only the last list is cut to masks, as in SpOT19. A mask is a hash of the element
+//! and not some bits of its encoding, since one of those is always zero.
 //!
-//! **Security.** Semi-honest, if the decisional Diffie-Hellman problem is hard in the group and H is
-//! a random oracle. Over ristretto255, H is the map of RFC 9496 §4.3.4 on a keyed hash; over
+//! **Security.** Semi-honest, if the decisional Diffie-Hellman problem is hard in the group and H
+//! is a random oracle. Over ristretto255, H is the map of RFC 9496 §4.3.4 on a keyed hash; over
 //! ffdhe3072, the square of a keyed hash of 3,072 + 128 bits modulo p. So nobody knows discrete
-//! logarithms of H(x). Encodings that are not canonical, and the identity, are refused. Exponents are
-//! fresh in every run. Both learn the set sizes. For a count the receiver sees both lists in an
+//! logarithms of H(x). Encodings that are not canonical, and the identity, are refused. Exponents
+//! are fresh in every run. Both learn the set sizes. For a count the receiver sees both lists in an
 //! order that only the sender knows. The matches say how many items are shared, and no more.
 //!
 //! Exponents modulo p are short, 275 bits, as RFC 7919 §5.2 has it for Diffie-Hellman key exchange.
-//! The assumption is DDH with short exponents ([`psijoin_curve::ffdhe3072`] says why that is enough).
-//! They take a ninth of the time of full ones. PSZ14 does not say which it has.
+//! The assumption is DDH with short exponents ([`psijoin_curve::ffdhe3072`] says why that is
+//! enough). They take a ninth of the time of full ones. PSZ14 does not say which it has.
 //!
-//! **Cost.** Two flights: 32 bytes per item of either party, and n_receiver masks of
-//! σ + 1 + log2(n_sender·n_receiver) bits. At 2^20 items each that is 593 bits per item (592 in SpOT19
+//! **Cost.** Two flights: 32 bytes per item of either party, and n_receiver masks of σ + 1 +
+//! log2(n_sender·n_receiver) bits. At 2^20 items each that is 593 bits per item (592 in SpOT19
 //! Table 1; here the masks have half of the failure budget, not all of it). Each party computes two
-//! exponentiations per item. Over ffdhe3072 an element has 384 bytes instead of 32: 6,225 bits per item.
+//! exponentiations per item. Over ffdhe3072 an element has 384 bytes instead of 32: 6,225 bits per
+//! item.
 
 use psijoin_block::parallel;
 use psijoin_channel::{
@@ -159,8 +160,8 @@ impl Params {
         (records * record_bytes).div_ceil(self.bucket_bytes).max(1)
     }
 
-    /// Returns what the sender and the receiver keep for a count: either its digests and the elements that it got, and the receiver the masks of
-    /// all, too.
+    /// Returns what the sender and the receiver keep for a count: either its digests and the
+    /// elements that it got, and the receiver the masks of all, too.
     fn kept_bytes(&self) -> [u64; 2] {
         let sizes = self.masks.sizes();
         let of = |items: u64, bytes: usize| items * bytes as u64;

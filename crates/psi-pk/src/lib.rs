@@ -1,4 +1,5 @@
-//! Protocols that take a public-key operation per item, and the insecure baseline that takes a hash.
+//! Protocols that take a public-key operation per item, and the insecure baseline that takes a
+//! hash.
 //!
 //! | protocol | how | adversary |
 //! |---|---|---|

@@ -11,8 +11,8 @@
 //! against the sender's hashes, so it learns every item of a small domain (names, numbers,
 //! addresses). A salt does not help: the receiver knows it.
 //!
-//! **Cost.** One flight: n_sender masks of σ + 1 + log2(n_sender·n_receiver) bits. Masks may take half
-//! of the failure budget.
+//! **Cost.** One flight: n_sender masks of σ + 1 + log2(n_sender·n_receiver) bits. Masks may take
+//! half of the failure budget.
 
 use psijoin_block::parallel;
 use psijoin_channel::stream::{self, Chunks};

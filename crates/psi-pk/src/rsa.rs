@@ -20,24 +20,26 @@
 //! **Deviations.**
 //!
 //! - e = 2^16 + 1, and step 1 proves that (N, e) is a permutation. In the paper both follow the
-//!   protocol, and nothing is proved; but with an e that divides φ(N), the blinded values would tell
-//!   the sender in which coset of the e-th powers each H(y) is. A prime e above N would do without a
-//!   proof, since it divides φ(N) for no N, but it would make the receiver's r^e 180 times as
-//!   costly: more than all the sender's work. The proof is eight numbers ([`rsa_root_proofs`]).
+//!   protocol, and nothing is proved; but with an e that divides φ(N), the blinded values would
+//!   tell the sender in which coset of the e-th powers each H(y) is. A prime e above N would do
+//!   without a proof, since it divides φ(N) for no N, but it would make the receiver's r^e 180
+//!   times as costly: more than all the sender's work. The proof is eight numbers
+//!   ([`rsa_root_proofs`]).
 //! - The receiver demands that each H(y) is a unit modulo N, since it cannot hide a common factor.
 //! - Masks are as long as the failure budget asks for, not 2κ bits.
-//! - H and the hash that makes masks are keyed from the joint seed, drawn after both sets are fixed.
+//! - H and the hash that makes masks are keyed from the joint seed, drawn after both sets are
+//!   fixed.
 //!
-//! **Security.** Semi-honest, if the one-more-RSA problem is hard for N of 3,072 bits, and H and the
-//! hash that makes masks are random oracles. H is BLAKE3's extendable output of 3,200 bits modulo N:
-//! full-domain, uniform up to 2^-128. Each blinded value is a uniform unit, whatever y, since r^e
-//! is one: this holds without an assumption, and for every N. Keys are fresh in every run. Both
-//! learn the set sizes.
+//! **Security.** Semi-honest, if the one-more-RSA problem is hard for N of 3,072 bits, and H and
+//! the hash that makes masks are random oracles. H is BLAKE3's extendable output of 3,200 bits
+//! modulo N: full-domain, uniform up to 2^-128. Each blinded value is a uniform unit, whatever y,
+//! since r^e is one: this holds without an assumption, and for every N. Keys are fresh in every
+//! run. Both learn the set sizes.
 //!
-//! **The key at work.** Powers are computed modulo p and q apart, in constant time, and put together
-//! (CRT). A fault in one of them would give the receiver a factor of N (Boneh, DeMillo and Lipton,
-//! Eurocrypt 1997). So each result is raised to the power e again, and is sent only if this gives
-//! back what was signed.
+//! **The key at work.** Powers are computed modulo p and q apart, in constant time, and put
+//! together (CRT). A fault in one of them would give the receiver a factor of N (Boneh, DeMillo and
+//! Lipton, Eurocrypt 1997). So each result is raised to the power e again, and is sent only if this
+//! gives back what was signed.
 //!
 //! **Cost.** Offline one message of 9·384 bytes. Online two flights: 384 bytes per item of the
 //! receiver, both ways, and n_sender masks of σ + 1 + log2(n_sender·n_receiver) bits. At 2^20 items

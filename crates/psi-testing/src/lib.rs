@@ -9,10 +9,10 @@
 //! }
 //! ```
 //!
-//! Each row becomes a module with the tests of [`cases`] in tiers: `kkrt::quick::…` takes
-//! seconds and is for every edit, `kkrt::full::…` and, in a session in parts, `kkrt::parts::…` are for
-//! every submission, and `kkrt::nightly::…` is ignored unless asked for. `cargo test kkrt` runs all but the last of one
-//! protocol, `cargo test quick` the first of all.
+//! Each row becomes a module with the tests of [`cases`] in tiers: `kkrt::quick::…` takes seconds
+//! and is for every edit, `kkrt::full::…` and, in a session in parts, `kkrt::parts::…` are for
+//! every submission, and `kkrt::nightly::…` is ignored unless asked for. `cargo test kkrt` runs all
+//! but the last of one protocol, `cargo test quick` the first of all.
 
 #![forbid(unsafe_code)]
 

@@ -39,8 +39,8 @@ impl Subject {
         }
     }
 
-    /// An item costs milliseconds in a development build, as large numbers to large powers do: tests
-    /// take a sixteenth of the items.
+    /// An item costs milliseconds in a development build, as large numbers to large powers do:
+    /// tests take a sixteenth of the items.
     #[must_use]
     pub fn slow(self) -> Self {
         Self {
@@ -71,8 +71,8 @@ impl Subject {
         }
     }
 
-    /// It evaluates a circuit layer by layer: it is slow, layers are messages that are all alike, so
-    /// that faults hit some of them only, and a million items are refused.
+    /// It evaluates a circuit layer by layer: it is slow, layers are messages that are all alike,
+    /// so that faults hit some of them only, and a million items are refused.
     #[must_use]
     pub fn layered(self) -> Self {
         Self {
@@ -146,7 +146,8 @@ impl Subject {
         }
     }
 
-    /// Returns whether it serves this request. A protocol that counts without shares does not count in parts.
+    /// Returns whether it serves this request. A protocol that counts without shares does not count
+    /// in parts.
     pub(crate) fn serves(&self, request: &Request) -> bool {
         self.protocol.serves(request).is_ok()
             && !matches!(self.try_plan(request), Err(Error::NotInParts { .. }))

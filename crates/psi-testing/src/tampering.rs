@@ -8,8 +8,8 @@ use psijoin_psi::{Error, ErrorKind, Output, Plan, Role};
 
 use crate::{items, run_items};
 
-/// Flips a bit in each message of a party. What is not noticed has changed its own items at most, so
-/// that nothing is found that is not shared. How often it was noticed.
+/// Flips a bit in each message of a party. What is not noticed has changed its own items at most,
+/// so that nothing is found that is not shared. How often it was noticed.
 ///
 /// # Panics
 /// If something is found that is not shared, or a failure is not the cheater's.

@@ -22,16 +22,17 @@
 //! After step 3 the sender opens w_s. Both add w = w_s + w_r to what they hash in steps 4
 //! and 5. The vector OLE has its checks, B has 80 bits or more, masks have 128, and digests 256.
 //!
-//! *Payloads.* If something travels with the items, what is hashed in steps 4 and 5 is the output of an oblivious PRF, and
-//! the [steps of `payloads`](psijoin_psi::payloads) take the place of the masks.
+//! *Payloads.* If something travels with the items, what is hashed in steps 4 and 5 is the output
+//! of an oblivious PRF, and the [steps of `payloads`](psijoin_psi::payloads) take the place of the
+//! masks.
 //!
 //! **Deviations.**
 //! - *The width of B.* `docs/rr22.md` proves that log2|B| ≥ σ + log2(n_sender) (and what the
 //!   budget adds) is enough. The paper asks for log2(n_receiver) bits more.
 //! - The store's bounds are proved and hold for all bins together
 //!   ([`psijoin_params::okvs`]). The coefficients of its dense columns are bits.
-//! - The keys of row and H_B come from the joint seed, which is drawn after both sets are fixed, and
-//!   not from the receiver. Row and H_B are different bits of one hash.
+//! - The keys of row and H_B come from the joint seed, which is drawn after both sets are fixed,
+//!   and not from the receiver. Row and H_B are different bits of one hash.
 //! - H_o takes the item in both models. The paper leaves it out for semi-honest parties.
 //! - Masks are sorted and coded as differences. The paper sends them in the order of the input,
 //!   which this would give away.

@@ -1,16 +1,16 @@
-//! `rr22-circuit`: circuit PSI from a programmable oblivious PRF. What is learned is a *function* of
-//! the intersection: rows, a count, whether a threshold is reached, or sums of columns of either
+//! `rr22-circuit`: circuit PSI from a programmable oblivious PRF. What is learned is a *function*
+//! of the intersection: rows, a count, whether a threshold is reached, or sums of columns of either
 //! party; or shares of it, for a computation of the caller's.
 //!
-//! **Functionality.** For each bin of the receiver both parties get a bit, and the XOR of the two says
-//! whether the item in that bin is shared. For each column of the sender they also get a number each,
-//! and the sum of the two is the item's number if the item is shared. The output is made from these
-//! ([`functions`](psijoin_psi_functions::functions)).
+//! **Functionality.** For each bin of the receiver both parties get a bit, and the XOR of the two
+//! says whether the item in that bin is shared. For each column of the sender they also get a
+//! number each, and the sum of the two is the item's number if the item is shared. The output is
+//! made from these ([`functions`](psijoin_psi_functions::functions)).
 //!
-//! **Source.** Rindal and Schoppmann, *VOLE-PSI: Fast OPRF and Circuit-PSI from Vector-OLE* (EUROCRYPT
-//! 2021, ePrint 2021/266), on the store and the subfield vector OLE of RR22; after Pinkas, Schneider,
-//! Tkachenko and Yanai, *Efficient Circuit-Based PSI with Linear Communication* (EUROCRYPT 2019,
-//! PSTY19). B is GF(2^64), or for very large sets a wider part of GF(2^128).
+//! **Source.** Rindal and Schoppmann, *VOLE-PSI: Fast OPRF and Circuit-PSI from Vector-OLE*
+//! (EUROCRYPT 2021, ePrint 2021/266), on the store and the subfield vector OLE of RR22; after
+//! Pinkas, Schneider, Tkachenko and Yanai, *Efficient Circuit-Based PSI with Linear Communication*
+//! (EUROCRYPT 2019, PSTY19). B is GF(2^64), or for very large sets a wider part of GF(2^128).
 //!
 //! *Offline.*
 //! 1. The vector OLE of [`rr22`](crate::rr22); lookups for the equality tests
@@ -21,12 +21,12 @@
 //!    has a key (y, i) for each item y, where function i led y to its bin. The sender has the keys
 //!    (x, 1), (x, 2) and (x, 3) for each item x.
 //! 3. Both run the oblivious PRF F of [`rr22`](crate::rr22) on these keys.
-//! 4. The sender draws a target t_j ∈ B for each bin j, and sends *hints*: a key-value store in which
-//!    each key (x, i) has t_j + G_0(F(x, i)), where j is the i-th bin of x. For its key in bin j the
-//!    receiver takes what the store has, plus G_0(F): this is t_j if the item is shared, and random
-//!    otherwise. In an empty bin it takes a random number. For column c of numbers v the sender also
-//!    draws u_j modulo 2^64, and each key has v(x) − u_j under the mask G_c(F(x, i)) in a further
-//!    store.
+//! 4. The sender draws a target t_j ∈ B for each bin j, and sends *hints*: a key-value store in
+//!    which each key (x, i) has t_j + G_0(F(x, i)), where j is the i-th bin of x. For its key in
+//!    bin j the receiver takes what the store has, plus G_0(F): this is t_j if the item is shared,
+//!    and random otherwise. In an empty bin it takes a random number. For column c of numbers v the
+//!    sender also draws u_j modulo 2^64, and each key has v(x) − u_j under the mask G_c(F(x, i)) in
+//!    a further store.
 //! 5. Equality tests: for each bin, shares of whether both have the same number.
 //! 6. The output is made from these shares.
 //!
@@ -45,15 +45,15 @@
 //! - The sender sorts its items, so that its messages do not depend on their order.
 //!
 //! **Security.** Semi-honest: that of the PRF ([`rr22`](crate::rr22)), of silent OT, and of the
-//! equality tests. To the receiver, hints are a random vector except at its own keys. It has at most
-//! one key per bin and gets t_j there, which is random and used nowhere else. The sender sees the
-//! receiver's store, and otherwise only uniform data. For a column, the receiver decodes v(x) − u_j
-//! for at most one item per bin, and u_j hides it.
+//! equality tests. To the receiver, hints are a random vector except at its own keys. It has at
+//! most one key per bin and gets t_j there, which is random and used nowhere else. The sender sees
+//! the receiver's store, and otherwise only uniform data. For a column, the receiver decodes v(x) −
+//! u_j for at most one item per bin, and u_j hides it.
 //!
 //! **Cost.** [`Plan::cost`](psijoin_psi::Plan::cost) is exact. Online: m·log2|B| bits for the
-//! receiver's store, with m about 1.27·n_receiver, and for the hints, with m about 3.8·n_sender. Each
-//! column takes a store of hints with 64 bits in place of log2|B|. The tests take about 21 lookups of
-//! 19 bits per bin.
+//! receiver's store, with m about 1.27·n_receiver, and for the hints, with m about 3.8·n_sender.
+//! Each column takes a store of hints with 64 bits in place of log2|B|. The tests take about 21
+//! lookups of 19 bits per bin.
 
 use psijoin_psi::{Adversary, Info, OutputKind, Protocol};
 

@@ -1,5 +1,6 @@
-//! Sealing payloads of 32 bytes, each under a key of its own: as `payloads` does it, with everything that the sender does there, and by
-//! an authenticated cipher of a library: `cargo bench -p psijoin-psi --bench payloads`.
+//! Sealing payloads of 32 bytes, each under a key of its own: as `payloads` does it, with
+//! everything that the sender does there, and by an authenticated cipher of a library:
+//! `cargo bench -p psijoin-psi --bench payloads`.
 
 use std::hint::black_box;
 

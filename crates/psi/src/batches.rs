@@ -15,7 +15,8 @@ pub trait Batches: Sync {
     /// Returns the number of batches.
     fn batches(&self) -> usize;
 
-    /// The items of a batch, digested as [`Plan::items`] does. Each batch is asked for once, one after the other.
+    /// The items of a batch, digested as [`Plan::items`] does. Each batch is asked for once, one
+    /// after the other.
     ///
     /// # Errors
     /// If they cannot be had.
@@ -37,8 +38,8 @@ impl Batches for Items {
     }
 }
 
-/// As [`Input`](crate::Input), of a party whose set need not fit into memory. What it says does not depend on how much of that
-/// it has, nor on how its items are cut into batches.
+/// As [`Input`](crate::Input), of a party whose set need not fit into memory. What it says does not
+/// depend on how much of that it has, nor on how its items are cut into batches.
 #[derive(Clone, Copy)]
 pub struct BatchInput<'a> {
     /// Its items.
@@ -55,8 +56,8 @@ impl BatchInput<'_> {
     /// Calls `take` with the items of each batch.
     ///
     /// # Errors
-    /// If a batch cannot be had, they are not as many in all as [`Batches::items`] says, or their digests do not have this length;
-    /// and that of `take`.
+    /// If a batch cannot be had, they are not as many in all as [`Batches::items`] says, or their
+    /// digests do not have this length; and that of `take`.
     pub fn each(
         &self,
         digest_bytes: usize,
@@ -78,7 +79,8 @@ impl BatchInput<'_> {
         }
     }
 
-    /// Checks that it fits the plan, and that the folder has room for what the run keeps beyond the budget.
+    /// Checks that it fits the plan, and that the folder has room for what the run keeps beyond the
+    /// budget.
     pub(crate) fn check(&self, plan: &Plan, role: Role) -> Result<(), Error> {
         let Some(kept_bytes) = plan.kept_bytes(role) else {
             return Err(Error::Misuse("this plan takes all items at once"));

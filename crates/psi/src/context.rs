@@ -16,11 +16,12 @@ pub struct Input<'a> {
     /// per item each. Neither the positive numbers of a column nor its negative ones may add up to
     /// more than an `i64` holds.
     pub columns: &'a [Vec<i64>],
-    /// What it gives for each shared item ([`OutputKind::payload_bytes`](crate::OutputKind::payload_bytes)): the
-    /// payloads of all items, one after the other.
+    /// What it gives for each shared item
+    /// ([`OutputKind::payload_bytes`](crate::OutputKind::payload_bytes)): the payloads of all
+    /// items, one after the other.
     pub payloads: &'a [u8],
-    /// Public randomness to which both parties contributed after both sets were fixed, fresh for each
-    /// session. The digests come from it. All attempts at a session share it ([`Ledger`]).
+    /// Public randomness to which both parties contributed after both sets were fixed, fresh for
+    /// each session. The digests come from it. All attempts at a session share it ([`Ledger`]).
     pub joint_seed: &'a JointSeed,
 }
 

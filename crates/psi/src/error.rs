@@ -141,8 +141,9 @@ impl Error {
 }
 
 impl Error {
-    /// Tells the peer why this party gives up. That a payload cannot be opened is not told: only payloads of
-    /// shared items are opened, so a peer that seals one of them wrongly would learn whether it is shared.
+    /// Tells the peer why this party gives up. That a payload cannot be opened is not told: only
+    /// payloads of shared items are opened, so a peer that seals one of them wrongly would learn
+    /// whether it is shared.
     pub fn tell(&self, channel: &mut Channel) {
         if !matches!(self, Self::Payload) {
             channel.abort(self.abort_code());

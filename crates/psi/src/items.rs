@@ -30,8 +30,9 @@ pub struct Items {
 }
 
 impl Items {
-    /// Digests `fingerprints` to `digest_bytes` (16 or 32) each, under the seed that both parties agreed
-    /// on after both had fixed their sets. For a plan, use [`Plan::items`](crate::Plan::items).
+    /// Digests `fingerprints` to `digest_bytes` (16 or 32) each, under the seed that both parties
+    /// agreed on after both had fixed their sets. For a plan, use
+    /// [`Plan::items`](crate::Plan::items).
     ///
     /// # Panics
     /// If `digest_bytes` is neither 16 nor 32.
@@ -53,8 +54,8 @@ impl Items {
         digests.into()
     }
 
-    /// Digests `fingerprints`, and tells which of `parts` parts each item is in: a further word of the hash that a
-    /// digest is cut from. So within a part digests are uniform.
+    /// Digests `fingerprints`, and tells which of `parts` parts each item is in: a further word of
+    /// the hash that a digest is cut from. So within a part digests are uniform.
     ///
     /// # Panics
     /// If `digest_bytes` is neither 16 nor 32, or there are more than [`parts::MAX_PARTS`].

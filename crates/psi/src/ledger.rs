@@ -7,14 +7,15 @@ use crate::{Context, Error, Output, Result, Role};
 
 /// What a party keeps of a session, so that one that broke off can go on.
 ///
-/// The *steps* of a session in parts are its parts, and then what is opened in the end, if anything is.
-/// A plan that is not in parts has one step, 0. A step that is done is not run again: the ledger gives
-/// what it gave.
+/// The *steps* of a session in parts are its parts, and then what is opened in the end, if anything
+/// is. A plan that is not in parts has one step, 0. A step that is done is not run again: the
+/// ledger gives what it gave.
 ///
-/// A step that is not done on both sides runs again, with the randomness that the ledger has for it: the party says what it
-/// said before, bit for bit, as long as it hears what it heard before, and otherwise nothing. So whoever goes on with
-/// another set, or with an old copy of what it kept, gets no second answer. That takes the same items in the
-/// same order, and the same [joint seed](crate::Input::joint_seed), in each attempt.
+/// A step that is not done on both sides runs again, with the randomness that the ledger has for
+/// it: the party says what it said before, bit for bit, as long as it hears what it heard before,
+/// and otherwise nothing. So whoever goes on with another set, or with an old copy of what it kept,
+/// gets no second answer. That takes the same items in the same order, and the same [joint
+/// seed](crate::Input::joint_seed), in each attempt.
 pub trait Ledger: Sync {
     /// Returns whether this step is done on both sides.
     fn has(&self, step: u32) -> bool;
@@ -31,8 +32,8 @@ pub trait Ledger: Sync {
     /// If it cannot be kept, or must not run again.
     fn begin(&self, step: u32) -> Result<Attempt>;
 
-    /// A step is done, of the run with this name. It gave this output, or payloads that cannot be opened.
-    /// When this returns, it has been kept. Several parts may be done at the same time.
+    /// A step is done, of the run with this name. It gave this output, or payloads that cannot be
+    /// opened. When this returns, it has been kept. Several parts may be done at the same time.
     ///
     /// # Errors
     /// If it cannot be kept, or an earlier run of it had another name: the session fails.
@@ -50,7 +51,8 @@ pub struct Attempt {
 /// What both parties call a run of a step: a hash of all that was said in it.
 pub type RunName = [u8; 32];
 
-/// Runs a step over the context's channel, and keeps what it gives. If it fails, this tells the peer why.
+/// Runs a step over the context's channel, and keeps what it gives. If it fails, this tells the
+/// peer why.
 ///
 /// # Errors
 /// Those of `run` and of the ledger.

@@ -10,9 +10,10 @@
 //!    used over a later channel.
 //! 3. [`Prepared::run`] runs the online phase on an [`Input`] and returns an [`Output`].
 //!
-//! [`run`] does 2 and 3, overlapping where a protocol can; so does [`run_batches`], for a plan that takes items some at a time. A protocol implements a [`Party`] for
-//! each role. A caller goes through [`prepare`] and [`run`], which check what they are given and
-//! tell the peer if this party gives up.
+//! [`run`] does 2 and 3, overlapping where a protocol can; so does [`run_batches`], for a plan that
+//! takes items some at a time. A protocol implements a [`Party`] for each role. A caller goes
+//! through [`prepare`] and [`run`], which check what they are given and tell the peer if this party
+//! gives up.
 //!
 //! The interface is at the root. Beside it:
 //!
@@ -25,8 +26,8 @@
 //! | [`payloads`] | what travels with shared items |
 //! | [`pair`] | both parties in one process, for tests, benches and demonstrations |
 //!
-//! The protocols themselves live in crates of their own, family by family; the crate `psijoin` lists
-//! them all, and is what to depend on.
+//! The protocols themselves live in crates of their own, family by family; the crate `psijoin`
+//! lists them all, and is what to depend on.
 //!
 //! # Deterministic given its seeds
 //!

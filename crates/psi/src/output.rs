@@ -12,8 +12,8 @@ use crate::{Role, Shares, TotalShares, positions::PositionSet};
 pub enum OutputKind {
     /// The receiver learns which of its items are shared.
     Rows,
-    /// The receiver learns which of its items are shared, and gets the sender's payload of each; the sender
-    /// perhaps learns as much.
+    /// The receiver learns which of its items are shared, and gets the sender's payload of each;
+    /// the sender perhaps learns as much.
     Payloads(Payloads),
     /// The receiver learns how many items are shared.
     Count,
@@ -84,8 +84,8 @@ impl fmt::Display for OutputKind {
 pub struct Payloads {
     /// Bytes of the sender's payload of each of its items; none if 0.
     pub from_sender: u32,
-    /// Whether the sender learns, too, which of its items are shared; and then bytes of the receiver's payload
-    /// of each of these.
+    /// Whether the sender learns, too, which of its items are shared; and then bytes of the
+    /// receiver's payload of each of these.
     pub back: Option<u32>,
 }
 
@@ -200,8 +200,8 @@ pub struct Matched {
 }
 
 impl Matched {
-    /// Rows and payloads in the order of rows, among `items` items, each row once: from positions in any order, with a
-    /// payload of `bytes` bytes for each, one after the other.
+    /// Rows and payloads in the order of rows, among `items` items, each row once: from positions
+    /// in any order, with a payload of `bytes` bytes for each, one after the other.
     ///
     /// # Panics
     /// If there are fewer payloads, or a position is beyond the items.

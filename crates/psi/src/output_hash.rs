@@ -1,4 +1,5 @@
-//! The last hash of a protocol: from what both parties know of a shared item to its mask, and to a key.
+//! The last hash of a protocol: from what both parties know of a shared item to its mask, and to a
+//! key.
 
 use std::ops::Range;
 
@@ -16,7 +17,8 @@ const BATCH: usize = 256;
 pub struct Outputs {
     /// Of each item 128 bits that its mask is made from.
     pub hashes: Buffer<u128>,
-    /// Of each item the 128 bits that follow, which its hash says nothing about. There are none if only masks are needed.
+    /// Of each item the 128 bits that follow, which its hash says nothing about. There are none if
+    /// only masks are needed.
     pub keys: Buffer<u128>,
 }
 

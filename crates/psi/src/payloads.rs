@@ -1,44 +1,54 @@
-//! Payloads: what travels with the shared items, at the end of a protocol that gives each party an output for each of
-//! its items, as an oblivious PRF does.
+//! Payloads: what travels with the shared items, at the end of a protocol that gives each party an
+//! output for each of its items, as an oblivious PRF does.
 //!
-//! **Functionality.** The receiver learns which of its items the sender has, and the sender's payload of each. If
-//! [the sender learns as much](Payloads::back), it learns which of its items the receiver has, and the receiver's payload of each. All
-//! payloads of a party have the same length, which both know.
+//! **Functionality.** The receiver learns which of its items the sender has, and the sender's
+//! payload of each. If [the sender learns as much](Payloads::back), it learns which of its items
+//! the receiver has, and the receiver's payload of each. All payloads of a party have the same
+//! length, which both know.
 //!
-//! **Steps.** F(x) is the output of an item x, the same for both parties: a hash and a key of 128 bits each
-//! ([`Outputs`]). The mask of x is made from its hash alone, and what must stay secret from its key: Stream and Claim are BLAKE3
-//! under different keys from the joint seed.
-//! 1. The sender sends the mask of each of its items, sorted ([`sorted_masks`](crate::sorted_masks)).
-//! 2. In the same order, it sends its payloads, each sealed under the Stream of its item's key (`seal.rs`).
+//! **Steps.** F(x) is the output of an item x, the same for both parties: a hash and a key of 128
+//! bits each ([`Outputs`]). The mask of x is made from its hash alone, and what must stay secret
+//! from its key: Stream and Claim are BLAKE3 under different keys from the joint seed.
+//! 1. The sender sends the mask of each of its items, sorted
+//!    ([`sorted_masks`](crate::sorted_masks)).
+//! 2. In the same order, it sends its payloads, each sealed under the Stream of its item's key
+//!    (`seal.rs`).
 //! 3. The receiver finds its own masks among these, and opens the payloads of what it finds.
 //!
 //! If the sender learns, too:
 //!
-//! 4. The receiver sends a bit per mask, which says whether it has the item, and Claim(k_1 + k_2 + …) for the keys of those
-//!    that it has, added bit by bit (`claim.rs`).
-//! 5. It sends their payloads in the same order, and then zeros, up to as many as the smaller set has items.
+//! 4. The receiver sends a bit per mask, which says whether it has the item, and Claim(k_1 + k_2 +
+//!    …) for the keys of those that it has, added bit by bit (`claim.rs`).
+//! 5. It sends their payloads in the same order, and then zeros, up to as many as the smaller set
+//!    has items.
 //! 6. The sender compares the claim with its own.
 //!
-//! **Security.** To a receiver that does not have F(x), it is a random number of 256 bits. So the mask is uniform, and says nothing
-//! about the key; and what is hashed from the key is random if BLAKE3 is a random oracle: the sealed payload of an item that is
-//! not shared is uniform bits, too. A sealed payload that was changed is noticed, except with a probability below 2^-116. No length
-//! depends on what is shared.
+//! **Security.** To a receiver that does not have F(x), it is a random number of 256 bits. So the
+//! mask is uniform, and says nothing about the key; and what is hashed from the key is random if
+//! BLAKE3 is a random oracle: the sealed payload of an item that is not shared is uniform bits,
+//! too. A sealed payload that was changed is noticed, except with a probability below 2^-116. No
+//! length depends on what is shared.
 //!
-//! *Malicious parties.* A sender may seal what it likes, or seal wrongly. Then the receiver's run fails with [`Error::Payload`], but only after
-//! all has been said, and without a word to the sender: it would tell whether that item is shared. A receiver can
-//! only claim items whose outputs it has: the bits fix the set whose keys are added, and a sum with a key that the receiver does not
-//! have is uniform to it, whatever set it chooses, so it guesses the sum with a probability of 2^-128. It can claim fewer, stop after
-//! step 3, and give any payload. Nothing forces it to let the sender learn.
+//! *Malicious parties.* A sender may seal what it likes, or seal wrongly. Then the receiver's run
+//! fails with [`Error::Payload`], but only after all has been said, and without a word to the
+//! sender: it would tell whether that item is shared. A receiver can only claim items whose outputs
+//! it has: the bits fix the set whose keys are added, and a sum with a key that the receiver does
+//! not have is uniform to it, whatever set it chooses, so it guesses the sum with a probability of
+//! 2^-128. It can claim fewer, stop after step 3, and give any payload. Nothing forces it to let
+//! the sender learn.
 //!
-//! **Failures.** The masks of two items that are not the same are equal: of any of the receiver and any of the sender, or any two
-//! of the sender, whose ranks would be confused. Two keys are equal, so that a stream is used twice ([`comparisons`]).
+//! **Failures.** The masks of two items that are not the same are equal: of any of the receiver and
+//! any of the sender, or any two of the sender, whose ranks would be confused. Two keys are equal,
+//! so that a stream is used twice ([`comparisons`]).
 //!
-//! **Cost.** The sender's masks, and 16 bytes more per item than its payloads have. Back, a bit per item of the sender, 32 bytes, and the
-//! receiver's payloads of the smaller set. If the sender learns, that is one flight more. Each party gets a key with an item's hash, from the
-//! same call, so that it hashes once more only per payload that it seals or opens.
+//! **Cost.** The sender's masks, and 16 bytes more per item than its payloads have. Back, a bit per
+//! item of the sender, 32 bytes, and the receiver's payloads of the smaller set. If the sender
+//! learns, that is one flight more. Each party gets a key with an item's hash, from the same call,
+//! so that it hashes once more only per payload that it seals or opens.
 //!
-//! Sealing is our own, from the many-row hash and a one-time authenticator: with a key for each item,
-//! a library's cipher takes more than twice as long (`cargo bench -p psijoin-psi --bench payloads`).
+//! Sealing is our own, from the many-row hash and a one-time authenticator: with a key for each
+//! item, a library's cipher takes more than twice as long
+//! (`cargo bench -p psijoin-psi --bench payloads`).
 
 use std::ops::Range;
 
@@ -77,7 +87,8 @@ const AHEAD: usize = 16;
 /// Elements that a task collects.
 const CHUNK: usize = 1 << 14;
 
-/// The pairs of items whose masks must differ for a run to succeed. That their keys differ is charged to the budget.
+/// The pairs of items whose masks must differ for a run to succeed. That their keys differ is
+/// charged to the budget.
 ///
 /// # Errors
 /// If the budget does not allow it.
@@ -119,7 +130,8 @@ struct Ranked<'a> {
     payloads: &'a [u8],
 }
 
-/// What of the receiver's is shared, in the order of the sender's masks; and what it has, place by place.
+/// What of the receiver's is shared, in the order of the sender's masks; and what it has, place by
+/// place.
 struct Shared<'a> {
     /// The rank of each mask that is shared.
     ranks: Vec<u32>,
@@ -227,7 +239,8 @@ impl Delivery {
         let places = order(&hashes);
         let sorted = gathered(&hashes, &places);
         drop(hashes);
-        // The receiver may still be busy with its own masks: what comes later is prepared before these are sent.
+        // The receiver may still be busy with its own masks: what comes later is prepared before
+        // these are sent.
         let ranked = Ranked {
             keys: gathered(&keys, &places),
             positions: gathered(positions, &places),
@@ -304,8 +317,8 @@ impl Delivery {
     /// The receiver's steps.
     ///
     /// # Errors
-    /// If the channel breaks, the peer sent something that is not masks, or luck fails. [`Error::Payload`] if a payload
-    /// cannot be opened.
+    /// If the channel breaks, the peer sent something that is not masks, or luck fails.
+    /// [`Error::Payload`] if a payload cannot be opened.
     ///
     /// # Panics
     /// As [`send`](Self::send).
@@ -357,8 +370,8 @@ impl Delivery {
         })
     }
 
-    /// Step 2 of the receiver: the payloads of what is shared, in the order of the input, and whether all are what was
-    /// sealed.
+    /// Step 2 of the receiver: the payloads of what is shared, in the order of the input, and
+    /// whether all are what was sealed.
     fn receive_sealed(
         &self,
         shared: &Shared<'_>,
@@ -452,7 +465,8 @@ fn gathered<T: Pod + Send + Sync>(elements: &[T], places: &[u32]) -> Buffer<T> {
     gathered
 }
 
-/// The payload of the i-th of these positions, of `bytes` bytes. The positions that follow should be asked for next.
+/// The payload of the i-th of these positions, of `bytes` bytes. The positions that follow should
+/// be asked for next.
 fn payload_at<'a>(payloads: &'a [u8], positions: &[u32], i: usize, bytes: usize) -> &'a [u8] {
     let start_of = |position: u32| position as usize * bytes;
     if let Some(later) = positions.get(i + AHEAD) {

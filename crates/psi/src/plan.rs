@@ -54,8 +54,8 @@ pub struct Parts {
 }
 
 impl Parts {
-    /// A party's items: digests under the seed that both parties agreed on after both had fixed their sets, and the part
-    /// of each.
+    /// A party's items: digests under the seed that both parties agreed on after both had fixed
+    /// their sets, and the part of each.
     pub fn items(&self, fingerprints: &[Fingerprint], joint_seed: &JointSeed) -> Items {
         let digest_bytes = self.plan.digest_bytes();
         Items::digest_in_parts(fingerprints, joint_seed, digest_bytes, self.shape.parts)
@@ -93,8 +93,8 @@ impl Plan {
         }
     }
 
-    /// Refuses a run, since it would take longer than anyone waits. `what_to_do` says so, and what to do
-    /// instead.
+    /// Refuses a run, since it would take longer than anyone waits. `what_to_do` says so, and what
+    /// to do instead.
     #[must_use]
     pub fn refused(self, what_to_do: &'static str) -> Self {
         Self {
@@ -119,8 +119,8 @@ impl Plan {
         }
     }
 
-    /// Lets the plan also take items batch by batch ([`run_batches`]). The sender and the receiver keep so many bytes then, in
-    /// memory or on disk.
+    /// Lets the plan also take items batch by batch ([`run_batches`]). The sender and the receiver
+    /// keep so many bytes then, in memory or on disk.
     #[must_use]
     pub fn by_batches(self, kept_bytes: [u64; 2]) -> Self {
         Self {
@@ -129,8 +129,8 @@ impl Plan {
         }
     }
 
-    /// Returns how many bytes a party keeps, in memory or on disk, of a run that takes its items batch by batch; `None` if all items must
-    /// be there at once.
+    /// Returns how many bytes a party keeps, in memory or on disk, of a run that takes its items
+    /// batch by batch; `None` if all items must be there at once.
     pub fn kept_bytes(&self, role: Role) -> Option<u64> {
         self.kept_bytes.map(|bytes| bytes[role as usize])
     }
@@ -150,8 +150,8 @@ impl Plan {
         self.parts.as_ref()
     }
 
-    /// A party's items as this plan takes them: digests under the seed that both parties agreed on after
-    /// both had fixed their sets, and the part of each item if there are parts.
+    /// A party's items as this plan takes them: digests under the seed that both parties agreed on
+    /// after both had fixed their sets, and the part of each item if there are parts.
     pub fn items(&self, fingerprints: &[Fingerprint], joint_seed: &JointSeed) -> Items {
         match &self.parts {
             None => Items::digest(fingerprints, joint_seed, self.digest_bytes()),
@@ -201,8 +201,8 @@ impl Plan {
         self.derived.base.digest_bytes
     }
 
-    /// Returns whether a run is refused though it could be planned, because it would take longer than
-    /// anyone waits.
+    /// Returns whether a run is refused though it could be planned, because it would take longer
+    /// than anyone waits.
     ///
     /// # Errors
     /// What to do instead.
@@ -266,11 +266,12 @@ pub trait Party: Sized + Send + 'static {
         Self::offline(params, context)?.online(params, input, context)
     }
 
-    /// Runs both phases on items that come batch by batch, if the plan takes them so ([`Plan::by_batches`]). The messages are
-    /// those of [`at_once`](Self::at_once).
+    /// Runs both phases on items that come batch by batch, if the plan takes them so
+    /// ([`Plan::by_batches`]). The messages are those of [`at_once`](Self::at_once).
     ///
     /// # Errors
-    /// As [`at_once`](Self::at_once), and if items cannot be had, or what exceeds memory cannot be kept.
+    /// As [`at_once`](Self::at_once), and if items cannot be had, or what exceeds memory cannot be
+    /// kept.
     fn batch_by_batch(_: &Self::Params, _: &BatchInput, _: &mut Context) -> Result<Output, Error> {
         Err(Error::Misuse("this plan takes all items at once"))
     }
@@ -389,10 +390,12 @@ pub fn run(plan: &Plan, role: Role, input: &Input, context: &mut Context) -> Res
         .inspect_err(|error| error.tell(context.channel))
 }
 
-/// As [`run`], of a plan that [takes batches](Plan::takes_batches). The peer may run all of its items at once.
+/// As [`run`], of a plan that [takes batches](Plan::takes_batches). The peer may run all of its
+/// items at once.
 ///
 /// # Errors
-/// As [`run`]; and if items cannot be had, or what exceeds the budget cannot be written, or there is no room for it.
+/// As [`run`]; and if items cannot be had, or what exceeds the budget cannot be written, or there
+/// is no room for it.
 pub fn run_batches(
     plan: &Plan,
     role: Role,

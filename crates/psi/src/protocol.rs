@@ -40,8 +40,9 @@ pub struct Info {
     pub paper: &'static str,
     /// Whom it is secure against.
     pub adversary: Adversary,
-    /// What the messages tell either party beyond the output, if the other one is as [`adversary`](Self::adversary) says. What else
-    /// a session tells, such as settings that are compared, is not the protocol's.
+    /// What the messages tell either party beyond the output, if the other one is as
+    /// [`adversary`](Self::adversary) says. What else a session tells, such as settings that are
+    /// compared, is not the protocol's.
     pub leaks: &'static str,
     /// Raised by any change of what goes over the wire.
     pub version: u32,
@@ -159,13 +160,13 @@ impl Protocol {
         Ok(())
     }
 
-    /// Derives every parameter for one run. If the result follows from the sizes of the sets (one is
-    /// empty, or a threshold or a minimum intersection exceeds the smaller one), the plan sends
+    /// Derives every parameter for one run. If the result follows from the sizes of the sets (one
+    /// is empty, or a threshold or a minimum intersection exceeds the smaller one), the plan sends
     /// nothing.
     ///
     /// # Errors
-    /// If the protocol does not compute the output, a set is too large for one run, or no parameters
-    /// reach the security level.
+    /// If the protocol does not compute the output, a set is too large for one run, or no
+    /// parameters reach the security level.
     pub fn plan(&self, request: &Request) -> Result<Plan, Error> {
         let derive = match self.derive {
             Derive::Own(derive) => derive,

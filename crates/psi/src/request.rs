@@ -110,8 +110,8 @@ impl Request {
         Self { path, ..self }
     }
 
-    /// Returns whether the result follows from the sizes of the sets, which both parties know: a set is empty, a
-    /// threshold is 0, or a threshold or a minimum exceeds the smaller set.
+    /// Returns whether the result follows from the sizes of the sets, which both parties know: a
+    /// set is empty, a threshold is 0, or a threshold or a minimum exceeds the smaller set.
     pub fn is_decided(&self) -> bool {
         let most = self.sizes.smaller();
         most == 0

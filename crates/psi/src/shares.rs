@@ -81,8 +81,8 @@ impl Drop for Shares {
     }
 }
 
-/// A party's additive shares, modulo 2^64, of what is added up over the shared items. Alone they are
-/// random numbers.
+/// A party's additive shares, modulo 2^64, of what is added up over the shared items. Alone they
+/// are random numbers.
 #[derive(Clone, Default, PartialEq, Eq)]
 pub struct TotalShares {
     /// Of the sum of each column, the sender's columns first.

@@ -187,8 +187,8 @@ impl SortedMasks {
         })
     }
 
-    /// Receives the sender's masks, and returns which of them own hashes have: the ranks of these masks, ascending,
-    /// and the position of the hash for each.
+    /// Receives the sender's masks, and returns which of them own hashes have: the ranks of these
+    /// masks, ascending, and the position of the hash for each.
     ///
     /// # Errors
     /// As [`receive`](Self::receive).
@@ -223,8 +223,8 @@ impl SortedMasks {
             .concat())
     }
 
-    /// Receives the sender's masks, and returns what `inspect` makes of those of each message, given how many
-    /// came before; they ascend.
+    /// Receives the sender's masks, and returns what `inspect` makes of those of each message,
+    /// given how many came before; they ascend.
     ///
     /// # Errors
     /// As [`receive`](Self::receive).

@@ -1,9 +1,10 @@
-//! What `auto` takes, beside all that it may take: both parties in one process, one thread each, over emulated links.
+//! What `auto` takes, beside all that it may take: both parties in one process, one thread each,
+//! over emulated links.
 //!
-//! `cargo bench -p psijoin --bench auto` prints a table in Markdown: for each size and network, the median time of
-//! each candidate, the one that `auto` takes, and how much longer that takes than the best. `… -- rows` and
-//! `… -- count` print one half of it; names of networks, such as `wan:100mbps,80ms`, choose among those, and
-//! sizes, such as `4096` or `1024:65536`, among these.
+//! `cargo bench -p psijoin --bench auto` prints a table in Markdown: for each size and network, the
+//! median time of each candidate, the one that `auto` takes, and how much longer that takes than
+//! the best. `… -- rows` and `… -- count` print one half of it; names of networks, such as
+//! `wan:100mbps,80ms`, choose among those, and sizes, such as `4096` or `1024:65536`, among these.
 
 #![allow(clippy::print_stdout)]
 

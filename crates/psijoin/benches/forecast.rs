@@ -1,13 +1,15 @@
 //! Forecasts beside what then runs.
 //!
-//! `cargo bench -p psijoin --bench forecast -- networks` prints a table, in Markdown: each protocol of
-//! [`PROTOCOLS`] is traced once, and its forecast for each of [`NETWORKS`] stands beside the median of
-//! emulated runs. Both parties share this machine's processors there, as they do in the simulation.
+//! `cargo bench -p psijoin --bench forecast -- networks` prints a table, in Markdown: each protocol
+//! of [`PROTOCOLS`] is traced once, and its forecast for each of [`NETWORKS`] stands beside the
+//! median of emulated runs. Both parties share this machine's processors there, as they do in the
+//! simulation.
 //!
-//! `… -- sizes` prints another one: what a profile without the run at a size predicts for that size.
+//! `… -- sizes` prints another one: what a profile without the run at a size predicts for that
+//! size.
 //!
-//! `… -- planner` prints a third one: what the planner says, by the shipped calibration and by one of this machine,
-//! beside what then runs.
+//! `… -- planner` prints a third one: what the planner says, by the shipped calibration and by one
+//! of this machine, beside what then runs.
 //!
 //! More arguments are names of protocols or networks: only those, then.
 

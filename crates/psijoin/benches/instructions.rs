@@ -1,9 +1,9 @@
-//! Instructions of the kernels and of two small runs, as callgrind counts them: the same on any x86-64
-//! machine with AVX2, however busy it is, so that a regression shows in review.
+//! Instructions of the kernels and of two small runs, as callgrind counts them: the same on any
+//! x86-64 machine with AVX2, however busy it is, so that a regression shows in review.
 //!
 //! `cargo bench -p psijoin --bench instructions` compares with `benches/instructions.txt`, and
-//! `… -- --update` writes it again. It needs valgrind. Counts depend on the compiler, whose version the
-//! file names; they are rounded to three digits, since what waits for a message counts too.
+//! `… -- --update` writes it again. It needs valgrind. Counts depend on the compiler, whose version
+//! the file names; they are rounded to three digits, since what waits for a message counts too.
 
 #![allow(clippy::print_stdout)]
 

@@ -1,23 +1,24 @@
-//! Large sessions in parts of any size, to find which size is best: both parties in this process, on random tables that are
-//! made part by part.
+//! Large sessions in parts of any size, to find which size is best: both parties in this process,
+//! on random tables that are made part by part.
 //!
 //! ```text
 //! cargo bench -p psijoin --bench parts -- rr22 2^24 --parts 8,16,32 --runs 3
 //! cargo bench -p psijoin --bench parts -- rr22-circuit 2^21 --parts 4 --count --streams 2 --threads 2
 //! ```
 //!
-//! With `--memory BYTES`, each party first sorts its table into parts, and holds no more of it in memory than that; what is
-//! beyond is spilled to `--spill-dir`, or to the system's folder for temporary files:
+//! With `--memory BYTES`, each party first sorts its table into parts, and holds no more of it in
+//! memory than that; what is beyond is spilled to `--spill-dir`, or to the system's folder for
+//! temporary files:
 //!
 //! ```text
 //! cargo bench -p psijoin --bench parts -- rr22 1e8 --parts 70 --memory 1e8 --streams 3 --threads 2 --runs 1
 //! ```
 //!
-//! With `--alone`, each party then runs alone, with the same randomness, against what the other one said: what it takes
-//! if it has the processor to itself.
+//! With `--alone`, each party then runs alone, with the same randomness, against what the other one
+//! said: what it takes if it has the processor to itself.
 //!
-//! A line per run: wall time, and what all threads of both parties computed, in all and per item of one side; bits per
-//! item; and the most memory of the process so far.
+//! A line per run: wall time, and what all threads of both parties computed, in all and per item of
+//! one side; bits per item; and the most memory of the process so far.
 
 #![allow(clippy::print_stdout)]
 
@@ -221,7 +222,8 @@ impl Setting {
     }
 }
 
-/// What all threads of this process have computed, in the kernel's ticks of a hundredth of a second: proc_pid_stat(5).
+/// What all threads of this process have computed, in the kernel's ticks of a hundredth of a
+/// second: proc_pid_stat(5).
 fn processor_seconds() -> f64 {
     let stat = fs::read_to_string("/proc/self/stat").unwrap_or_default();
     let (_, fields) = stat.rsplit_once(')').unwrap_or_default();

@@ -1,5 +1,5 @@
-//! Any function of the shared items: each party gets shares of the intersection, and both evaluate a
-//! circuit over them. `cargo run --example custom_circuit`.
+//! Any function of the shared items: each party gets shares of the intersection, and both evaluate
+//! a circuit over them. `cargo run --example custom_circuit`.
 
 #![allow(clippy::print_stdout)]
 

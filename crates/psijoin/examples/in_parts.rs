@@ -1,7 +1,8 @@
 //! Tables that give their items part by part, so that they need not fit into memory:
 //! `cargo run --example in_parts`.
 //!
-//! Here a table is a folder with a file of fingerprints per part, written in one pass over the items.
+//! Here a table is a folder with a file of fingerprints per part, written in one pass over the
+//! items.
 
 #![allow(clippy::print_stdout)]
 

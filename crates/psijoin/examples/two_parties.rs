@@ -2,8 +2,8 @@
 //! `cargo run --example two_parties`.
 //!
 //! Here they are two threads. On two machines each makes its identity once, with
-//! `Identity::generate` and `write_new`, tells the other its fingerprint over a way that both trust,
-//! and one of them listens at an address that the other can reach.
+//! `Identity::generate` and `write_new`, tells the other its fingerprint over a way that both
+//! trust, and one of them listens at an address that the other can reach.
 
 #![allow(clippy::print_stdout)]
 

@@ -100,8 +100,8 @@ impl Join {
     }
 
     /// Sets what this party has measured of the network: what
-    /// [`Connection::measured`](crate::transport::Connection::measured) says. Both parties tell the other, and
-    /// [`auto`] goes by both. By default, nothing is known.
+    /// [`Connection::measured`](crate::transport::Connection::measured) says. Both parties tell the
+    /// other, and [`auto`] goes by both. By default, nothing is known.
     #[must_use]
     pub fn measured(self, measured: Measured) -> Self {
         Self { measured, ..self }
@@ -134,8 +134,8 @@ impl Join {
         self.run(Role::Receiver, channel, fingerprints(items), columns, &[])
     }
 
-    /// Plays this role where shared items come with [payloads](OutputKind::Payloads). `payloads` are this party's own, of
-    /// all items, one after the other; none if it gives nothing.
+    /// Plays this role where shared items come with [payloads](OutputKind::Payloads). `payloads`
+    /// are this party's own, of all items, one after the other; none if it gives nothing.
     ///
     /// ```
     /// use psijoin::{Join, Matched, Output, OutputKind, Payloads, Role, channel::memory};

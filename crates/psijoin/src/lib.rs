@@ -14,17 +14,19 @@
 //! # Ok::<(), psijoin::JoinError>(())
 //! ```
 //!
-//! [`Join`] says which of 28 protocols, and what is to be learned: rows, a count, whether a threshold
-//! is reached, sums over columns, or [shares](circuits) of the intersection for any circuit.
+//! [`Join`] says which of 28 protocols, and what is to be learned: rows, a count, whether a
+//! threshold is reached, sums over columns, or [shares](circuits) of the intersection for any
+//! circuit.
 //!
 //! # One level below
 //! A [`Join`] hashes items, compares how both sides were set up, draws a seed, plans and runs. To
 //! do some of that in another way, take the parts:
 //!
-//! 1. [`plan`](fn@plan) makes a [`Plan`] for a [`Protocol`] of the [`registry`] from a [`Request`], with every
-//!    parameter derived and the [`Cost`] known to the byte. Large sets are planned in [`parts`];
-//! 2. once both parties have fixed their sets, they draw a [`JointSeed`] over their channel, and each
-//!    digests its items under it ([`Plan::items`]);
+//! 1. [`plan`](fn@plan) makes a [`Plan`] for a [`Protocol`] of the [`registry`] from a [`Request`],
+//!    with every parameter derived and the [`Cost`] known to the byte. Large sets are planned in
+//!    [`parts`];
+//! 2. once both parties have fixed their sets, they draw a [`JointSeed`] over their channel, and
+//!    each digests its items under it ([`Plan::items`]);
 //! 3. [`run`] does the rest. Or [`prepare`] does what needs no input, and [`Prepared::run`] what
 //!    does.
 //!

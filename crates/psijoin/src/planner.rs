@@ -1,8 +1,8 @@
 //! What a join would take, before any data moves.
 //!
 //! [`compare`] plans a request with every protocol and predicts each plan on a network, from
-//! [profiles](Calibration) of a machine. Bytes and flights are exact; time and memory are predictions, and say nothing of
-//! reading tables and writing results.
+//! [profiles](Calibration) of a machine. Bytes and flights are exact; time and memory are
+//! predictions, and say nothing of reading tables and writing results.
 
 use std::num::NonZeroUsize;
 
@@ -34,12 +34,13 @@ pub struct Conditions<'a> {
 /// How much memory protocols have, beyond the tables.
 #[derive(Debug, Clone, Copy)]
 pub struct Memory {
-    /// The bytes of the sender and of the receiver in one run, for which all of a table is in memory.
+    /// The bytes of the sender and of the receiver in one run, for which all of a table is in
+    /// memory.
     pub at_once_bytes: [u64; 2],
     /// The bytes of each party in a session in parts, or one that takes its items batch by batch.
     pub in_parts_bytes: u64,
-    /// The number of threads that each party tells the other, which the number of streams follows from: fewer than it
-    /// has, if more streams would take too much.
+    /// The number of threads that each party tells the other, which the number of streams follows
+    /// from: fewer than it has, if more streams would take too much.
     pub told_threads: usize,
 }
 
@@ -50,9 +51,11 @@ pub struct Estimate {
     pub plan: Plan,
     /// Its time, and where it goes.
     pub forecast: Forecast,
-    /// The most memory of the sender and of the receiver beyond their tables, in bytes, if it was measured.
+    /// The most memory of the sender and of the receiver beyond their tables, in bytes, if it was
+    /// measured.
     pub memory_bytes: [Option<f64>; 2],
-    /// Whether the sizes are above all that were measured, so that time and memory are less certain.
+    /// Whether the sizes are above all that were measured, so that time and memory are less
+    /// certain.
     pub is_extrapolated: bool,
     /// US dollars.
     pub usd: Option<f64>,
@@ -97,8 +100,9 @@ pub enum Order {
     Money,
 }
 
-/// The [shipped](Calibration::shipped) calibration, made as fast as this machine by two small runs, which take
-/// about a second: of `dh` for the protocols that compute with points and large numbers, of `rr22` for the others.
+/// The [shipped](Calibration::shipped) calibration, made as fast as this machine by two small runs,
+/// which take about a second: of `dh` for the protocols that compute with points and large numbers,
+/// of `rr22` for the others.
 ///
 /// # Errors
 /// As [`psijoin_forecast::measure`].
@@ -200,8 +204,8 @@ fn planned(protocol: &'static Protocol, request: &Request) -> Result<Plan, Obsta
     Ok(plan)
 }
 
-/// The memory that the parties need. Where it is not predicted, as one run is far larger than all that were measured, it is in
-/// proportion to the largest of these.
+/// The memory that the parties need. Where it is not predicted, as one run is far larger than all
+/// that were measured, it is in proportion to the largest of these.
 fn needed(plan: &Plan, predicted: [Option<f64>; 2], calibration: &Calibration) -> [u64; 2] {
     let request = plan.request();
     let profile = calibration.profile(plan.info().name, &request.output);
@@ -271,7 +275,8 @@ mod tests {
 
     use super::*;
 
-    /// Of a session in parts, that is what its streams take; of one run, what is left beside the tables.
+    /// Of a session in parts, that is what its streams take; of one run, what is left beside the
+    /// tables.
     #[test]
     fn what_needs_more_memory_than_there_is_is_no_choice() {
         let estimated = |items, memory| {

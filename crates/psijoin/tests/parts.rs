@@ -37,7 +37,8 @@ fn fingerprint(item: u64) -> [u8; 32] {
 
 type Learned = Result<Output, psijoin::Error>;
 
-/// Returns what the sender, who has the first items, and the receiver learn, who has those from 1000 on.
+/// Returns what the sender, who has the first items, and the receiver learn, who has those from
+/// 1000 on.
 fn joined(plan: &Plan, [senders, receivers]: [Vec<Channel>; 2], threads: usize) -> [Learned; 2] {
     let joint_seed = &JointSeed::insecure_fixed(SEED);
     let party = |role, items: std::ops::Range<u64>, mut channels: Vec<Channel>| {

@@ -151,7 +151,8 @@ fn a_part_has_the_digests_positions_and_numbers_of_its_items() {
     }
 }
 
-/// The order of a part's items follows from what was added: not from which thread came first, nor from what lies on disk.
+/// The order of a part's items follows from what was added: not from which thread came first, nor
+/// from what lies on disk.
 #[test]
 fn the_items_of_a_part_come_in_one_order() {
     let columns = Columns {
@@ -265,7 +266,8 @@ fn payloads_spill() {
     }
 }
 
-/// A table of items that all fall into one part, or are too few, ends the session before anything is sent.
+/// A table of items that all fall into one part, or are too few, ends the session before anything
+/// is sent.
 #[test]
 fn what_does_not_fit_is_told_before_anything_is_sent() {
     let plan = &plan("rr22", OutputKind::Rows, 7);

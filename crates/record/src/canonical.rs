@@ -12,8 +12,9 @@ const MAX_NUMBER: u64 = (1 << 53) - 1;
 /// The canonical text of a value, which holds whole numbers only.
 ///
 /// # Errors
-/// [`Error::Number`] if a number is too large, and [`Error::Unprintable`] if a text has characters that are not
-/// [printable](psijoin_printable::is_printable), which could make it look like another one.
+/// [`Error::Number`] if a number is too large, and [`Error::Unprintable`] if a text has characters
+/// that are not [printable](psijoin_printable::is_printable), which could make it look like another
+/// one.
 pub(crate) fn text(value: &impl Serialize) -> Result<String, Error> {
     let value = serde_json::to_value(value).expect("records are plain data");
     let mut text = String::new();
@@ -77,7 +78,8 @@ mod tests {
 
     use super::*;
 
-    /// The strings and the order are those of RFC 8785, sections 3.2.2 and 3.2.3, without control characters.
+    /// The strings and the order are those of RFC 8785, sections 3.2.2 and 3.2.3, without control
+    /// characters.
     #[test]
     fn texts_are_those_of_the_standard() {
         let string = "\u{20ac}$A'\u{0042}\u{0022}\u{005c}\\\"/";

@@ -7,11 +7,12 @@ use serde::{Deserialize, Serialize};
 
 use crate::{Error, Terms, as_text, canonical};
 
-/// The version of the format, and of all words that a document is made of: both parties must make the same.
+/// The version of the format, and of all words that a document is made of: both parties must make
+/// the same.
 pub const FORMAT: u32 = 2;
 
-/// What two parties agreed on and did, as both know it. It holds no item, no name of a file, no address, and
-/// nothing of a result that one of them is not told.
+/// What two parties agreed on and did, as both know it. It holds no item, no name of a file, no
+/// address, and nothing of a result that one of them is not told.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(deny_unknown_fields)]
 pub struct Document {
@@ -31,7 +32,8 @@ pub struct Document {
     pub columns: Vec<Column>,
     /// What was run.
     pub protocol: Protocol,
-    /// How many of its steps ran more than once, as a job that had broken off went on: each said the same again.
+    /// How many of its steps ran more than once, as a job that had broken off went on: each said
+    /// the same again.
     pub steps_run_again: u64,
     /// How it ended.
     pub outcome: Outcome,
@@ -182,8 +184,9 @@ pub enum Outcome {
     TooFew,
 }
 
-/// A bound on a probability, given as its logarithm to base 2, as bits that both parties derive alike: logarithms may
-/// differ in their last digits from machine to machine. `None` for what cannot happen.
+/// A bound on a probability, given as its logarithm to base 2, as bits that both parties derive
+/// alike: logarithms may differ in their last digits from machine to machine. `None` for what
+/// cannot happen.
 pub fn failure_bits(log2: f64) -> Option<u64> {
     /// Far more than rounding, and far less than anybody cares about.
     const SLACK: f64 = 1e-6;

@@ -15,12 +15,14 @@ pub const SAID_BYTES: u64 = (HASH_BYTES + SIGNATURE_BYTES) as u64;
 /// A hash tells a wrong signature from the signature of something else.
 const HASH_BYTES: usize = 32;
 
-/// Signs a document, on the side that `identity` has in it, and swaps signatures with the other party, which
-/// calls this with the same document. The receiver signs first; the sender signs what the receiver has signed.
+/// Signs a document, on the side that `identity` has in it, and swaps signatures with the other
+/// party, which calls this with the same document. The receiver signs first; the sender signs what
+/// the receiver has signed.
 ///
 /// # Errors
-/// [`Error::CannotSign`], and as [`Document::check`], before anything is said; [`Error::OtherDocument`],
-/// [`Error::WrongSignature`] and [`Error::Channel`] if the other party does not sign the same.
+/// [`Error::CannotSign`], and as [`Document::check`], before anything is said;
+/// [`Error::OtherDocument`], [`Error::WrongSignature`] and [`Error::Channel`] if the other party
+/// does not sign the same.
 pub fn exchange(
     document: Document,
     side: Side,

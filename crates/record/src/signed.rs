@@ -35,7 +35,8 @@ pub(crate) struct Signatures {
 
 impl Unverified {
     /// # Errors
-    /// [`Error::Key`] and [`Error::Signature`] if a key or a signature does not fit; as [`Document::check`].
+    /// [`Error::Key`] and [`Error::Signature`] if a key or a signature does not fit; as
+    /// [`Document::check`].
     pub(crate) fn verify(self) -> Result<SignedRecord, Error> {
         let text = self.document.to_sign()?;
         for side in Side::BOTH {
@@ -56,13 +57,13 @@ impl Unverified {
 }
 
 impl SignedRecord {
-    /// Reads the text of a record, and verifies it: that both parties have signed it, with the keys that their
-    /// fingerprints stand for, and that no byte was changed. Whether these parties are the right ones is for
-    /// the caller to compare.
+    /// Reads the text of a record, and verifies it: that both parties have signed it, with the keys
+    /// that their fingerprints stand for, and that no byte was changed. Whether these parties are
+    /// the right ones is for the caller to compare.
     ///
     /// # Errors
-    /// [`Error::TooLong`], [`Error::NotARecord`], [`Error::NotCanonical`], [`Error::UnsoundKey`], [`Error::Key`] and
-    /// [`Error::Signature`]; as [`Document::check`].
+    /// [`Error::TooLong`], [`Error::NotARecord`], [`Error::NotCanonical`], [`Error::UnsoundKey`],
+    /// [`Error::Key`] and [`Error::Signature`]; as [`Document::check`].
     pub fn read(text: &[u8]) -> Result<Self, Error> {
         if text.len() as u64 > MAX_RECORD_BYTES {
             return Err(Error::TooLong);
@@ -263,8 +264,8 @@ mod tests {
         }
     }
 
-    /// The key is the curve's identity point, and the signature that point and zero: the equation of a signature holds then, whatever
-    /// was signed.
+    /// The key is the curve's identity point, and the signature that point and zero: the equation
+    /// of a signature holds then, whatever was signed.
     #[test]
     fn a_key_that_fits_every_text_signs_none() {
         let genuine = record();

@@ -1,4 +1,5 @@
-//! How fast a store takes records and gives them back, and chunks are sealed: `cargo bench -p psijoin-spill`.
+//! How fast a store takes records and gives them back, and chunks are sealed:
+//! `cargo bench -p psijoin-spill`.
 
 use divan::{Bencher, counter::BytesCount};
 use psijoin_spill::{Budget, Folder, Store};

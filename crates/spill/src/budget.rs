@@ -52,7 +52,8 @@ impl Budget {
         self.0.spilled.load(Ordering::Relaxed)
     }
 
-    /// Checks that the folder has room for what stores will hold beyond the budget if they get this many bytes more.
+    /// Checks that the folder has room for what stores will hold beyond the budget if they get this
+    /// many bytes more.
     ///
     /// # Errors
     /// As [`Folder::check_room`].
@@ -86,7 +87,8 @@ impl Budget {
         self.0.used.fetch_sub(bytes as u64, Ordering::Relaxed);
     }
 
-    /// Spills what is held beyond the budget, except for what other threads are spilling at the moment.
+    /// Spills what is held beyond the budget, except for what other threads are spilling at the
+    /// moment.
     pub(crate) fn keep(&self) -> Result<(), Error> {
         while self.used() > self.limit() {
             let Some((store, partition)) = self.largest() else {
@@ -97,8 +99,8 @@ impl Budget {
         Ok(())
     }
 
-    /// The partition that holds most of all stores, claimed for the caller; `None` if all that hold anything are
-    /// claimed.
+    /// The partition that holds most of all stores, claimed for the caller; `None` if all that hold
+    /// anything are claimed.
     fn largest(&self) -> Option<(Arc<Partitions>, usize)> {
         let stores = self.0.stores.lock().expect("no panic");
         let stores = stores.iter().filter_map(Weak::upgrade);

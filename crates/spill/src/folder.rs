@@ -18,7 +18,8 @@ impl Folder {
         Self(path.into())
     }
 
-    /// The system's folder for temporary files: `TMPDIR`, or `/tmp`. Some systems hold it in memory.
+    /// The system's folder for temporary files: `TMPDIR`, or `/tmp`. Some systems hold it in
+    /// memory.
     pub fn temporary() -> Self {
         Self(env::temp_dir())
     }
@@ -28,7 +29,8 @@ impl Folder {
         &self.0
     }
 
-    /// Returns how many bytes this user may still write to its file system, quotas apart; [`u64::MAX`] if that does not say.
+    /// Returns how many bytes this user may still write to its file system, quotas apart;
+    /// [`u64::MAX`] if that does not say.
     ///
     /// # Errors
     /// [`Error::Room`] if it cannot be asked, as a folder that does not exist.
@@ -44,11 +46,12 @@ impl Folder {
         }
     }
 
-    /// Checks that there is room for this many bytes, and that files can be created, before any data move.
+    /// Checks that there is room for this many bytes, and that files can be created, before any
+    /// data move.
     ///
     /// # Errors
-    /// [`Error::NoRoom`] if there is less; [`Error::Create`] or [`Error::Room`] if the folder is none, or cannot
-    /// be written.
+    /// [`Error::NoRoom`] if there is less; [`Error::Create`] or [`Error::Room`] if the folder is
+    /// none, or cannot be written.
     pub fn check_room(&self, needed_bytes: u64) -> Result<(), Error> {
         self.create()?;
         let free_bytes = self.free_bytes()?;
@@ -69,8 +72,8 @@ impl Folder {
             source: plain(error),
         });
         created.inspect(|file| {
-            // Who has no way to a file cannot open it, whatever its rights are; so it does not matter if the file
-            // system knows none.
+            // Who has no way to a file cannot open it, whatever its rights are; so it does not
+            // matter if the file system knows none.
             let _ = file.set_permissions(Permissions::from_mode(0o600));
         })
     }

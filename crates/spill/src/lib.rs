@@ -13,28 +13,30 @@
 //! # Ok::<(), psijoin_spill::Error>(())
 //! ```
 //!
-//! **Memory.** Each partition gathers its records in chunks of 256 KiB. The stores of a process share a
-//! [`Budget`]. When they hold more than it allows, the partition that holds most writes its full chunks to disk, or
-//! the one that it is filling if none is full. So chunks are as large as the budget lets them be: about twice the
-//! budget per partition, and 256 KiB at most.
+//! **Memory.** Each partition gathers its records in chunks of 256 KiB. The stores of a process
+//! share a [`Budget`]. When they hold more than it allows, the partition that holds most writes its
+//! full chunks to disk, or the one that it is filling if none is full. So chunks are as large as
+//! the budget lets them be: about twice the budget per partition, and 256 KiB at most.
 //!
-//! **Disk.** A store has one temporary file in a [`Folder`], which has no name from the start, or loses it as soon
-//! as it is created where a file system cannot do without. The system frees it when the store is dropped or
-//! the process ends, however it ends. Its owner alone may open it. Nothing is synced, since nobody reads it after a crash.
+//! **Disk.** A store has one temporary file in a [`Folder`], which has no name from the start, or
+//! loses it as soon as it is created where a file system cannot do without. The system frees it
+//! when the store is dropped or the process ends, however it ends. Its owner alone may open it.
+//! Nothing is synced, since nobody reads it after a crash.
 //!
-//! **On disk nothing can be read or changed.** A chunk is sealed by AES-256-GCM under a key of the store, which is drawn from
-//! the operating system, never leaves memory, and is wiped. A chunk's nonce is its number among all chunks of the
-//! store, so none repeats; its partition and its place there are authenticated with it. Tags stay in memory, where each
-//! chunk is on record. So a chunk that is damaged, cut off, swapped for another one, or put back to what lay
-//! in its place before is an error and never a wrong record. What does show is how many bytes there are, when they
-//! are written and read, and how large each chunk is.
+//! **On disk nothing can be read or changed.** A chunk is sealed by AES-256-GCM under a key of the
+//! store, which is drawn from the operating system, never leaves memory, and is wiped. A chunk's
+//! nonce is its number among all chunks of the store, so none repeats; its partition and its place
+//! there are authenticated with it. Tags stay in memory, where each chunk is on record. So a chunk
+//! that is damaged, cut off, swapped for another one, or put back to what lay in its place before
+//! is an error and never a wrong record. What does show is how many bytes there are, when they are
+//! written and read, and how large each chunk is.
 //!
-//! *How much one key may seal*: with 2^n blocks of 16 bytes, the best known attack on counter mode has an advantage of
-//! 2^(2n - 129), and a forged chunk passes with a probability of 2^-113, as a chunk has up to 2^14 blocks (NIST SP 800-38D). A
-//! terabyte is 2^36 blocks, so 2^-57.
+//! *How much one key may seal*: with 2^n blocks of 16 bytes, the best known attack on counter mode
+//! has an advantage of 2^(2n - 129), and a forged chunk passes with a probability of 2^-113, as a
+//! chunk has up to 2^14 blocks (NIST SP 800-38D). A terabyte is 2^36 blocks, so 2^-57.
 //!
-//! *How it is wiped*: the bytes that the key is made of by `zeroize`; the round keys, which `ring` has no way to wipe, by writing
-//! those of another key in their place.
+//! *How it is wiped*: the bytes that the key is made of by `zeroize`; the round keys, which `ring`
+//! has no way to wipe, by writing those of another key in their place.
 
 #![forbid(unsafe_code)]
 

@@ -14,11 +14,13 @@ use crate::{
     seal::{Binding, Key},
 };
 
-/// Partitions of records of one length. Any thread may append to any partition and read any, at any time.
+/// Partitions of records of one length. Any thread may append to any partition and read any, at any
+/// time.
 pub struct Store(Arc<Partitions>);
 
 impl Store {
-    /// An empty store of this many partitions. What is beyond the budget goes to a temporary file in the folder.
+    /// An empty store of this many partitions. What is beyond the budget goes to a temporary file
+    /// in the folder.
     ///
     /// # Panics
     /// If records have no bytes or more than 256 KiB, or the operating system gives no randomness.
@@ -45,12 +47,12 @@ impl Store {
         Self(partitions)
     }
 
-    /// Returns how many bytes lie on disk at most, once this many were appended to a store that has a budget of `limit` bytes to
-    /// itself, if its partitions fill up alike.
+    /// Returns how many bytes lie on disk at most, once this many were appended to a store that has
+    /// a budget of `limit` bytes to itself, if its partitions fill up alike.
     ///
-    /// When the budget is exceeded, the largest of n partitions is spilled. After a while they hold from nothing to
-    /// 2/(n+1) of the budget, so (n-1)/(n+1) of it stays at least. Of that, what is reserved for records to come is half
-    /// at most, and half a chunk per partition.
+    /// When the budget is exceeded, the largest of n partitions is spilled. After a while they hold
+    /// from nothing to 2/(n+1) of the budget, so (n-1)/(n+1) of it stays at least. Of that, what is
+    /// reserved for records to come is half at most, and half a chunk per partition.
     pub fn most_spilled(partitions: usize, bytes: u64, limit: u64) -> u64 {
         let n = partitions as u64;
         let stays =
@@ -78,12 +80,12 @@ impl Store {
         content.expect("no panic").bytes / self.0.record_bytes as u64
     }
 
-    /// Appends records, one after the other, to a partition. They stay together, whatever other threads append. Returns how
-    /// many records were there before them.
+    /// Appends records, one after the other, to a partition. They stay together, whatever other
+    /// threads append. Returns how many records were there before them.
     ///
     /// # Errors
-    /// If what is beyond the budget cannot be written. What could not be written is lost: to read its partition
-    /// is an error from then on.
+    /// If what is beyond the budget cannot be written. What could not be written is lost: to read
+    /// its partition is an error from then on.
     ///
     /// # Panics
     /// If there is no such partition, or `records` ends within a record.
@@ -97,11 +99,12 @@ impl Store {
         Ok(bytes_before / self.0.record_bytes as u64)
     }
 
-    /// Calls `work` with all records of a partition in the order in which they were appended: some of them at a time,
-    /// 256 KiB at most.
+    /// Calls `work` with all records of a partition in the order in which they were appended: some
+    /// of them at a time, 256 KiB at most.
     ///
     /// # Errors
-    /// If they cannot be read, or the disk does not hold what was written. `work` has seen those before then.
+    /// If they cannot be read, or the disk does not hold what was written. `work` has seen those
+    /// before then.
     ///
     /// # Panics
     /// If there is no such partition.
@@ -109,8 +112,8 @@ impl Store {
         self.0.visit(partition, work)
     }
 
-    /// All records of a partition in the order in which they were appended. They are the caller's, and not part of
-    /// the budget.
+    /// All records of a partition in the order in which they were appended. They are the caller's,
+    /// and not part of the budget.
     ///
     /// # Errors
     /// If they cannot be read, or the disk does not hold what was written.
@@ -124,8 +127,8 @@ impl Store {
         Ok(records)
     }
 
-    /// As [`read`](Self::read). The partition is empty then, and takes no memory any more; what it takes on disk is not
-    /// used again.
+    /// As [`read`](Self::read). The partition is empty then, and takes no memory any more; what it
+    /// takes on disk is not used again.
     ///
     /// # Errors
     /// As [`read`](Self::read). The partition stays then.
@@ -219,7 +222,8 @@ impl Partitions {
         self.budget.give_back(content.held());
     }
 
-    /// The partition that holds most, and how much that is; `None` if none holds anything, or all are claimed.
+    /// The partition that holds most, and how much that is; `None` if none holds anything, or all
+    /// are claimed.
     pub(crate) fn largest(&self) -> Option<(usize, usize)> {
         let held = |partition: &Partition| partition.held.load(Ordering::Relaxed);
         let (held, partition) = self.partitions.iter().map(held).zip(0..).max()?;
@@ -231,7 +235,8 @@ impl Partitions {
         self.partitions[partition].held.store(0, Ordering::Relaxed);
     }
 
-    /// Writes the full chunks of a partition to disk, or the one that is being filled if none is full.
+    /// Writes the full chunks of a partition to disk, or the one that is being filled if none is
+    /// full.
     pub(crate) fn spill(&self, partition: usize) -> Result<(), Error> {
         let Partition { content, held } = &self.partitions[partition];
         let mut content = content.lock().expect("no panic");
@@ -256,7 +261,8 @@ impl Partitions {
         })
     }
 
-    /// A chunk is on record as sealed before it is written. So if that fails, it can never be taken for complete.
+    /// A chunk is on record as sealed before it is written. So if that fails, it can never be taken
+    /// for complete.
     fn spill_chunk(&self, chunk: &mut Chunk, binding: Binding) -> Result<(), Error> {
         let Chunk::InMemory(bytes) = chunk else {
             return Ok(());
@@ -284,8 +290,8 @@ impl Drop for Partitions {
 }
 
 impl Content {
-    /// Appends records in chunks of this many bytes, and returns how many bytes of memory that takes. If there is room,
-    /// memory may be reserved that is not needed yet.
+    /// Appends records in chunks of this many bytes, and returns how many bytes of memory that
+    /// takes. If there is room, memory may be reserved that is not needed yet.
     fn append(&mut self, mut records: &[u8], chunk_bytes: usize, has_room: bool) -> usize {
         self.bytes += records.len() as u64;
         let mut grown = 0;
@@ -303,9 +309,9 @@ impl Content {
         grown
     }
 
-    /// Makes room for further bytes of the last chunk: twice what there was, and never more than a chunk has. Behind a
-    /// full chunk in memory, and if there is room, that is a whole chunk: it will probably fill up, too, and is not
-    /// copied as it grows.
+    /// Makes room for further bytes of the last chunk: twice what there was, and never more than a
+    /// chunk has. Behind a full chunk in memory, and if there is room, that is a whole chunk: it
+    /// will probably fill up, too, and is not copied as it grows.
     fn reserve(&mut self, further: usize, chunk_bytes: usize, has_room: bool) {
         let (len, capacity) = (self.open.len(), self.open.capacity());
         if capacity - len >= further {

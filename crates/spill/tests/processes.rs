@@ -1,5 +1,5 @@
-//! What stays in the folder when a process that spills is killed, and what it says when it may write no more: children of
-//! this process, which run the test `a_child` below.
+//! What stays in the folder when a process that spills is killed, and what it says when it may
+//! write no more: children of this process, which run the test `a_child` below.
 
 use std::{
     env, fs,
@@ -35,7 +35,8 @@ fn a_child() {
     thread::sleep(Duration::from_secs(600));
 }
 
-/// Starts a child by a shell that says this first. The first line that it says is what it has to say.
+/// Starts a child by a shell that says this first. The first line that it says is what it has to
+/// say.
 fn child(folder: &Path, first: &str) -> (Child, String) {
     let command = format!("{first} exec \"$0\" --exact a_child --nocapture 2>&1");
     let mut child = Command::new("sh")
@@ -74,7 +75,8 @@ fn a_killed_process_leaves_nothing() {
     assert_eq!([before, names(folder.path())], [0, 0]);
 }
 
-/// Returns what is in the file that another process has open in this folder, as the kernel shows it.
+/// Returns what is in the file that another process has open in this folder, as the kernel shows
+/// it.
 fn open_file(process: u32, folder: &Path) -> Option<Vec<u8>> {
     let links = fs::read_dir(format!("/proc/{process}/fd")).ok()?;
     let mut links = links.filter_map(|link| Some(link.ok()?.path()));

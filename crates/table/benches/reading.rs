@@ -1,11 +1,12 @@
 //! Keys out of tables, and matching rows back out of them: `cargo bench -p psijoin-table`.
 //!
 //! Tables are generated in a temporary folder. Behind `--`, in any order: `rows=10000000`,
-//! `threads=2`, `repeat=5`, and the names of the tables, as `csv` or `parquet-plain`; without names, all of them. `frame` is in
-//! memory, in one batch with views, as a data frame of polars has it; its rows stay in memory when they are written. Beside `csv`,
-//! the crates `csv` and `arrow-csv` read the column of the key, on one thread, and the same hashing makes keys of it.
-//! The fastest of the repeated passes is printed. Half of the keys match when rows are written, in the table's order and in
-//! the one that both parties have in common.
+//! `threads=2`, `repeat=5`, and the names of the tables, as `csv` or `parquet-plain`; without
+//! names, all of them. `frame` is in memory, in one batch with views, as a data frame of polars has
+//! it; its rows stay in memory when they are written. Beside `csv`, the crates `csv` and
+//! `arrow-csv` read the column of the key, on one thread, and the same hashing makes keys of it.
+//! The fastest of the repeated passes is printed. Half of the keys match when rows are written, in
+//! the table's order and in the one that both parties have in common.
 
 #![allow(clippy::print_stdout)]
 

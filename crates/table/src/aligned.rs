@@ -39,13 +39,13 @@ use crate::{
 /// How many ranks a thread computes at once.
 const TASK_ITEMS: usize = 1 << 12;
 
-/// A row for each shared key, in an order that both parties have in common: the first row that has the key,
-/// and the position at which it is written.
+/// A row for each shared key, in an order that both parties have in common: the first row that has
+/// the key, and the position at which it is written.
 ///
-/// The order is that of the keys' *ranks*. A rank is 128 bits of BLAKE3 of the key's fingerprint, under a key that
-/// both parties know. So both have the same order, and if that key is random, the order tells nothing about either
-/// table. Two of n ranks are equal with a probability below n^2 2^-129. Only then can two rows be swapped in the
-/// table of one party.
+/// The order is that of the keys' *ranks*. A rank is 128 bits of BLAKE3 of the key's fingerprint,
+/// under a key that both parties know. So both have the same order, and if that key is random, the
+/// order tells nothing about either table. Two of n ranks are equal with a probability below n^2
+/// 2^-129. Only then can two rows be swapped in the table of one party.
 ///
 /// ```no_run
 /// # use psijoin_spill::{Budget, Folder};
@@ -70,8 +70,8 @@ const TASK_ITEMS: usize = 1 << 12;
 /// # }
 /// ```
 ///
-/// Takes 4 bytes and a bit per row of the table, and 4 bytes per shared key. While it is made, it takes 32 more per
-/// shared key.
+/// Takes 4 bytes and a bit per row of the table, and 4 bytes per shared key. While it is made, it
+/// takes 32 more per shared key.
 #[derive(Debug, Clone)]
 pub struct AlignedRows<'a> {
     pub(crate) rows: PartnerRows<'a>,

@@ -139,8 +139,8 @@ impl Write for Unfinished {
 }
 
 impl Staged {
-    /// Gives the file its name, and the rights that both the file that it replaces and a new one have, or otherwise those of a
-    /// new one. A power cut after this returns does not undo it.
+    /// Gives the file its name, and the rights that both the file that it replaces and a new one
+    /// have, or otherwise those of a new one. A power cut after this returns does not undo it.
     ///
     /// # Errors
     /// If the operating system refuses; with [`Existing::Keep`], of the kind

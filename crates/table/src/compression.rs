@@ -109,8 +109,8 @@ impl Compression {
     }
 }
 
-/// The members of gzip one after the other; `None` once all are read. Tapes and block devices leave zeros behind a
-/// member, which `gzip` skips too.
+/// The members of gzip one after the other; `None` once all are read. Tapes and block devices leave
+/// zeros behind a member, which `gzip` skips too.
 struct Members<R>(Option<GzDecoder<R>>);
 
 impl<R: BufRead> Read for Members<R> {

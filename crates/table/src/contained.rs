@@ -10,7 +10,8 @@ thread_local! {
     static CONTAINED: Cell<bool> = const { Cell::new(false) };
 }
 
-/// Returns whether a panic on this thread, now, would be caught and become an [`Error`](crate::Error).
+/// Returns whether a panic on this thread, now, would be caught and become an
+/// [`Error`](crate::Error).
 ///
 /// The Parquet reader panics on some broken files, and a library that reads a cell may on an odd
 /// text. A panic hook that ends the process asks this first, and then does nothing; nor should it

@@ -41,7 +41,8 @@ pub struct Destination {
 #[derive(Debug)]
 enum Target {
     Stdout,
-    /// A pipe or a device: written as it is, unless it is a terminal, where rows are escaped as on standard output.
+    /// A pipe or a device: written as it is, unless it is a terminal, where rows are escaped as on
+    /// standard output.
     Stream(PathBuf),
     /// A file, which appears as a whole when it is complete.
     File(AtomicFile),
@@ -87,23 +88,24 @@ impl Destination {
 
     /// Keeps the matching rows of `source` in memory, as Arrow data: [`StagedRows::into_batches`].
     ///
-    /// They have the types that they would have in an [Arrow file](crate#files): a text becomes columns of strings,
-    /// and a dictionary its values, also where it is nested. So nothing of other rows is among what is kept, nor kept
-    /// alive by it.
+    /// They have the types that they would have in an [Arrow file](crate#files): a text becomes
+    /// columns of strings, and a dictionary its values, also where it is nested. So nothing of
+    /// other rows is among what is kept, nor kept alive by it.
     ///
     /// # Errors
-    /// If a column is of a type whose rows cannot be had without others, or two columns of a text have one name, or
-    /// one of the source's columns cannot be read.
+    /// If a column is of a type whose rows cannot be had without others, or two columns of a text
+    /// have one name, or one of the source's columns cannot be read.
     pub fn in_memory(source: &Source) -> Result<Self, Error> {
         let name = "the rows in memory".to_owned();
         let unfit = write::fits_in_memory(source)?;
         Self::new(name, Target::Memory, Format::Arrow).unless(unfit)
     }
 
-    /// Keeps the numbers of the matching rows in memory, from 0 on, in the first column of [`StagedRows::into_batches`]. Whatever is added
-    /// to the rows is added to their numbers.
+    /// Keeps the numbers of the matching rows in memory, from 0 on, in the first column of
+    /// [`StagedRows::into_batches`]. Whatever is added to the rows is added to their numbers.
     ///
-    /// For whoever has the table's rows at hand: its other columns, and rows that are not shared, are not read again.
+    /// For whoever has the table's rows at hand: its other columns, and rows that are not shared,
+    /// are not read again.
     pub fn row_numbers() -> Self {
         let name = "the numbers of the rows".to_owned();
         Self::new(name, Target::RowNumbers, Format::Arrow)
@@ -138,14 +140,16 @@ impl Destination {
         }
     }
 
-    /// Writes these rows; without this, the shared ones. If all are written, a column `shared` behind
-    /// the others says which are. In a table that has such a column, it is called `psijoin_shared`.
+    /// Writes these rows; without this, the shared ones. If all are written, a column `shared`
+    /// behind the others says which are. In a table that has such a column, it is called
+    /// `psijoin_shared`.
     ///
     /// # Errors
     /// If the format cannot hold that column, or the source's columns cannot be read.
     ///
     /// # Panics
-    /// If columns of the other party [were added](Self::adding) before, or rows are [aligned](Self::aligning).
+    /// If columns of the other party [were added](Self::adding) before, or rows are
+    /// [aligned](Self::aligning).
     pub fn choosing(self, which: WhichRows, source: &Source) -> Result<Self, Error> {
         assert!(
             self.given.is_none() && !self.aligned,
@@ -165,9 +169,9 @@ impl Destination {
         .fitting(source)
     }
 
-    /// Adds the columns that the other party gives, behind all others, in the place of those that were added before. A
-    /// column whose name is taken already gets this prefix, as often as it takes. [`stage_joined`](Self::stage_joined)
-    /// writes them.
+    /// Adds the columns that the other party gives, behind all others, in the place of those that
+    /// were added before. A column whose name is taken already gets this prefix, as often as it
+    /// takes. [`stage_joined`](Self::stage_joined) writes them.
     ///
     /// # Errors
     /// If the format cannot hold them, or the source's columns cannot be read.
@@ -216,7 +220,8 @@ impl Destination {
         }
     }
 
-    /// Returns whether rows are kept [in memory](Self::in_memory), or [their numbers](Self::row_numbers).
+    /// Returns whether rows are kept [in memory](Self::in_memory), or [their
+    /// numbers](Self::row_numbers).
     pub fn is_in_memory(&self) -> bool {
         matches!(self.target, Target::Memory | Target::RowNumbers)
     }
@@ -235,8 +240,8 @@ impl Destination {
         self.unless(unfit)
     }
 
-    /// Tells nulls and empty texts apart where Parquet or Arrow is written as CSV: an empty text is `""`, and
-    /// a null is nothing, as PostgreSQL reads them. Without this both are nothing.
+    /// Tells nulls and empty texts apart where Parquet or Arrow is written as CSV: an empty text is
+    /// `""`, and a null is nothing, as PostgreSQL reads them. Without this both are nothing.
     ///
     /// # Errors
     /// If anything else is written.
@@ -251,9 +256,11 @@ impl Destination {
     }
 
     /// Writes a single quote before what a spreadsheet would take for a formula, as it is
-    /// [usual](https://owasp.org/www-community/attacks/CSV_Injection): before texts that begin with `=`, `+`, `-`, `@`, one of their wide
-    /// forms or a control character, and within a text behind what may divide cells. Numbers are no formulas, whatever their sign.
-    /// This holds for all columns of texts, those of the other party too, and for names of columns. In CSV such a field has quotes.
+    /// [usual](https://owasp.org/www-community/attacks/CSV_Injection): before texts that begin with
+    /// `=`, `+`, `-`, `@`, one of their wide forms or a control character, and within a text behind
+    /// what may divide cells. Numbers are no formulas, whatever their sign. This holds for all
+    /// columns of texts, those of the other party too, and for names of columns. In CSV such a
+    /// field has quotes.
     ///
     /// # Errors
     /// Unless CSV or TSV is written.
@@ -285,16 +292,17 @@ impl Destination {
         self.stage(source, rows, matched, progress)?.commit()
     }
 
-    /// Writes the rows whose items are `matched`, or [others](Self::choosing), in input order, without
-    /// showing them yet if the destination is a file: what can fail, such as a disk that is full, has failed when
-    /// this returns. In the source's own format every row keeps its bytes, or its types; in
-    /// another it is written as is usual there.
+    /// Writes the rows whose items are `matched`, or [others](Self::choosing), in input order,
+    /// without showing them yet if the destination is a file: what can fail, such as a disk that is
+    /// full, has failed when this returns. In the source's own format every row keeps its bytes, or
+    /// its types; in another it is written as is usual there.
     ///
     /// The threads of the caller's pool read, copy rows of a text in its own format, and encode
     /// typed rows.
     ///
     /// A file appears, or is replaced, when it is [committed](StagedRows::commit), and not at all
-    /// otherwise. A stream gets the rows at once. In memory, they are there to be [taken](StagedRows::into_batches).
+    /// otherwise. A stream gets the rows at once. In memory, they are there to be
+    /// [taken](StagedRows::into_batches).
     ///
     /// # Errors
     /// If the output cannot be written, or the source cannot be read or has changed since its
@@ -319,7 +327,8 @@ impl Destination {
     /// As those of that.
     ///
     /// # Panics
-    /// If columns of the other party are [to be added](Self::adding), or rows are to be [aligned](Self::aligning).
+    /// If columns of the other party are [to be added](Self::adding), or rows are to be
+    /// [aligned](Self::aligning).
     pub fn stage_rows(
         &self,
         source: &Source,
@@ -329,9 +338,9 @@ impl Destination {
         self.stage_with(source, shared, None, progress)
     }
 
-    /// As [`stage_rows`](Self::stage_rows), with the columns that the other party gives. A shared row
-    /// is written once for each row that the other party has of its key; one without a partner has nulls
-    /// there.
+    /// As [`stage_rows`](Self::stage_rows), with the columns that the other party gives. A shared
+    /// row is written once for each row that the other party has of its key; one without a partner
+    /// has nulls there.
     ///
     /// # Errors
     /// As those of that, and if the payloads are not what a sender that follows the protocol gives.
@@ -399,18 +408,20 @@ impl Destination {
         })
     }
 
-    /// As [`stage_rows`](Self::stage_rows), or [`stage_joined`](Self::stage_joined) if there are payloads, but in the
-    /// order that both parties have in common.
+    /// As [`stage_rows`](Self::stage_rows), or [`stage_joined`](Self::stage_joined) if there are
+    /// payloads, but in the order that both parties have in common.
     ///
-    /// The source is read once, in its order. What is written of its rows waits within the budget, and beyond it in a
-    /// temporary file in the folder, until all of them are there. Besides, a part of them is in memory: one of 256.
+    /// The source is read once, in its order. What is written of its rows waits within the budget,
+    /// and beyond it in a temporary file in the folder, until all of them are there. Besides, a
+    /// part of them is in memory: one of 256.
     ///
     /// # Errors
-    /// As those of that, if what is beyond the budget cannot be written or read, and if the payloads have lists of rows.
+    /// As those of that, if what is beyond the budget cannot be written or read, and if the
+    /// payloads have lists of rows.
     ///
     /// # Panics
-    /// Unless rows are to be [aligned](Self::aligning), and the payloads are one for each row, and of the columns
-    /// that are [to be added](Self::adding).
+    /// Unless rows are to be [aligned](Self::aligning), and the payloads are one for each row, and
+    /// of the columns that are [to be added](Self::adding).
     pub fn stage_aligned(
         &self,
         source: &Source,
@@ -547,8 +558,8 @@ impl StagedRows {
         self.rows
     }
 
-    /// The rows, in order, and their columns, if they are [in memory](Destination::in_memory), or [their
-    /// numbers](Destination::row_numbers).
+    /// The rows, in order, and their columns, if they are [in memory](Destination::in_memory), or
+    /// [their numbers](Destination::row_numbers).
     pub fn into_batches(self) -> Option<(SchemaRef, Vec<RecordBatch>)> {
         match self.staged {
             Staged::Memory(schema, batches) => Some((schema, batches)),
@@ -570,8 +581,8 @@ impl StagedRows {
     }
 }
 
-/// A name that none of these columns has: this one, if it is none of theirs, and otherwise with as many
-/// prefixes as it takes.
+/// A name that none of these columns has: this one, if it is none of theirs, and otherwise with as
+/// many prefixes as it takes.
 fn different(name: &str, prefix: &str, columns: &[String]) -> String {
     let mut name = name.to_owned();
     while columns.contains(&name) {

@@ -35,7 +35,8 @@ pub enum Foreign {
 /// The longest beginning that is looked at: that of tar, which begins with a file's name.
 pub(crate) const BEGINNING_BYTES: usize = 262;
 
-/// First bytes, where they are, and what they show. None of them begins a text: each has a byte that no text has.
+/// First bytes, where they are, and what they show. None of them begins a text: each has a byte
+/// that no text has.
 const BINARY: &[(usize, &[u8], Foreign)] = &[
     (0, b"\xfd7zXZ\0", Foreign::Compressed("xz")),
     (0, b"\x5d\0\0", Foreign::Compressed("LZMA")),
@@ -104,8 +105,8 @@ const TEXTS: &[(&[u8], Foreign)] = &[
 ];
 
 impl Foreign {
-    /// Returns what a file holds that was taken for one of this format, be it said by the user or not. Who says it may mean
-    /// a table that begins like another kind of text.
+    /// Returns what a file holds that was taken for one of this format, be it said by the user or
+    /// not. Who says it may mean a table that begins like another kind of text.
     pub(crate) fn of_beginning(beginning: &[u8], format: Format, is_said: bool) -> Option<Self> {
         let of_text = || Self::of_text(beginning);
         let json = || Self::json(beginning).filter(|_| format != Format::Lines);
@@ -126,7 +127,8 @@ impl Foreign {
         if matches!(beginning, [b'O', b'R', b'C', 0..=8 | 0x80.., ..]) {
             return Some(Self::Tables("ORC"));
         }
-        // A text may hold these letters anywhere: in the files that are meant, there are zeros before.
+        // A text may hold these letters anywhere: in the files that are meant, there are zeros
+        // before.
         let is_binary = || beginning.contains(&0);
         let found = BINARY.iter().find(|(at, bytes, _)| is_there(*at, bytes));
         let found = found.filter(|(at, _, _)| *at == 0 || is_binary());
@@ -156,7 +158,8 @@ impl Foreign {
     }
 }
 
-/// Returns whether it begins as bzip2: with the size of blocks, a digit, and the mark of a block or of the end.
+/// Returns whether it begins as bzip2: with the size of blocks, a digit, and the mark of a block or
+/// of the end.
 fn is_bzip2(beginning: &[u8]) -> bool {
     let Some((b"BZh", [b'1'..=b'9', mark @ ..])) = beginning.split_at_checked(3) else {
         return false;

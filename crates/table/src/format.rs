@@ -98,8 +98,8 @@ impl Format {
     }
 }
 
-/// Returns whether these are the first bytes of a stream of Arrow before 0.15, which had no mark: the length of the first
-/// message, and where its table begins.
+/// Returns whether these are the first bytes of a stream of Arrow before 0.15, which had no mark:
+/// the length of the first message, and where its table begins.
 fn is_old_stream(bytes: &[u8]) -> bool {
     matches!(bytes, [_, _, _, 0, 8..=64, 0, 0, 0, ..]) && bytes[..3] != [0; 3]
 }

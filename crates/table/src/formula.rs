@@ -1,8 +1,9 @@
 //! What a spreadsheet takes for a formula.
 //!
-//! Whoever writes a text into somebody else's table can have it computed by the spreadsheet that opens the table, and a formula can
-//! send other cells away or start a program: [CSV injection](https://owasp.org/www-community/attacks/CSV_Injection). The guidance
-//! there is followed: a single quote before the text.
+//! Whoever writes a text into somebody else's table can have it computed by the spreadsheet that
+//! opens the table, and a formula can send other cells away or start a program: [CSV
+//! injection](https://owasp.org/www-community/attacks/CSV_Injection). The guidance there is
+//! followed: a single quote before the text.
 
 use psijoin_printable::is_printable;
 
@@ -12,12 +13,12 @@ const BEGINNINGS: [char; 8] = ['=', '+', '-', '@', '＝', '＋', '－', '＠'];
 /// What may divide cells where the delimiter is taken for another one.
 const DIVIDERS: [char; 6] = [',', ';', '\t', '|', '\n', '\r'];
 
-/// The text with a single quote before everything that a spreadsheet may take for a formula; `None` if there is nothing of the
-/// kind.
+/// The text with a single quote before everything that a spreadsheet may take for a formula; `None`
+/// if there is nothing of the kind.
 ///
-/// So a quote stands at the beginning of a text that begins as a formula or with a control character, and before what begins as one
-/// behind something that may divide cells. Blanks, quotes and characters that nobody sees may come before it. A number is no
-/// formula, whatever its sign.
+/// So a quote stands at the beginning of a text that begins as a formula or with a control
+/// character, and before what begins as one behind something that may divide cells. Blanks, quotes
+/// and characters that nobody sees may come before it. A number is no formula, whatever its sign.
 pub(crate) fn defused(text: &str) -> Option<String> {
     if !may_hold_formula(text) {
         return None;
@@ -33,7 +34,8 @@ pub(crate) fn defused(text: &str) -> Option<String> {
     (defused.len() > text.len()).then_some(defused)
 }
 
-/// Returns whether a text has anything that [`defused`] looks for. It is asked of whole records, too.
+/// Returns whether a text has anything that [`defused`] looks for. It is asked of whole records,
+/// too.
 pub(crate) fn may_hold_formula(text: &str) -> bool {
     text.contains(BEGINNINGS) || text.contains(char::is_control)
 }
@@ -45,7 +47,8 @@ fn is_formula(cell: &str) -> bool {
     text.starts_with(BEGINNINGS) && !is_number(text.trim_end_matches(DIVIDERS))
 }
 
-/// Returns whether this is a sign, digits that may have points between them, and perhaps an exponent.
+/// Returns whether this is a sign, digits that may have points between them, and perhaps an
+/// exponent.
 fn is_number(text: &str) -> bool {
     let is_digits = |text: &str, others: &[char]| {
         text.contains(|character: char| character.is_ascii_digit())

@@ -17,8 +17,8 @@ use crate::{
     contained::contained,
 };
 
-/// The fewest rows of a piece, except for the last one, however much memory they seem to take: what batches share is counted
-/// for each of them.
+/// The fewest rows of a piece, except for the last one, however much memory they seem to take: what
+/// batches share is counted for each of them.
 const LEAST_PIECE_ROWS: u64 = 1 << 10;
 
 /// See the [module](self).
@@ -190,7 +190,8 @@ mod tests {
 
     use super::*;
 
-    /// Returns how many rows each piece of a frame of these batches has. Their bytes are those of the frame.
+    /// Returns how many rows each piece of a frame of these batches has. Their bytes are those of
+    /// the frame.
     fn pieces(batches: Vec<RecordBatch>) -> Vec<u64> {
         let frame = Frame::new("frame", batches[0].schema(), batches).unwrap();
         let pieces = Box::new(Reader(&frame)).pieces(&[0], false).unwrap();

@@ -1,8 +1,8 @@
 //! Columns that one party gives to the other, for the keys that they share.
 //!
-//! A protocol carries one *payload* for each key of the sender, all of one length, and hands the receiver
-//! those of its shared keys. This is the way of rows into payloads and back. What a payload means is told
-//! beside the protocol, as a [`PayloadLayout`].
+//! A protocol carries one *payload* for each key of the sender, all of one length, and hands the
+//! receiver those of its shared keys. This is the way of rows into payloads and back. What a
+//! payload means is told beside the protocol, as a [`PayloadLayout`].
 //!
 //! The sender:
 //!
@@ -44,22 +44,23 @@
 //!
 //! # Columns
 //!
-//! Columns have types: texts, integers, decimals, floating-point numbers of 32 and 64 bits, booleans, dates,
-//! timestamps, times of day and binary data. They arrive with the type that they have in Parquet or Arrow,
-//! except that a dictionary arrives as its values. UUIDs and JSON stay such. Columns of CSV, TSV and lines are
-//! texts without nulls. Other types, and extension types, are an error.
+//! Columns have types: texts, integers, decimals, floating-point numbers of 32 and 64 bits,
+//! booleans, dates, timestamps, times of day and binary data. They arrive with the type that they
+//! have in Parquet or Arrow, except that a dictionary arrives as its values. UUIDs and JSON stay
+//! such. Columns of CSV, TSV and lines are texts without nulls. Other types, and extension types,
+//! are an error.
 //!
 //! # Bytes
 //!
-//! A row is a flag for each column, set for a null, in as many bytes as they take, the lowest bit of each first;
-//! and then the values that are not null. Values of a fixed width are in little endian, a boolean is a byte, and a
-//! text or binary data has its length before it, in two bytes. So a row says where it ends. The rest of its slot is
-//! zeros.
+//! A row is a flag for each column, set for a null, in as many bytes as they take, the lowest bit
+//! of each first; and then the values that are not null. Values of a fixed width are in little
+//! endian, a boolean is a byte, and a text or binary data has its length before it, in two bytes.
+//! So a row says where it ends. The rest of its slot is zeros.
 //!
-//! Whatever a sender has put into a payload, the receiver gets values of the agreed types, or an error. A payload
-//! is refused if a value is cut off, a text is not UTF-8, a boolean is neither 0 nor 1, a null stands where
-//! none can, a decimal has too many digits, a time of day is outside of the day, a number of rows is not between 1 and K,
-//! or anything but zeros follows.
+//! Whatever a sender has put into a payload, the receiver gets values of the agreed types, or an
+//! error. A payload is refused if a value is cut off, a text is not UTF-8, a boolean is neither 0
+//! nor 1, a null stands where none can, a decimal has too many digits, a time of day is outside of
+//! the day, a number of rows is not between 1 and K, or anything but zeros follows.
 //!
 //! # How rows come and go
 //!

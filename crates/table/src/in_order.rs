@@ -34,8 +34,8 @@ pub(crate) fn in_order<T: Send, S, R: Send>(
 /// Takes a piece of a result before the rest of it is there, when all results before it are taken.
 pub(crate) type HandOver<'h, R> = dyn FnMut(R) -> Result<(), Error> + 'h;
 
-/// As [`in_order`], where the result of a task may be too large to wait for its turn as a whole: `work` hands pieces of
-/// it over, each of which it waits with, and returns the last one.
+/// As [`in_order`], where the result of a task may be too large to wait for its turn as a whole:
+/// `work` hands pieces of it over, each of which it waits with, and returns the last one.
 ///
 /// # Errors
 /// As that. Handing over fails once no more results are taken.
@@ -193,8 +193,8 @@ mod tests {
 
     use super::*;
 
-    /// Returns what is taken of the squares below `tasks`, computed by this many threads, if `take` fails
-    /// at `last`, and how far ahead work was at most.
+    /// Returns what is taken of the squares below `tasks`, computed by this many threads, if `take`
+    /// fails at `last`, and how far ahead work was at most.
     fn squares(threads: usize, tasks: u64, last: u64) -> (Vec<u64>, bool, u64) {
         let (mut taken, furthest) = (Vec::new(), Mutex::new(0));
         let mut numbers = 0..tasks;

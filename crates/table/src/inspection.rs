@@ -17,13 +17,14 @@ pub struct Inspection {
     pub columns: Vec<InspectedColumn>,
     /// The canonical fields of the first distinct keys, in the order of their rows.
     pub first: Vec<Vec<String>>,
-    /// Those of the keys that most rows have, two at least, and how many rows have each; the most frequent is the first.
+    /// Those of the keys that most rows have, two at least, and how many rows have each; the most
+    /// frequent is the first.
     pub frequent: Vec<(Vec<String>, u64)>,
 }
 
 impl Inspection {
-    /// Reads the keys of a table, and keeps the first `most` of them as they are compared, and as many of the most frequent.
-    /// For these it reads the table twice, if rows repeat keys.
+    /// Reads the keys of a table, and keeps the first `most` of them as they are compared, and as
+    /// many of the most frequent. For these it reads the table twice, if rows repeat keys.
     ///
     /// Cells that have no canonical text count as null, whatever the key says of them: see
     /// [`BadCellsOfKey::check`](crate::BadCellsOfKey::check).

@@ -62,13 +62,14 @@ pub enum Rule {
     /// `;ext=12` behind it where there is an extension. Without the code of a country it is one of
     /// this country. It must be possible, and need not be assigned.
     E164(Country),
-    /// `phone:column:COLUMN`: as `phone:COUNTRY`, where each row has the code of its country in this column.
+    /// `phone:column:COLUMN`: as `phone:COUNTRY`, where each row has the code of its country in
+    /// this column.
     E164In(String),
-    /// `email:gmail` is short for `trim+lowercase` and this: an address at `gmail.com` loses its dots, and the `+` with what follows it, as
-    /// UID2 describes it.
+    /// `email:gmail` is short for `trim+lowercase` and this: an address at `gmail.com` loses its
+    /// dots, and the `+` with what follows it, as UID2 describes it.
     Gmail,
-    /// `email:google` is short for `trim+lowercase` and this: an address at `gmail.com` or `googlemail.com` loses its dots, as Google
-    /// describes it for lists of customers.
+    /// `email:google` is short for `trim+lowercase` and this: an address at `gmail.com` or
+    /// `googlemail.com` loses its dots, as Google describes it for lists of customers.
     Google,
     /// `null:WORD,WORD`: these words stand for null. `null:common` knows those that programs write.
     Null(NullWords),
@@ -93,19 +94,21 @@ pub enum Rule {
     /// a date alone, which is its midnight. With a `Z` or an offset from universal time it becomes
     /// universal time, with a `Z`.
     Timestamp,
-    /// `timestamp:ZONE`, as `timestamp:Europe/Berlin`: as `timestamp`, and what is without a zone is
-    /// local time in this one, and so becomes universal time too. A time that the zone's clocks
+    /// `timestamp:ZONE`, as `timestamp:Europe/Berlin`: as `timestamp`, and what is without a zone
+    /// is local time in this one, and so becomes universal time too. A time that the zone's clocks
     /// showed twice, or never, is a [`KeyFault`].
     UniversalTimestamp(Zone),
-    /// `date:excel`: the number of a day, as Excel counts them. A typed column of dates takes no notice of it.
+    /// `date:excel`: the number of a day, as Excel counts them. A typed column of dates takes no
+    /// notice of it.
     ExcelDate,
-    /// `timestamp:unix`: seconds since 1970 in universal time; `timestamp:unix-ms`, `-us` and `-ns` for smaller units. A typed
-    /// column of dates and times takes no notice of it.
+    /// `timestamp:unix`: seconds since 1970 in universal time; `timestamp:unix-ms`, `-us` and `-ns`
+    /// for smaller units. A typed column of dates and times takes no notice of it.
     UnixTime(UnixUnit),
-    /// `sha256` as the only rule that changes values: a SHA-256 hash as 64 hexadecimal digits in lower case, also for upper
-    /// case and Base64.
+    /// `sha256` as the only rule that changes values: a SHA-256 hash as 64 hexadecimal digits in
+    /// lower case, also for upper case and Base64.
     Sha256,
-    /// `sha256` behind other rules: the hash of what these leave, in UTF-8. It must be the last rule.
+    /// `sha256` behind other rules: the hash of what these leave, in UTF-8. It must be the last
+    /// rule.
     Hash,
     /// `time`: a time of day as `13:05:00.25`, also for `9:05`, and for `1:05:00 PM`.
     Time,
@@ -240,7 +243,8 @@ impl Rule {
         }
     }
 
-    /// Returns what becomes of a text, given what the row has in the [column of countries](Self::country_column).
+    /// Returns what becomes of a text, given what the row has in the [column of
+    /// countries](Self::country_column).
     pub(crate) fn apply<'a>(
         &self,
         text: Cow<'a, str>,
@@ -360,8 +364,9 @@ pub struct ColumnRules {
 impl FromStr for ColumnRules {
     type Err = Error;
 
-    /// Parses `COLUMN=RULE+RULE`, where the column may stand in quotes, as it must in a list. A column's name may hold a `=`, and so may the format of a date:
-    /// the last `=` with rules after it counts.
+    /// Parses `COLUMN=RULE+RULE`, where the column may stand in quotes, as it must in a list. A
+    /// column's name may hold a `=`, and so may the format of a date: the last `=` with rules after
+    /// it counts.
     fn from_str(text: &str) -> Result<Self, Error> {
         let mut fault = None;
         for (at, _) in text.rmatch_indices('=') {
@@ -409,7 +414,8 @@ fn with_hash(mut rules: Vec<Rule>) -> Result<Vec<Rule>, Error> {
 fn parse_rules(text: &str) -> Result<Vec<Rule>, Error> {
     let mut fault = None;
     let ends = text.match_indices('+').map(|(at, _)| at);
-    // A digit begins no rule, but what is behind the sign of an offset; nor does a rule end in a colon.
+    // A digit begins no rule, but what is behind the sign of an offset; nor does a rule end in a
+    // colon.
     let is_sign = |end: usize| {
         text[..end].ends_with(':') || text[end + 1..].starts_with(|c: char| c.is_ascii_digit())
     };

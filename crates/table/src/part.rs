@@ -17,7 +17,8 @@ use crate::{
 #[derive(Debug)]
 pub(crate) struct Part {
     pub(crate) name: String,
-    /// Where the file is, by whatever way the user's name leads there; `None` for a stream, and in memory.
+    /// Where the file is, by whatever way the user's name leads there; `None` for a stream, and in
+    /// memory.
     pub(crate) path: Option<PathBuf>,
     /// How the text that `content` is a copy of was compressed.
     pub(crate) compression: Option<Compression>,
@@ -104,7 +105,8 @@ impl Part {
         }
     }
 
-    /// Returns what its folders' names say about its rows, for each of the table's partition columns.
+    /// Returns what its folders' names say about its rows, for each of the table's partition
+    /// columns.
     pub(crate) fn partition(&self) -> &[Option<String>] {
         &self.partition
     }

@@ -11,9 +11,10 @@ pub struct Progress {
 }
 
 impl Progress {
-    /// Bytes of the input that the running pass has read, and all that it will read: 0 while
-    /// that is not known, which is so for standard input. A pass that writes
-    /// [aligned](crate::AlignedRows) rows reads its input before it writes, and counts each byte twice.
+    /// Bytes of the input that the running pass has read, and all that it will read: 0 while that
+    /// is not known, which is so for standard input. A pass that writes
+    /// [aligned](crate::AlignedRows) rows reads its input before it writes, and counts each byte
+    /// twice.
     pub fn bytes(&self) -> (u64, u64) {
         (
             self.done_bytes.load(Relaxed),

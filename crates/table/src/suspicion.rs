@@ -1,7 +1,7 @@
 //! Texts of the key that surely are no keys, or not the keys that were meant.
 //!
-//! Whether they are cannot be known, so they are compared like others, and counted. What is looked at is cheap: it is done for
-//! each field of each row.
+//! Whether they are cannot be known, so they are compared like others, and counted. What is looked
+//! at is cheap: it is done for each field of each row.
 
 use psijoin_printable::is_printable;
 
@@ -24,7 +24,8 @@ pub enum Suspicion {
 }
 
 impl Suspicion {
-    /// Returns what is suspicious about a field before any rule is applied, in a column of this name if the table has a header.
+    /// Returns what is suspicious about a field before any rule is applied, in a column of this
+    /// name if the table has a header.
     pub(crate) fn of_field(text: &str, column: Option<&str>) -> Option<Self> {
         let is = |found: bool, suspicion| found.then_some(suspicion);
         match text.as_bytes() {
@@ -101,7 +102,8 @@ fn is_null_word(text: &str) -> bool {
     text.len() <= 8 && null_words::COMMON.contains(&text.trim_end())
 }
 
-/// As `1.58292E+18`, `1,58E+18` or `1E+18`. A code such as `1E5` is none: programs write a sign, or a point before.
+/// As `1.58292E+18`, `1,58E+18` or `1E+18`. A code such as `1E5` is none: programs write a sign, or
+/// a point before.
 fn is_scientific(text: &str) -> bool {
     let text = text.trim_end();
     let Some((mantissa, exponent)) = text.split_once(['e', 'E']) else {
@@ -131,13 +133,15 @@ fn is_count_of_rows(text: &str) -> bool {
             .any(|word| rest.trim_start().starts_with(word))
 }
 
-/// Returns whether there are only characters of ASCII that can be seen, and spaces: eight at a time.
+/// Returns whether there are only characters of ASCII that can be seen, and spaces: eight at a
+/// time.
 fn is_plain(bytes: &[u8]) -> bool {
     const EACH: u64 = 0x0101_0101_0101_0101;
     let (chunks, rest) = bytes.as_chunks::<8>();
     let odd = chunks.iter().fold(0, |odd, chunk| {
         let word = u64::from_le_bytes(*chunk);
-        // Of each byte the highest bit: of those that have it, of those below a space, and of the last one.
+        // Of each byte the highest bit: of those that have it, of those below a space, and of the
+        // last one.
         let beyond = word | word.wrapping_sub(EACH * 0x20) | word.wrapping_add(EACH);
         odd | beyond & (EACH * 0x80)
     });

@@ -1,8 +1,8 @@
 //! The distinct keys of a table, and which row holds which.
 //!
 //! Threads read *stretches* of the table, which are *collected* in the order of rows, and parted by
-//! what their fingerprints begin with. The keys of a partition are made *distinct* on their own: all at once, or when they are
-//! asked for, so that they need not fit into memory.
+//! what their fingerprints begin with. The keys of a partition are made *distinct* on their own:
+//! all at once, or when they are asked for, so that they need not fit into memory.
 //!
 //! # Reading in parallel
 //!
@@ -150,9 +150,10 @@ impl KeyTable {
     ///
     /// # Errors
     /// If the table cannot be read, breaks its format, lacks a column, or has more than
-    /// [`MAX_ROWS`](crate::MAX_ROWS) rows or [`MAX_ITEMS`](crate::MAX_ITEMS) distinct keys; if cells of the key have no canonical text, or a rule cannot
-    /// read them, and may not count as null; if there is something else than numbers in a column of numbers, or their sum may
-    /// be too large.
+    /// [`MAX_ROWS`](crate::MAX_ROWS) rows or [`MAX_ITEMS`](crate::MAX_ITEMS) distinct keys; if
+    /// cells of the key have no canonical text, or a rule cannot read them, and may not count as
+    /// null; if there is something else than numbers in a column of numbers, or their sum may be
+    /// too large.
     pub fn read(
         source: &Source,
         key: &KeySpec,

@@ -1,7 +1,8 @@
-//! Folders of files that are a table only by a log beside them, which says which files and rows count.
+//! Folders of files that are a table only by a log beside them, which says which files and rows
+//! count.
 //!
-//! Files that the log has dropped stay in the folder, and rows that were deleted stay in files. So who reads all files
-//! finds rows that are gone, and others twice.
+//! Files that the log has dropped stay in the folder, and rows that were deleted stay in files. So
+//! who reads all files finds rows that are gone, and others twice.
 
 use std::{
     fs,
@@ -33,7 +34,8 @@ impl TableLog {
         Self::SparkStreaming,
     ];
 
-    /// Returns what a table whose files are in this folder belongs to: the log is in the folder, or in one above it.
+    /// Returns what a table whose files are in this folder belongs to: the log is in the folder, or
+    /// in one above it.
     pub(crate) fn above(folder: &Path) -> Option<(PathBuf, Self)> {
         let mut folders = folder.ancestors();
         folders.find_map(|folder| Some((folder.to_owned(), Self::of(folder)?)))
@@ -89,8 +91,8 @@ impl TableLog {
     }
 }
 
-/// A folder of this name may be anybody's: Iceberg's has a file that describes the table, or one that says which
-/// version is the newest.
+/// A folder of this name may be anybody's: Iceberg's has a file that describes the table, or one
+/// that says which version is the newest.
 fn is_iceberg_metadata(folder: &Path) -> bool {
     let Ok(entries) = fs::read_dir(folder) else {
         return false;

@@ -1,9 +1,10 @@
-//! How long two parties take to meet, and to open further streams, while strangers flood the side that listens:
-//! `cargo bench -p psijoin-transport --bench flood`. `-- RATE TRIES` sets connections per second and tries.
+//! How long two parties take to meet, and to open further streams, while strangers flood the side
+//! that listens: `cargo bench -p psijoin-transport --bench flood`. `-- RATE TRIES` sets connections
+//! per second and tries.
 //!
-//! Strangers come over the loopback from the same address as the peer, with five kinds of first words in
-//! turn. They know all but the peer's secret key: both fingerprints, its public key, and what it said once. The
-//! peer comes over a line with a delay.
+//! Strangers come over the loopback from the same address as the peer, with five kinds of first
+//! words in turn. They know all but the peer's secret key: both fingerprints, its public key, and
+//! what it said once. The peer comes over a line with a delay.
 
 #![allow(clippy::print_stdout)]
 
@@ -43,8 +44,8 @@ const DELAYS_MS: [u64; 3] = [0, 50, 150];
 /// What the peer may need beyond its round trips.
 const LIMIT: Duration = Duration::from_secs(2);
 
-/// Round trips to meet: TCP, and two of TLS until each side knows that the other has accepted it. For a
-/// stream there are as many.
+/// Round trips to meet: TCP, and two of TLS until each side knows that the other has accepted it.
+/// For a stream there are as many.
 const ROUND_TRIPS: u32 = 3;
 
 const STREAMS: u8 = 3;

@@ -99,8 +99,9 @@ impl Connection {
     }
 
     /// Waits for the other party to connect. Whoever else connects is logged and dropped, and
-    /// cannot end the wait. Nor can many of them keep the other party out, if it [knocks](crate::knock):
-    /// with TLS, an Ed25519 key, and clocks that differ by less than five minutes.
+    /// cannot end the wait. Nor can many of them keep the other party out, if it
+    /// [knocks](crate::knock): with TLS, an Ed25519 key, and clocks that differ by less than five
+    /// minutes.
     ///
     /// # Errors
     /// [`Error::NobodyConnected`] after the time-out, [`Error::Interrupted`], and what the
@@ -161,11 +162,11 @@ impl Connection {
     /// are used.
     ///
     /// # Errors
-    /// [`Error::TooFewStreams`] if not all are open within [`Timeouts::setup`](crate::Timeouts::setup);
-    /// [`Error::Interrupted`]; [`Error::Thread`]; and [`Error::Channel`] if the session ends
-    /// meanwhile, also if the peer was the first to see that there are
-    /// [too few](AbortCode::TooFewStreams). After an error, the whole connection has ended, and the
-    /// peer knows why.
+    /// [`Error::TooFewStreams`] if not all are open within
+    /// [`Timeouts::setup`](crate::Timeouts::setup); [`Error::Interrupted`]; [`Error::Thread`]; and
+    /// [`Error::Channel`] if the session ends meanwhile, also if the peer was the first to see that
+    /// there are [too few](AbortCode::TooFewStreams). After an error, the whole connection has
+    /// ended, and the peer knows why.
     ///
     /// # Panics
     /// If it is called a second time, or this side listened and [`Options::streams`] was not set.
@@ -223,14 +224,14 @@ impl Connection {
         self.peer_address
     }
 
-    /// The key by which the peer has proved who it is; `None` without TLS, and if the key is of another kind
-    /// than those that [`Identity::generate`](crate::Identity::generate) makes.
+    /// The key by which the peer has proved who it is; `None` without TLS, and if the key is of
+    /// another kind than those that [`Identity::generate`](crate::Identity::generate) makes.
     pub fn peer_key(&self) -> Option<PublicKey> {
         self.peer_key
     }
 
-    /// Returns what the greeting has shown of the network. It costs no round trip of its own. Without TLS,
-    /// nothing is known.
+    /// Returns what the greeting has shown of the network. It costs no round trip of its own.
+    /// Without TLS, nothing is known.
     pub fn measured(&self) -> Measured {
         self.measured
     }
@@ -268,11 +269,12 @@ impl Connection {
         channels.map(|channel| countdown.over(channel)).collect()
     }
 
-    /// As [`all_end_after`](Self::all_end_after), with last words between the last of these bytes and the
-    /// end: `last_words` is called with a channel to the peer, which does the same. That happens inside the call
-    /// that sends or receives the last byte, before it returns, so what is said then does not depend on what
-    /// this party makes of the last message, nor on how long that takes. Its error is that of the call, and
-    /// leaves the session open, so that the peer can still be told why.
+    /// As [`all_end_after`](Self::all_end_after), with last words between the last of these bytes
+    /// and the end: `last_words` is called with a channel to the peer, which does the same. That
+    /// happens inside the call that sends or receives the last byte, before it returns, so what is
+    /// said then does not depend on what this party makes of the last message, nor on how long that
+    /// takes. Its error is that of the call, and leaves the session open, so that the peer can
+    /// still be told why.
     ///
     /// Where no byte is to pass, there are no last words, and the session does not end by itself.
     pub fn all_end_with_last_words(

@@ -63,9 +63,9 @@ impl FromStr for Address {
 /// of the standard library are few where thousands come at once.
 const BACKLOG: i32 = 4096;
 
-/// How many it keeps while a session runs and nobody is let in: as many as a session has streams, whose
-/// other side may be early. Were they more, strangers could fill them, and streams would have to wait until all of these
-/// were heard.
+/// How many it keeps while a session runs and nobody is let in: as many as a session has streams,
+/// whose other side may be early. Were they more, strangers could fill them, and streams would have
+/// to wait until all of these were heard.
 const SESSION_BACKLOG: i32 = 256;
 
 /// An address that this side already listens at. After binding to port 0, it says which port this
@@ -136,8 +136,8 @@ pub struct Options {
     /// Shows whether this party works, so that the peer does not wait for one that hangs.
     /// Without it, a party counts as working for as long as its process lives.
     pub pulse: Option<Pulse>,
-    /// Whether [`Connection::open_streams`](crate::Connection::open_streams) may follow: a side that
-    /// listens goes on listening until then, or until the session ends.
+    /// Whether [`Connection::open_streams`](crate::Connection::open_streams) may follow: a side
+    /// that listens goes on listening until then, or until the session ends.
     pub streams: bool,
     /// Knocks that were used at any door of these options.
     pub(crate) used_knocks: Used,
@@ -204,8 +204,8 @@ impl Security {
     /// Checks that the parties are two. It is also checked before they meet.
     ///
     /// # Errors
-    /// [`Error::OwnFingerprint`] if the peer is to have this side's own key: whoever holds it could be
-    /// either party, and a signature of one would be the other's.
+    /// [`Error::OwnFingerprint`] if the peer is to have this side's own key: whoever holds it could
+    /// be either party, and a signature of one would be the other's.
     pub fn check(&self) -> Result<(), Error> {
         match self {
             Self::PinnedTls { identity, peer } => tls::check_apart(identity, *peer),

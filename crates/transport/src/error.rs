@@ -186,7 +186,8 @@ pub enum Error {
         theirs: u16,
     },
 
-    /// A connection is not what it was to be: one to begin a session, or one of a session's streams.
+    /// A connection is not what it was to be: one to begin a session, or one of a session's
+    /// streams.
     #[error("the connection does not belong to this session")]
     OtherSession,
 

@@ -22,7 +22,8 @@ const GROUP_SYMBOLS: usize = 4;
 /// The short name of a party's public key: 130 bits of its hash, written as
 /// `psi1-xxxx-xxxx-xxxx-xxxx-xxxx-xxxx-xxxx` with a check sum of 10 bits.
 ///
-/// To make a second key of the same name takes about 2^130 attempts. Reading is tolerant of upper case, spaces and missing dashes, and takes `o` for 0, `i` and `l` for 1.
+/// To make a second key of the same name takes about 2^130 attempts. Reading is tolerant of upper
+/// case, spaces and missing dashes, and takes `o` for 0, `i` and `l` for 1.
 #[derive(Clone, Copy, PartialEq, Eq, Hash)]
 pub struct Fingerprint([u8; HASH_SYMBOLS]);
 

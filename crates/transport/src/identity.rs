@@ -114,14 +114,14 @@ impl Identity {
         self.fingerprint
     }
 
-    /// The key that checks what this identity [signs](Self::sign); `None` if the identity is not an Ed25519
-    /// key, as those of [`generate`](Self::generate) are.
+    /// The key that checks what this identity [signs](Self::sign); `None` if the identity is not an
+    /// Ed25519 key, as those of [`generate`](Self::generate) are.
     pub fn public_key(&self) -> Option<PublicKey> {
         key_of(self.certified.end_entity_cert().ok()?)
     }
 
-    /// Signs a statement for a purpose; [`PublicKey::verify`] checks it. `None` if the identity is not an
-    /// Ed25519 key.
+    /// Signs a statement for a purpose; [`PublicKey::verify`] checks it. `None` if the identity is
+    /// not an Ed25519 key.
     ///
     /// The purpose keeps signatures of different uses apart: a constant such as
     /// `example.org 2026 a contract`. TLS signs with the same key, in a form that no statement has.
@@ -132,8 +132,8 @@ impl Identity {
         Some(Signature::from_bytes(signature.try_into().ok()?))
     }
 
-    /// A secret that only who has this identity can derive: another one for each purpose, a constant as for
-    /// [`sign`](Self::sign).
+    /// A secret that only who has this identity can derive: another one for each purpose, a
+    /// constant as for [`sign`](Self::sign).
     ///
     /// # Panics
     /// Never: an identity has a private key.

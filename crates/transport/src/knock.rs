@@ -2,9 +2,9 @@
 //! computes anything for whoever speaks.
 //!
 //! A party that listens is pinned to a peer of whom it knows no more than a
-//! [fingerprint](crate::fingerprint), a hash of the key. The same holds for the party that dials. So
-//! neither can compute a secret with the other's key before it has seen that key. What the dialling
-//! party can do is sign. Its knock is
+//! [fingerprint](crate::fingerprint), a hash of the key. The same holds for the party that dials.
+//! So neither can compute a secret with the other's key before it has seen that key. What the
+//! dialling party can do is sign. Its knock is
 //!
 //! | bytes | |
 //! |---|---|
@@ -14,13 +14,13 @@
 //! | 64 | sealed: its signature of the listening party's fingerprint, the nonce and the time |
 //! | 16 | the tag of the seal |
 //!
-//! The seal is ChaCha20-Poly1305 under a key made of both fingerprints and the nonce. Fingerprints are
-//! no secrets, so the seal proves nothing. It keeps names from those who read the line and do not
-//! know both, and it lets a listening party refuse all others for the price of a hash.
+//! The seal is ChaCha20-Poly1305 under a key made of both fingerprints and the nonce. Fingerprints
+//! are no secrets, so the seal proves nothing. It keeps names from those who read the line and do
+//! not know both, and it lets a listening party refuse all others for the price of a hash.
 //!
-//! A knock travels as the only protocol name (ALPN, RFC 7301) of the ClientHello. It is good for five
-//! minutes by the listening party's clock, and once. All that it gives is priority: who the peer is,
-//! pinned TLS decides.
+//! A knock travels as the only protocol name (ALPN, RFC 7301) of the ClientHello. It is good for
+//! five minutes by the listening party's clock, and once. All that it gives is priority: who the
+//! peer is, pinned TLS decides.
 //!
 //! Further streams of a session knock with a keyed hash of a nonce, under a secret of the session.
 //!
@@ -99,8 +99,8 @@ pub struct Knock {
 }
 
 impl Knock {
-    /// A fresh knock at the door of `listener`. `None` if the identity is not an Ed25519 key, or the
-    /// operating system gives no randomness.
+    /// A fresh knock at the door of `listener`. `None` if the identity is not an Ed25519 key, or
+    /// the operating system gives no randomness.
     pub fn new(identity: &Identity, listener: Fingerprint, time: u64) -> Option<Self> {
         let nonce = fresh_nonce()?;
         let statement = statement(listener, &nonce, time);
@@ -128,8 +128,9 @@ impl Knock {
         sealed
     }
 
-    /// Reads what somebody says, if it is a knock of `dialler` at the door of `listener`, or made by
-    /// somebody who knows both, and the key of `dialler`. [`is_genuine`](Self::is_genuine) tells these apart.
+    /// Reads what somebody says, if it is a knock of `dialler` at the door of `listener`, or made
+    /// by somebody who knows both, and the key of `dialler`. [`is_genuine`](Self::is_genuine) tells
+    /// these apart.
     pub fn open(said: &[u8], dialler: Fingerprint, listener: Fingerprint) -> Option<Self> {
         let said: &[u8; KNOCK_BYTES] = said.try_into().ok()?;
         let (&nonce, sealed) = said.split_first_chunk::<NONCE_BYTES>()?;
@@ -221,8 +222,8 @@ fn no_nonce() -> Nonce {
 pub(crate) enum Verdict {
     /// It was, and nobody has used it before.
     Peer,
-    /// It may have been, and the two clocks differ by that much. Or somebody repeats what it said long
-    /// ago.
+    /// It may have been, and the two clocks differ by that much. Or somebody repeats what it said
+    /// long ago.
     ClocksDiffer(Duration),
     /// Anybody may have said it.
     Anybody,
@@ -277,8 +278,8 @@ impl Ear {
 pub(crate) struct Used(Arc<Mutex<HashMap<[u8; NONCE_BYTES], u64>>>);
 
 impl Used {
-    /// Uses a nonce, and tells whether it was the first time. If there is no room left to remember it,
-    /// it counts as used.
+    /// Uses a nonce, and tells whether it was the first time. If there is no room left to remember
+    /// it, it counts as used.
     pub(crate) fn is_first(&self, nonce: [u8; NONCE_BYTES], until: u64, now: u64) -> bool {
         let mut used = self.0.lock().expect("nothing panics while it is held");
         if used.len() >= MAX_USED {

@@ -1,10 +1,11 @@
 //! How two parties reach each other: TCP, and TLS 1.3 with pinned peers.
 //!
 //! A [`Connection`] is made by [`Connection::open`], [`connect`](Connection::connect) or
-//! [`accept`](Connection::accept), and gives a [`Channel`](psijoin_channel::Channel) for a
-//! protocol to run over. Either the sender or the receiver may listen. An [`Identity`] is the key
-//! that a party is known by, and can [sign](Identity::sign) with; an [`Interrupt`] stops a session from another thread. A session can
-//! have several streams, each a TCP connection of its own: [`Connection::open_streams`].
+//! [`accept`](Connection::accept), and gives a [`Channel`](psijoin_channel::Channel) for a protocol
+//! to run over. Either the sender or the receiver may listen. An [`Identity`] is the key that a
+//! party is known by, and can [sign](Identity::sign) with; an [`Interrupt`] stops a session from
+//! another thread. A session can have several streams, each a TCP connection of its own:
+//! [`Connection::open_streams`].
 //!
 //! | module | what lives there |
 //! |---|---|
@@ -14,15 +15,17 @@
 //! | [`frame`] | how messages are laid out on the wire |
 //!
 //! # Layers on the wire
-//! 1. TCP, and TLS 1.3 over it unless [`Security::InsecurePlaintext`] was asked for; its first flight holds a
-//!    [knock];
+//! 1. TCP, and TLS 1.3 over it unless [`Security::InsecurePlaintext`] was asked for; its first
+//!    flight holds a [knock];
 //! 2. an 8-byte preamble each way, which shows a party that its peer speaks psijoin and (under TLS)
-//!    has accepted its identity. Under TLS, 8 KiB of padding follow: how fast they come shows the rate of the
-//!    network ([`Connection::measured`]). On further streams of a session, the preamble is another one;
-//!    the side that connects adds the stream's number (1 byte) and a hash of that and of a key from the joint
-//!    seed (32 bytes), and the other side then says its preamble and such a hash of its own;
+//!    has accepted its identity. Under TLS, 8 KiB of padding follow: how fast they come shows the
+//!    rate of the network ([`Connection::measured`]). On further streams of a session, the preamble
+//!    is another one; the side that connects adds the stream's number (1 byte) and a hash of that
+//!    and of a key from the joint seed (32 bytes), and the other side then says its preamble and
+//!    such a hash of its own;
 //! 3. [frames](frame);
-//! 4. the session handshake (the crate `psijoin-handshake`), which runs over any channel, then the protocol.
+//! 4. the session handshake (the crate `psijoin-handshake`), which runs over any channel, then the
+//!    protocol.
 //!
 //! # When things go wrong
 //! Every wait is bounded and can be [interrupted](Interrupt). A party that works, as far as its
@@ -30,8 +33,8 @@
 //! means that it is dead, stuck or cut off. What ends one stream of a session ends all, on both
 //! sides. [`Error::kind`] sorts errors by who has to act.
 //!
-//! Anyone who has not proved to be the peer is a stranger, and decides nothing. A stranger cannot end
-//! the wait for the peer, and many cannot keep out a peer that [knocks](knock).
+//! Anyone who has not proved to be the peer is a stranger, and decides nothing. A stranger cannot
+//! end the wait for the peer, and many cannot keep out a peer that [knocks](knock).
 
 #![forbid(unsafe_code)]
 

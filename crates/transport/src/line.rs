@@ -44,8 +44,8 @@ impl Line {
     }
 }
 
-/// Hangs up, and waits a moment until the peer has taken what was sent: no longer for all lines than
-/// for one.
+/// Hangs up, and waits a moment until the peer has taken what was sent: no longer for all lines
+/// than for one.
 pub(crate) fn hang_up(lines: &mut [Line]) {
     for line in &*lines {
         line.link.hang_up();

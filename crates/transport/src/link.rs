@@ -257,7 +257,8 @@ impl Link {
         Ok(state)
     }
 
-    /// Ends this link and all others for this reason, unless there was one before. Gives the reason.
+    /// Ends this link and all others for this reason, unless there was one before. Gives the
+    /// reason.
     fn give_up(&self, mut state: MutexGuard<'_, State>, reason: Error, code: AbortCode) -> Error {
         let farewell = Farewell::Abort(code);
         let end = self.bond.seal(End { reason, farewell });

@@ -1,7 +1,7 @@
 //! The first bytes each way: the protocol, and the version of its framing.
 //!
-//! At a meeting inside of TLS, padding follows. It says nothing: how fast it comes is how the other side learns the
-//! rate of the network.
+//! At a meeting inside of TLS, padding follows. It says nothing: how fast it comes is how the other
+//! side learns the rate of the network.
 
 use crate::{
     Error,
@@ -48,8 +48,9 @@ const FRAMING_VERSION: u8 = 3;
 
 pub(crate) const PREAMBLE_BYTES: usize = 8;
 
-/// Bytes after the preamble of a meeting inside of TLS, of any value. With the rest of the greeting they are fewer than TCP
-/// sends at once on a fresh connection (ten segments, RFC 6928), so they wait for no round trip.
+/// Bytes after the preamble of a meeting inside of TLS, of any value. With the rest of the greeting
+/// they are fewer than TCP sends at once on a fresh connection (ten segments, RFC 6928), so they
+/// wait for no round trip.
 pub(crate) const PADDING_BYTES: usize = 8192;
 
 /// Returns what this side sends.
@@ -85,8 +86,8 @@ pub(crate) fn check(occasion: Occasion, received: &[u8]) -> Result<(), Error> {
     }
 }
 
-/// Returns whether the peer's first bytes, where TLS is due, are those of a bare preamble, or nothing if
-/// they are too few to tell: a single byte may be anybody's.
+/// Returns whether the peer's first bytes, where TLS is due, are those of a bare preamble, or
+/// nothing if they are too few to tell: a single byte may be anybody's.
 pub(crate) fn is_bare(received: &[u8]) -> Option<bool> {
     if !Occasion::Meeting.is_magic(received) {
         return Some(false);

@@ -17,12 +17,12 @@ pub(crate) const DER_PREFIX: [u8; 12] = [
     0x30, 0x2a, 0x30, 0x05, 0x06, 0x03, 0x2b, 0x65, 0x70, 0x03, 0x21, 0x00,
 ];
 
-/// An Ed25519 key that a party is known by: whole, where a [`Fingerprint`] is only its name. Written as 64
-/// hexadecimal digits.
+/// An Ed25519 key that a party is known by: whole, where a [`Fingerprint`] is only its name.
+/// Written as 64 hexadecimal digits.
 ///
-/// There is none that is not *sound*: the one encoding (RFC 8032) of a point of prime order, as the key of every secret is. Under a
-/// point of small order anybody can sign anything, and whether a signature holds under a point of
-/// mixed order depends on who verifies it.
+/// There is none that is not *sound*: the one encoding (RFC 8032) of a point of prime order, as the
+/// key of every secret is. Under a point of small order anybody can sign anything, and whether a
+/// signature holds under a point of mixed order depends on who verifies it.
 ///
 /// ```
 /// use psijoin_transport::Identity;
@@ -66,8 +66,8 @@ impl PublicKey {
         Fingerprint::of_public_key(&[&DER_PREFIX[..], &self.0].concat())
     }
 
-    /// Returns whether the party with this key has signed the statement, for that purpose: by the equation of RFC 8032 without the cofactor, with
-    /// an `s` below the group's order.
+    /// Returns whether the party with this key has signed the statement, for that purpose: by the
+    /// equation of RFC 8032 without the cofactor, with an `s` below the group's order.
     pub fn verify(&self, purpose: &str, statement: &[u8], signature: &Signature) -> bool {
         let key = UnparsedPublicKey::new(&ED25519, self.0);
         let signed = signed(purpose, statement);
@@ -119,7 +119,8 @@ pub enum NotAKey {
     Unsound,
 }
 
-/// An Ed25519 signature, by [`Identity::sign`](crate::Identity::sign). Written as 128 hexadecimal digits.
+/// An Ed25519 signature, by [`Identity::sign`](crate::Identity::sign). Written as 128 hexadecimal
+/// digits.
 #[derive(Clone, Copy, PartialEq, Eq)]
 pub struct Signature([u8; SIGNATURE_BYTES]);
 
@@ -211,7 +212,8 @@ mod tests {
             .map(|point| point.compress().to_bytes())
             .filter(|bytes| *bytes != ED25519_BASEPOINT_POINT.compress().to_bytes())
             .collect();
-        // The identity and the point of order two with the sign of an x that is 0; y + p for some small y; no point.
+        // The identity and the point of order two with the sign of an x that is 0; y + p for some
+        // small y; no point.
         let with = |first: u8, last: u8, between: u8| {
             let mut bytes = [between; KEY_BYTES];
             (bytes[0], bytes[KEY_BYTES - 1]) = (first, last);

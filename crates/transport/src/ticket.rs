@@ -26,8 +26,8 @@ impl Ticket {
         Self(joint_seed.key("psijoin v1 transport: ticket of further streams"))
     }
 
-    /// Returns what `side` says on the stream of this number: BLAKE3, keyed with the ticket, of both. Two
-    /// such hashes are compared in constant time.
+    /// Returns what `side` says on the stream of this number: BLAKE3, keyed with the ticket, of
+    /// both. Two such hashes are compared in constant time.
     pub(crate) fn pass(&self, side: Side, stream: u8) -> Hash {
         blake3::keyed_hash(&self.0, &[side as u8, stream])
     }

@@ -11,12 +11,14 @@ use std::{
 /// Whether bytes are counted. Most of the time they are not, which costs a look at this.
 static COUNTING: AtomicBool = AtomicBool::new(false);
 
-/// Bytes that were allocated since counting began, less those that were given back; and the most of them.
+/// Bytes that were allocated since counting began, less those that were given back; and the most of
+/// them.
 static LIVE: AtomicI64 = AtomicI64::new(0);
 static PEAK: AtomicI64 = AtomicI64::new(0);
 
-/// Does `work`, and says how many bytes more were allocated than before at its peak, by all threads. Nobody knows
-/// in a program whose allocator is another than [`ReportingAllocator`](super::ReportingAllocator).
+/// Does `work`, and says how many bytes more were allocated than before at its peak, by all
+/// threads. Nobody knows in a program whose allocator is another than
+/// [`ReportingAllocator`](super::ReportingAllocator).
 ///
 /// What is allocated and never touched counts, too. One caller at a time: another one waits.
 pub fn peak_during<R>(work: impl FnOnce() -> R) -> (R, Option<u64>) {

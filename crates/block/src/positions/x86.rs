@@ -6,8 +6,8 @@ use std::arch::x86_64::*;
 use super::POSITIONS;
 use crate::Block;
 
-/// Transposes a square in each lane: before, lane l of `$vector(i)` holds the words of block 8·l + i;
-/// after, lane l of vector i holds word i of blocks 8·l to 8·l + 7.
+/// Transposes a square in each lane: before, lane l of `$vector(i)` holds the words of block 8·l +
+/// i; after, lane l of vector i holds word i of blocks 8·l to 8·l + 7.
 macro_rules! transpose {
     ($vector:ident, $low16:ident, $high16:ident, $low32:ident, $high32:ident, $low64:ident, $high64:ident) => {{
         let a = [

@@ -11,12 +11,12 @@ use zeroize::DefaultIsZeroes;
 use super::{Element, Gf64, Tower};
 use crate::Prg;
 
-/// low + high·t with high < 2^(`BITS` − 64): a vector space over GF(2). It is no field: sums stay in
-/// it, products are anywhere in [`Tower`].
+/// low + high·t with high < 2^(`BITS` − 64): a vector space over GF(2). It is no field: sums stay
+/// in it, products are anywhere in [`Tower`].
 ///
-/// It takes 16 bytes in memory, so that the code under vector OLE compresses it as fast as the tower,
-/// and [`BYTES`](Element::BYTES) on the wire. `BITS` is a multiple of 8 from 72 to 120. Whoever casts
-/// bytes to it keeps the upper bits zero.
+/// It takes 16 bytes in memory, so that the code under vector OLE compresses it as fast as the
+/// tower, and [`BYTES`](Element::BYTES) on the wire. `BITS` is a multiple of 8 from 72 to 120.
+/// Whoever casts bytes to it keeps the upper bits zero.
 #[derive(Clone, Copy, Default, PartialEq, Eq, Pod, Zeroable)]
 #[repr(transparent)]
 pub struct Subspace<const BITS: u32>(Tower);

@@ -11,7 +11,8 @@ use super::{
 };
 use crate::{Backend, Bits, Error, Lanes, Product, Side, TwoParty};
 
-/// Bytes that the garbler sends in [`Setup::new`], before the setup of the OTs that it is the sender of.
+/// Bytes that the garbler sends in [`Setup::new`], before the setup of the OTs that it is the
+/// sender of.
 pub const SEED_BYTES: u64 = Block::BYTES as u64;
 
 /// What the garbler keeps from one circuit to the next.

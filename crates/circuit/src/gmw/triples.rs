@@ -154,8 +154,8 @@ impl Triples {
     }
 }
 
-/// Returns how many triples are made at a time for gates, each time that some are. Each triple takes a random
-/// OT in either direction; those that the first side sends come first.
+/// Returns how many triples are made at a time for gates, each time that some are. Each triple
+/// takes a random OT in either direction; those that the first side sends come first.
 pub fn making(gates: &Gates, multiplication: Multiplication) -> impl Iterator<Item = usize> {
     let demand = demand(gates, multiplication).into_values();
     demand.flat_map(|lanes| {

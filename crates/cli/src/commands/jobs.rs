@@ -24,7 +24,8 @@ pub(super) fn run(args: &args::Jobs) -> Result<(), Failure> {
 #[derive(Serialize)]
 struct Report {
     folder: String,
-    /// `under way`, `failed` if it cannot go on, `done`, or `too few` if fewer keys are shared than `--min-intersection` demands.
+    /// `under way`, `failed` if it cannot go on, `done`, or `too few` if fewer keys are shared than
+    /// `--min-intersection` demands.
     state: &'static str,
     /// What must be the same whenever it goes on, as far as it can be shown.
     terms: BTreeMap<String, String>,

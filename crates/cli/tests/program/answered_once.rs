@@ -1,5 +1,6 @@
-//! `--job`: what was answered once is answered again only to the same question. One party is honest; the other one
-//! has the same program, and forges its folder, drops what it should confirm, and comes back with another table.
+//! `--job`: what was answered once is answered again only to the same question. One party is
+//! honest; the other one has the same program, and forges its folder, drops what it should confirm,
+//! and comes back with another table.
 
 use std::{fs, path::Path};
 
@@ -17,8 +18,8 @@ use crate::{
 /// What the honest party says, and the cheat hears.
 const REFUSED: &str = "this is not the set of the first attempt";
 
-/// Makes a job folder that fits any table, where everything has begun and nothing is done: with the secret of its owner,
-/// who is known by this identity, as the cheat has it, or without encryption.
+/// Makes a job folder that fits any table, where everything has begun and nothing is done: with the
+/// secret of its owner, who is known by this identity, as the cheat has it, or without encryption.
 fn forge(folder: &str, identity: Option<&str>) {
     let path = format!("{folder}/job");
     let mut job: Value = serde_json::from_slice(&fs::read(&path).unwrap()).unwrap();
@@ -140,7 +141,8 @@ impl Plain {
     }
 }
 
-/// A party has its answer, never confirms it, and asks again for another table. Its true self loses nothing.
+/// A party has its answer, never confirms it, and asks again for another table. Its true self loses
+/// nothing.
 fn asks_again(cheat: Cheat, common: &[&str], expected: &str) {
     let parties = Plain::new(common);
     let [receiver, sender] = parties.args();
@@ -207,7 +209,8 @@ fn nobody_gets_a_second_answer_where_both_learn() {
     }
 }
 
-/// In the middle of a job, by either party, with terms and a record: nothing is signed that was not so.
+/// In the middle of a job, by either party, with terms and a record: nothing is signed that was not
+/// so.
 #[test]
 fn a_job_that_broke_off_goes_on_with_the_same_only() {
     let mut parties = Parties::new(&LONG);

@@ -84,7 +84,8 @@ fn a_sender_is_warned_of_a_curious_receiver() {
     assert_said!([receiver, sender]);
 }
 
-/// One run of what the other side says is not begun before there is memory for it; parts take no more the more there are.
+/// One run of what the other side says is not begun before there is memory for it; parts take no
+/// more the more there are.
 #[test]
 #[cfg(target_os = "linux")]
 fn without_a_limit_the_memory_is_one_of_a_single_run() {

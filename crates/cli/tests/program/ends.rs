@@ -62,7 +62,8 @@ fn a_sender_that_leaves_at_the_end_takes_nothing_away() {
     }
 }
 
-/// If both learn, the last message is the receiver's. It cannot know that the sender has it, so it writes nothing.
+/// If both learn, the last message is the receiver's. It cannot know that the sender has it, so it
+/// writes nothing.
 #[test]
 fn a_sender_that_dies_before_its_last_word_leaves_no_result_where_both_learn() {
     let folder = Folder::new();

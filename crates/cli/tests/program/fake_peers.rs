@@ -180,8 +180,8 @@ fn another_version_is_named_with_what_to_do() {
     assert_said!([connection, protocol]);
 }
 
-/// Returns what a receiver with little memory, 1 key, and more options makes of a sender that says to have this many keys, and
-/// then nothing more.
+/// Returns what a receiver with little memory, 1 key, and more options makes of a sender that says
+/// to have this many keys, and then nothing more.
 #[cfg(target_os = "linux")]
 pub(crate) fn hello_to_limited_receiver(keys: u64, more: &[&str]) -> Ended {
     let folder = Folder::new();

@@ -11,7 +11,8 @@ use crate::support::{Folder, start_pair};
 /// Columns that can be given, all of them null.
 const COLUMNS: usize = 256;
 
-/// A table in which each of the keys 0, 1, 2, … has this many rows, of wide types and without a value.
+/// A table in which each of the keys 0, 1, 2, … has this many rows, of wide types and without a
+/// value.
 fn nulls(folder: &Folder, keys: u32, rows_of_key: usize) -> String {
     let wide = DataType::Decimal256(76, 0);
     let id = Field::new("id", DataType::Utf8, false);
@@ -59,8 +60,8 @@ fn takes_at_most(most_bytes: u64, receiver: &[&str], sender: &[&str]) {
     assert!(peak <= most_bytes, "{peak} bytes");
 }
 
-/// Rows of few bytes each that are as wide as can be, and as many as can be for each key: 134 MB once they are columns, and
-/// with a long text of the receiver's own beside each.
+/// Rows of few bytes each that are as wide as can be, and as many as can be for each key: 134 MB
+/// once they are columns, and with a long text of the receiver's own beside each.
 #[test]
 fn rows_take_what_they_bring_and_not_what_they_become() {
     let folder = Folder::new();

@@ -323,7 +323,8 @@ fn a_record_says_what_is_given() {
     assert!(verified.stdout.contains(learns), "{}", verified.stdout);
 }
 
-/// Whichever way it comes: to the receiver, to the sender, in a common order, and when a job is finished alone.
+/// Whichever way it comes: to the receiver, to the sender, in a common order, and when a job is
+/// finished alone.
 #[test]
 fn a_value_that_the_output_cannot_hold_is_named() {
     let folder = Folder::new();

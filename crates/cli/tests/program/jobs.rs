@@ -186,7 +186,8 @@ fn every_output_can_be_kept() {
         ),
     ] {
         for parts in [&PARTS[..], &[]] {
-            // On a busy machine `auto` may take the network for slow, and a protocol that cannot count in parts.
+            // On a busy machine `auto` may take the network for slow, and a protocol that cannot
+            // count in parts.
             let protocol = ["--protocol", "rr22-circuit"];
             let parties = Parties::new(&[kind, parts, &protocol].concat());
             let joined = parties.join(&[], &[]);
@@ -541,8 +542,8 @@ fn a_job_goes_on_with_a_table_on_disk() {
     assert_eq!(joined.receiver.says(0, &[]).stdout, lines(1000..3000));
 }
 
-/// Both get shares of one run of each part, whichever attempt it was in. A folder that is put back from a copy is
-/// refused: what it lacks would be said anew.
+/// Both get shares of one run of each part, whichever attempt it was in. A folder that is put back
+/// from a copy is refused: what it lacks would be said anew.
 #[test]
 fn shares_go_on() {
     let common = [
@@ -625,7 +626,8 @@ fn a_job_folder_that_runs_full_is_named() {
     parties.goes_on();
 }
 
-/// Rows are read again when they are written. What was computed is kept until the table is what it was.
+/// Rows are read again when they are written. What was computed is kept until the table is what it
+/// was.
 #[test]
 fn a_table_that_changes_before_its_rows_are_written_is_refused() {
     let parties = Parties::new(&LONG);
@@ -865,8 +867,8 @@ fn nothing_in_the_folder_tells_an_item() {
     parties.goes_on();
 }
 
-/// Either party, ten times, at any moment; the other one meets it again. Only parts that are not done on
-/// both sides run again, and the result is exact.
+/// Either party, ten times, at any moment; the other one meets it again. Only parts that are not
+/// done on both sides run again, and the result is exact.
 #[test]
 fn ten_kills_lose_nothing() {
     let mut random = Random(0x9e37_79b9);
@@ -921,8 +923,8 @@ struct Survived {
     printed: String,
 }
 
-/// Kills parties and starts them again until one has ended. With several streams, up to `slack` parts that both
-/// have done are not the same ones.
+/// Kills parties and starts them again until one has ended. With several streams, up to `slack`
+/// parts that both have done are not the same ones.
 fn survive(parties: &Parties, receivers: &[&str], slack: u64, random: &mut Random) -> Survived {
     let start = |party: usize| match party {
         0 => parties.receiver(receivers),

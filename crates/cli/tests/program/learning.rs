@@ -94,7 +94,8 @@ fn both_get_their_rows() {
     }
 }
 
-/// Each side gets the other's columns, in every protocol, in one run and in parts, in memory and spilled.
+/// Each side gets the other's columns, in every protocol, in one run and in parts, in memory and
+/// spilled.
 #[test]
 fn columns_go_both_ways() {
     let tables = Tables::new();

@@ -1,5 +1,5 @@
-//! A line between the parties that changes what one of them says: what the other sees of a cheat, or
-//! of a party that leaves.
+//! A line between the parties that changes what one of them says: what the other sees of a cheat,
+//! or of a party that leaves.
 
 #[cfg(target_os = "linux")]
 use std::fs::File;
@@ -59,8 +59,8 @@ pub(crate) fn join_without_goodbye(receiver: &[&str], sender: &[&str]) -> Joined
     )
 }
 
-/// The same, where the cheat's last word never arrives: that it has kept what it got. Nor is it done itself, as it cannot
-/// write what it got.
+/// The same, where the cheat's last word never arrives: that it has kept what it got. Nor is it
+/// done itself, as it cannot write what it got.
 #[cfg(target_os = "linux")]
 pub(crate) fn join_without_receipt(receiver: &[&str], sender: &[&str], cheat: Cheat) -> Joined {
     let full = File::options().write(true).open("/dev/full").unwrap();
@@ -76,7 +76,8 @@ pub(crate) fn join_without_receipt(receiver: &[&str], sender: &[&str], cheat: Ch
     )
 }
 
-/// All frames of the cheat, whose standard output this is, go through `change`; the line ends for them where that fails.
+/// All frames of the cheat, whose standard output this is, go through `change`; the line ends for
+/// them where that fails.
 fn join_by(
     receiver: &[&str],
     sender: &[&str],

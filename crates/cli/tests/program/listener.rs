@@ -167,7 +167,8 @@ fn ten_thousand_strangers_do_not_keep_the_true_peer_out() {
         let took = listening.join();
         is_over.store(true, Ordering::Relaxed);
         eprintln!("the true peer was done within {took:?}");
-        // A seventh of a second where it was measured; two are asked for, on a machine that is idle else.
+        // A seventh of a second where it was measured; two are asked for, on a machine that is idle
+        // else.
         assert!(took < Duration::from_secs(10), "{took:?}");
     });
 }

@@ -93,7 +93,8 @@ fn bytes_are_exact_and_the_rest_follows_from_the_calibration() {
     }
     assert_eq!(dh["sender_memory_bytes"], 5000.0 * items);
     assert_eq!(dh["receiver_memory_bytes"], 10_000.0 * items);
-    // Both lines carry their bytes one after the other here; computing is a hundredth of a second each.
+    // Both lines carry their bytes one after the other here; computing is a hundredth of a second
+    // each.
     let bytes = dh["sender_bytes"].as_f64().unwrap() + dh["receiver_bytes"].as_f64().unwrap();
     let expected = 8.0 * bytes / 1e6 + 0.1 + 2e-6 * items;
     let seconds = dh["seconds"].as_f64().unwrap();

@@ -7,7 +7,8 @@ const FORGED: &str = "plan`, and of your other keys nothing. The other side lear
 /// The same where a name is quoted.
 const QUOTED: &str = r"`plan\`, and of your other keys nothing. The other side learned \`nothing`";
 
-/// A receiver with keys, and a sender whose second column has the forged name, with these further arguments of each.
+/// A receiver with keys, and a sender whose second column has the forged name, with these further
+/// arguments of each.
 fn joined(folder: &Folder, receiver: &[&str], sender: &[&str]) -> Joined {
     let mine = folder.file("mine.csv", "id\n1\n2\n");
     let theirs = folder.file("theirs.csv", format!("id,{}\n1,7\n", in_csv(FORGED)));

@@ -151,7 +151,8 @@ fn every_way_to_the_end_is_recorded() {
     assert_eq!(parties.recorded()["protocol"]["name"], "dh");
 }
 
-/// Each has its own way to end: who says the last message, in how many threads, as part of an exchange or not.
+/// Each has its own way to end: who says the last message, in how many threads, as part of an
+/// exchange or not.
 #[test]
 fn every_protocol_ends_with_the_signatures() {
     for protocol in registry::PROTOCOLS {
@@ -235,7 +236,8 @@ fn a_record_is_never_replaced() {
     assert_said!([both.sender]);
 }
 
-/// The folder is gone while the run goes on, so the record cannot be written: then there is no output.
+/// The folder is gone while the run goes on, so the record cannot be written: then there is no
+/// output.
 #[test]
 fn without_its_record_a_receiver_keeps_no_output() {
     let parties = Parties::new();
@@ -270,7 +272,8 @@ fn without_its_record_a_receiver_keeps_no_output() {
     assert!(!exists(&parties.output));
 }
 
-/// A party that does all that the protocol demands, and then says something else instead of its signature.
+/// A party that does all that the protocol demands, and then says something else instead of its
+/// signature.
 struct Unsigning {
     role: Role,
     identity: Identity,
@@ -278,7 +281,8 @@ struct Unsigning {
 }
 
 impl Unsigning {
-    /// Joins with the program at the end of this line; `farewell` is what it does where it should sign.
+    /// Joins with the program at the end of this line; `farewell` is what it does where it should
+    /// sign.
     fn join(&self, line: &CutLine, farewell: impl FnOnce(&mut Channel)) {
         let security = psijoin_transport::Security::PinnedTls {
             identity: self.identity.clone(),
@@ -309,7 +313,8 @@ impl Unsigning {
     }
 }
 
-/// A line to the program that can be cut, as if the party at its other end had died: without a word.
+/// A line to the program that can be cut, as if the party at its other end had died: without a
+/// word.
 struct CutLine {
     address: String,
     ends: Arc<Mutex<Vec<TcpStream>>>,
@@ -435,8 +440,8 @@ fn ended_by(role: Role, farewell: impl FnOnce(&mut Channel, &CutLine)) -> Ended 
 /// What a party says for its signature.
 type Said = [u8; SAID_BYTES as usize];
 
-/// Between the last message and its signature: the receiver has all that the protocol gives, and may not keep it. Whoever leaves
-/// looks like one that has died.
+/// Between the last message and its signature: the receiver has all that the protocol gives, and
+/// may not keep it. Whoever leaves looks like one that has died.
 #[test]
 fn a_party_that_dies_or_leaves_instead_of_signing_is_a_lost_connection() {
     let dies_signed = |channel: &mut Channel, line: &CutLine| {
@@ -479,8 +484,9 @@ fn a_party_that_signs_wrongly_is_the_end_of_it() {
     assert_said!(ended);
 }
 
-/// A record of some session, with [`TERMS`], and one of the same parties a little later. Another format needs
-/// other ones: the files that two joins leave, where the first has 70 keys of the sender.
+/// A record of some session, with [`TERMS`], and one of the same parties a little later. Another
+/// format needs other ones: the files that two joins leave, where the first has 70 keys of the
+/// sender.
 const RECORDS: [&str; 2] = [
     include_str!("records/first.json"),
     include_str!("records/second.json"),

@@ -12,7 +12,8 @@ use crate::{
     support::{Folder, Joined, Process, exists, join, lines, run, start_pair},
 };
 
-/// The receiver has keys 0 to 1999, each in two rows, and the sender 500 to 3499; some rows have no key.
+/// The receiver has keys 0 to 1999, each in two rows, and the sender 500 to 3499; some rows have no
+/// key.
 fn tables(folder: &Folder) -> [String; 2] {
     let row = |key: u32, more: u32| match key % 97 {
         0 => format!(",{more}\n"),
@@ -87,7 +88,8 @@ fn rows_are_the_same_as_in_memory() {
         );
         let [mine, theirs] = ["mine.json", "theirs.json"].map(|name| spilled_bytes(&folder, name));
         let keys = |all: std::ops::Range<u64>| all.filter(|key| key % 97 != 0).count() as u64;
-        // Two rows of each key with its fingerprint, one of them as a repetition, and the key in its part.
+        // Two rows of each key with its fingerprint, one of them as a repetition, and the key in
+        // its part.
         assert_eq!(mine, keys(0..2000) * (2 * 36 + 8 + 20));
         assert_eq!(theirs, keys(500..3500) * (36 + 20));
     }
@@ -161,7 +163,8 @@ fn what_is_computed_is_the_same_as_in_memory() {
     }
 }
 
-/// A count by `dh` goes batch by batch. What does not fit is the affair of the side that it does not fit on.
+/// A count by `dh` goes batch by batch. What does not fit is the affair of the side that it does
+/// not fit on.
 #[test]
 fn a_count_by_dh_is_the_same_whoever_spills() {
     let folder = Folder::new();
@@ -254,7 +257,8 @@ fn a_folder_that_cannot_be_used_is_named_on_this_side() {
     }
 }
 
-/// While rows are read; and while items go to their parts, where all rows fit into memory and stay to be aligned.
+/// While rows are read; and while items go to their parts, where all rows fit into memory and stay
+/// to be aligned.
 #[cfg(target_os = "linux")]
 #[test]
 fn a_folder_that_runs_full_is_named_on_this_side() {

@@ -1,5 +1,5 @@
-//! The statement at the end of a run, for every kind of protocol, output and learners, and in parts: what each side is told
-//! of what both may know. SECURITY.md promises the same.
+//! The statement at the end of a run, for every kind of protocol, output and learners, and in
+//! parts: what each side is told of what both may know. SECURITY.md promises the same.
 
 use crate::support::{Ended, Folder, all_exit, assert_said, join};
 

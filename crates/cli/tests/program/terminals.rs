@@ -18,7 +18,8 @@ use rustix::{
 
 use crate::support::{Folder, Process, join, join_with, run};
 
-/// Renames the window, writes backwards, begins a line, and introduces a command, in UTF-8 and alone.
+/// Renames the window, writes backwards, begins a line, and introduces a command, in UTF-8 and
+/// alone.
 const HOSTILE: &str = "a\u{1b}]0;x\u{7}b\u{202e}c\u{2028}d\u{9b}31me";
 /// The same on a terminal.
 const SHOWN: &str = r"a\u{1b}]0;x\u{7}b\u{202e}c\u{2028}d\u{9b}31me";
@@ -126,7 +127,8 @@ fn a_terminal_that_is_named_as_the_output_obeys_no_more() {
     assert_eq!(terminal.shown(), format!("id,note\n1,{SHOWN}\n"));
 }
 
-/// Names are talk, and one of them is one line, wherever it goes. JSON has them for programs, as escapes of its own.
+/// Names are talk, and one of them is one line, wherever it goes. JSON has them for programs, as
+/// escapes of its own.
 #[test]
 fn names_are_escaped_wherever_they_go() {
     let folder = Folder::new();

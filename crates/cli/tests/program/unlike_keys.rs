@@ -209,7 +209,8 @@ fn whoever_joins_with_somebody_who_checks_is_told() {
     assert_said!([by_receiver.both(), by_sender.both()].as_flattened());
 }
 
-/// Plain addresses on one side, hashes on the other: what each side says, and what a receiver is told that forgot it.
+/// Plain addresses on one side, hashes on the other: what each side says, and what a receiver is
+/// told that forgot it.
 #[test]
 fn hashed_lists_meet_plain_addresses() {
     let folder = Folder::new();

@@ -1,7 +1,7 @@
 //! The commands of *Run it every week*, as its units have them, through weeks of all sorts.
 //!
-//! What is put in the place of others: the program, the folder, the address, the fingerprints, how long to wait, and which
-//! week it is.
+//! What is put in the place of others: the program, the folder, the address, the fingerprints, how
+//! long to wait, and which week it is.
 
 use std::process::{Command, Stdio};
 

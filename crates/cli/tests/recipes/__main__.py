@@ -1,4 +1,6 @@
-"""Runs the recipes of docs/recipes.md in the order of the page, and compares what they print. With --write it puts that there."""
+"""Runs the recipes of docs/recipes.md in the order of the page, and compares what they print. With
+--write it puts that there.
+"""
 
 import argparse
 import os
@@ -74,7 +76,9 @@ class Kitchen:
         )
 
     def run(self, commands: str) -> str:
-        """What the commands print. Those of a sender wait for those of a receiver, and print nothing."""
+        """What the commands print. Those of a sender wait for those of a receiver, and print
+        nothing.
+        """
         for word, meant in (
             ("psi1-ANN", self.ann.fingerprint),
             ("psi1-BOB", self.bob.fingerprint),

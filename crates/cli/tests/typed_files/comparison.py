@@ -45,7 +45,8 @@ def meaning(field: pa.Field, is_parquet: bool) -> tuple[Any, ...]:
     if pa.types.is_dictionary(arrow):
         arrow = arrow.value_type
     if pa.types.is_timestamp(arrow) and arrow.unit in ("s", "ms"):
-        # pyarrow writes seconds to Parquet as milliseconds, and keeps the name of their zone where only it finds it.
+        # pyarrow writes seconds to Parquet as milliseconds, and keeps the name of their zone where
+        # only it finds it.
         arrow = pa.timestamp("ms", "UTC" if arrow.tz else None)
     # pyarrow reads days of 64 bits from Parquet as such of 32, whatever its own schema there says.
     if arrow == pa.date64():
@@ -59,7 +60,9 @@ def meaning(field: pa.Field, is_parquet: bool) -> tuple[Any, ...]:
 
 
 def logical_types(file: pq.ParquetFile, column: str) -> list[str]:
-    """The logical types of a column's leaves, but for timestamps of 96 bits, which become others."""
+    """The logical types of a column's leaves, but for timestamps of 96 bits, which become
+    others.
+    """
     leaves = (file.schema.column(leaf) for leaf in range(len(file.schema)))
     return [
         leaf.logical_type.to_json()

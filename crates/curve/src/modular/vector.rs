@@ -2,21 +2,21 @@
 //!
 //! # Representation
 //!
-//! As in [`field`](crate::field): x = Σ xₖ·2^(51k), each limb a double that holds a signed integer, and
-//! products are split exactly into two halves by two fused multiply-adds. Here a number has N limbs for a
-//! modulus M below 2^(51N − 39): with R = 2^(51N), M < R·2^-39.
+//! As in [`field`](crate::field): x = Σ xₖ·2^(51k), each limb a double that holds a signed integer,
+//! and products are split exactly into two halves by two fused multiply-adds. Here a number has N
+//! limbs for a modulus M below 2^(51N − 39): with R = 2^(51N), M < R·2^-39.
 //!
 //! # Sizes
 //!
-//! - Limbs that come from bytes (a base, M, R² mod M, −1/M mod 2^51) are below 2^51 and not negative.
-//!   Limbs that a product returns, and the multipliers m below, are at most 2^50, positive or
-//!   negative. A square doubles one factor, which a product has returned. So |a·b| < 2^102, as
-//!   splitting demands.
-//! - A column of a product has at most 2N ≤ 128 products; low halves are at most 2^50, high halves at
-//!   most 2^51 + 1. With the carry it stays below 2^60.
+//! - Limbs that come from bytes (a base, M, R² mod M, −1/M mod 2^51) are below 2^51 and not
+//!   negative. Limbs that a product returns, and the multipliers m below, are at most 2^50,
+//!   positive or negative. A square doubles one factor, which a product has returned. So |a·b| <
+//!   2^102, as splitting demands.
+//! - A column of a product has at most 2N ≤ 128 products; low halves are at most 2^50, high halves
+//!   at most 2^51 + 1. With the carry it stays below 2^60.
 //! - The product of x and y is (x·y + m·M)/R with |m| < 0.51·R. While |x·y| < 2^38·M², that is
-//!   within ±0.52·M. So values need no reduction in between; the last, a product with 1, is within ±0.52·M too, and
-//!   gets M added if it is negative.
+//!   within ±0.52·M. So values need no reduction in between; the last, a product with 1, is within
+//!   ±0.52·M too, and gets M added if it is negative.
 //!
 //! # Constant time
 //!
@@ -84,8 +84,8 @@ impl<const N: usize> Constants<N> {
     }
 }
 
-/// Carries from limb to limb, so that each is in 0..2^51: the carry out of the last is 0, or −1 if the
-/// number is negative.
+/// Carries from limb to limb, so that each is in 0..2^51: the carry out of the last is 0, or −1 if
+/// the number is negative.
 fn propagate<const N: usize>(limbs: &mut [i64; N]) -> i64 {
     let mut carry = 0;
     for limb in limbs {
@@ -303,8 +303,9 @@ impl<L: Lanes, const N: usize> Reduction<L, N> {
     }
 }
 
-/// Minus the constants that the columns of a product get: column k ≤ N − 1 has k + 1 products, or, of a
-/// square, ⌊k/2⌋ + 1, since those that stand there twice are taken once; the others mirror these.
+/// Minus the constants that the columns of a product get: column k ≤ N − 1 has k + 1 products, or,
+/// of a square, ⌊k/2⌋ + 1, since those that stand there twice are taken once; the others mirror
+/// these.
 fn starts<const N: usize>(square: bool) -> [[u64; N]; 2] {
     let products = |k: usize| {
         let k = k.min(2 * N - 2 - k) as u64;
@@ -400,13 +401,15 @@ impl<L: Lanes, const N: usize> Columns<L, N> {
         }
     }
 
-    /// Adds m·M with m such that the lower half of the columns becomes zero, and returns the upper half.
+    /// Adds m·M with m such that the lower half of the columns becomes zero, and returns the upper
+    /// half.
     #[inline(always)]
     fn reduce(mut self, modulus: &Reduction<L, N>) -> Number<L, N> {
         let l = self.lanes;
         let mut multiplier = self.multiplier(0, modulus);
         for k in 0..N {
-            // The next multiplier needs two columns only. It takes a while, which is hidden by the others.
+            // The next multiplier needs two columns only. It takes a while, which is hidden by the
+            // others.
             self.add(k, multiplier, &modulus.modulus[..2]);
             let of_others = multiplier;
             self.carry(k, constants(1, 0).wrapping_neg());

@@ -1,5 +1,5 @@
-//! psijoin's tables for n items of 32 bits each side, as the `psz` protocols take them: so large that
-//! they fail with at most 2^-43, an eighth of 2^-40.
+//! psijoin's tables for n items of 32 bits each side, as the `psz` protocols take them: so large
+//! that they fail with at most 2^-43, an eighth of 2^-40.
 
 use psijoin_params::{Log2Prob, cuckoo, simple, two_choice};
 

@@ -1,6 +1,7 @@
 //! Formulas and figures as papers print them. Nothing of psijoin rests on them.
 
-/// PSZ14, Table 10: c, its d_c (which is the d_c + 1 of the text, for α = 2), and P_fail of 10^5 runs.
+/// PSZ14, Table 10: c, its d_c (which is the d_c + 1 of the text, for α = 2), and P_fail of 10^5
+/// runs.
 pub(crate) const TABLE_10: [(f64, f64, &str); 6] = [
     (0.25, 2.2, "0"),
     (0.5, 2.8, "0"),

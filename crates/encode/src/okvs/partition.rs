@@ -26,8 +26,8 @@ pub struct Partition {
 }
 
 impl Partition {
-    /// Sorts digests into `bins` bins by their first words, on the threads of the caller's pool. Within
-    /// a bin they keep their order.
+    /// Sorts digests into `bins` bins by their first words, on the threads of the caller's pool.
+    /// Within a bin they keep their order.
     ///
     /// # Panics
     /// If there is no bin, or there are more than 2^32 digests.

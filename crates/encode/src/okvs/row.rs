@@ -44,8 +44,8 @@ fn low_bits(count: usize) -> u128 {
 
 /// Derives the row of an item, and the value that it is to have, from its digest.
 ///
-/// Both come from a function F of the digest under the key: the first three words of 32 bits
-/// are the slots (each as a fraction of 2^32 of the slots that are left), the next bytes have the bits
+/// Both come from a function F of the digest under the key: the first three words of 32 bits are
+/// the slots (each as a fraction of 2^32 of the slots that are left), the next bytes have the bits
 /// for the dense columns, as many as it takes, and the bytes after them are the value.
 ///
 /// The failure bound of [`psijoin_params::okvs`] holds for keys that are drawn after the

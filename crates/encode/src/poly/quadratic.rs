@@ -7,8 +7,8 @@ const GROUP: usize = 32;
 
 /// Interpolation and evaluation in quadratic time: the fastest for up to some hundred points.
 ///
-/// Coefficients are those of powers of x, the lowest first. Several polynomials, or slices of values,
-/// lie one after the other.
+/// Coefficients are those of powers of x, the lowest first. Several polynomials, or slices of
+/// values, lie one after the other.
 pub struct Quadratic {
     field: Field,
     /// The product of all (x − point).

@@ -230,8 +230,8 @@ impl<'a> Descent<'a> {
     }
 }
 
-/// Returns what remainders in the leaves are to be multiplied with, the products of ŝ_k(point) + 1 over
-/// all k below `top`, and s_top of the points. None if a point is zero.
+/// Returns what remainders in the leaves are to be multiplied with, the products of ŝ_k(point) + 1
+/// over all k below `top`, and s_top of the points. None if a point is zero.
 pub(super) fn corrections(
     fft: &AdditiveFft,
     points: &[Element],

@@ -1,10 +1,11 @@
 //! The text form of a script.
 //!
-//! Files of profiles hold thousands of stretches. `58 31s3648 (20s15*30000|r3648) t2` says, in order:
+//! Files of profiles hold thousands of stretches. `58 31s3648 (20s15*30000|r3648) t2` says, in
+//! order:
 //! - compute for 58 µs;
 //! - compute for 31 µs, then send a message of 3648 bytes;
-//! - at the same time, send 15 messages of 30000 bytes in sum, with 20 µs of computing in sum, and receive a
-//!   message of 3648 bytes;
+//! - at the same time, send 15 messages of 30000 bytes in sum, with 20 µs of computing in sum, and
+//!   receive a message of 3648 bytes;
 //! - take 2 messages.
 
 use std::{fmt, str::FromStr};

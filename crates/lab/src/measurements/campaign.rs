@@ -1,7 +1,7 @@
 //! The runs that are made in a given time: the cheapest first.
 //!
-//! So each protocol gets about as long a last run, and cheap ones get to large sets. What is left can be foretold,
-//! as the next size takes about [`GROWTH`] times as long as the one before.
+//! So each protocol gets about as long a last run, and cheap ones get to large sets. What is left
+//! can be foretold, as the next size takes about [`GROWTH`] times as long as the one before.
 
 use std::time::Instant;
 
@@ -13,8 +13,8 @@ use super::{Journal, JournalError, Measurement, Need, Session};
 /// What runs may take.
 #[derive(Debug, Clone, Copy, PartialEq)]
 pub struct Budget {
-    /// Seconds for all of them together, with those that the journal has already. The smallest size of each
-    /// protocol is run in any case.
+    /// Seconds for all of them together, with those that the journal has already. The smallest size
+    /// of each protocol is run in any case.
     pub seconds: f64,
     /// How often each party runs alone, at least. The fastest run counts.
     pub repeats: usize,
@@ -94,7 +94,8 @@ struct Made {
 /// What the smallest run may take, before anything is known.
 const GUESS_SECONDS: f64 = 0.2;
 
-/// So long a run is repeated at most, beyond what has to be: a moment's disturbance would count too much in a shorter one.
+/// So long a run is repeated at most, beyond what has to be: a moment's disturbance would count too
+/// much in a shorter one.
 const SHORT_SECONDS: f64 = 1.0;
 
 /// How often, at most.
@@ -104,7 +105,8 @@ const MOST_REPEATS: usize = 5;
 const COPIES: u64 = 3;
 
 impl Campaign {
-    /// Returns what is missing of `needs`, where the journal's runs of the same machine, version and commit count as made.
+    /// Returns what is missing of `needs`, where the journal's runs of the same machine, version
+    /// and commit count as made.
     ///
     /// # Errors
     /// If there is no such protocol, or it cannot compute such an output.
@@ -312,7 +314,8 @@ impl Need {
     }
 }
 
-/// Returns whether a run is what somebody needs: with sets of equal size, as all figures of the papers are.
+/// Returns whether a run is what somebody needs: with sets of equal size, as all figures of the
+/// papers are.
 fn is_for(need: &Need, measurement: &Measurement) -> bool {
     let [sender, receiver] = measurement.run.items;
     let is = (&measurement.protocol, measurement.threads) == (&need.protocol, need.threads);

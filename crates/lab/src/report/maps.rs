@@ -59,7 +59,8 @@ fn value(ours: &Ours, name: &str, metric: Metric, log2: u32, mbps: f64) -> f64 {
         .map_or(f64::INFINITY, |value| value.value)
 }
 
-/// The cheapest of 2^20 items, over the rate and CM20's y/x: 2·seconds + y/x·MB is what a run costs in seconds of a machine.
+/// The cheapest of 2^20 items, over the rate and CM20's y/x: 2·seconds + y/x·MB is what a run costs
+/// in seconds of a machine.
 pub(super) fn cheapest_by_price(ours: &Ours) -> Vec<Figure> {
     let run = |name: &str, mbps| {
         let value = |metric| value(ours, name, metric, 20, mbps);

@@ -15,7 +15,8 @@ use crate::{
 };
 
 impl Report<'_> {
-    /// As a page: first how many conclusions hold, and ours over what was published, by paper; then each experiment.
+    /// As a page: first how many conclusions hold, and ours over what was published, by paper; then
+    /// each experiment.
     pub fn page(&self) -> Page {
         let papers = distinct(self.experiments.iter().map(|one| one.paper), |paper| *paper);
         let mut sections = vec![self.outcomes(&papers), self.ratios(&papers)];

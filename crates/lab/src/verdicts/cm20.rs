@@ -32,7 +32,8 @@ fn wan(mbps: u32) -> String {
     format!("{mbps}mbps,80ms")
 }
 
-/// Returns what a run costs by the formula of Figure 6, in units of a second of computing: `y_over_x` is what a MB costs.
+/// Returns what a run costs by the formula of Figure 6, in units of a second of computing:
+/// `y_over_x` is what a MB costs.
 fn cost(protocol: &str, network: &str, y_over_x: f64) -> Term {
     let mb = f64::from(1 << 20);
     let cost = 2.0 * seconds(protocol, 20, network) + (y_over_x / mb) * bytes(protocol, 20);
@@ -42,7 +43,8 @@ fn cost(protocol: &str, network: &str, y_over_x: f64) -> Term {
     )
 }
 
-/// `cm20` costs least at both ends of a range of prices, and so within: costs are linear in the price.
+/// `cm20` costs least at both ends of a range of prices, and so within: costs are linear in the
+/// price.
 fn cheapest_within(network: &str, prices: [f64; 2]) -> Vec<Relation> {
     each(&prices, |price| {
         least("cm20", &ALL, |p| cost(p, network, price))

@@ -62,8 +62,8 @@ impl Relation {
     }
 }
 
-/// Returns what we take over what was printed, for the figures of the relation that is told first: it says which of them
-/// differ. None if they were not printed.
+/// Returns what we take over what was printed, for the figures of the relation that is told first:
+/// it says which of them differ. None if they were not printed.
 pub(super) fn beside_printed(
     relations: &[Relation],
     ours: &dyn Figures,

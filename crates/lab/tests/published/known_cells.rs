@@ -2,8 +2,8 @@
 
 use psijoin_lab::published::{self, Cells, Row};
 
-/// Of each table a cell, away from its first row: table, the paper's name of the protocol, log2 of the sender's items, network,
-/// threads, metric, what else tells the row, and what is printed.
+/// Of each table a cell, away from its first row: table, the paper's name of the protocol, log2 of
+/// the sender's items, network, threads, metric, what else tells the row, and what is printed.
 const CELLS: &str = "
 psz14-table-1       | Bloom Filter original [19] | 18 | 1gbps,0.4ms    | 1 | seconds           |                         | 154
 psz14-table-1       | OT Sec. 5 + Sec. 6         | 18 |                |   | bytes             |                         | 78 MB

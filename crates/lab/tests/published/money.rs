@@ -1,12 +1,13 @@
-//! CM20's Table 3, computed again: from its times, the bytes of Table 2, and the prices of the paper.
+//! CM20's Table 3, computed again: from its times, the bytes of Table 2, and the prices of the
+//! paper.
 
 use psijoin_forecast::money::{Prices, Rates, Setting};
 use psijoin_lab::published::{self, Metric, Row};
 
 use crate::printed::{self, Printed};
 
-/// What differs, in dollars per 1,000 runs: each time by a cent, which the rounding of time and bytes leaves
-/// open. The authors had them unrounded.
+/// What differs, in dollars per 1,000 runs: each time by a cent, which the rounding of time and
+/// bytes leaves open. The authors had them unrounded.
 const ONE_CENT_OFF: [&str; 10] = [
     "Ohio-Virginia internet spot-low: printed 7.50, computed 7.49",
     "Ohio-Virginia internet Ours: printed 1.20, computed 1.19",

@@ -9,8 +9,8 @@ const MOST_BYTES: usize = 128 << 20;
 
 static KEPT: Mutex<Kept> = Mutex::new(Kept::nothing());
 
-/// Codes are kept while one of these lives: those that were asked for last, up to 128 MiB. All are dropped with
-/// the last one of these.
+/// Codes are kept while one of these lives: those that were asked for last, up to 128 MiB. All are
+/// dropped with the last one of these.
 #[must_use]
 pub struct Keeper(());
 
@@ -33,8 +33,9 @@ impl BlockAccumulate {
         if let Some(code) = kept().find(len) {
             return code;
         }
-        // Without the lock, since a thread that waits for others may do another task meanwhile, which may
-        // ask for a code. So two threads may make the same code; then one of them is dropped after use.
+        // Without the lock, since a thread that waits for others may do another task meanwhile,
+        // which may ask for a code. So two threads may make the same code; then one of them is
+        // dropped after use.
         let code = Arc::new(Self::new(len));
         kept().add(&code);
         code

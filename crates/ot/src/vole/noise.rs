@@ -1,6 +1,7 @@
 //! Sparse correlations: what silent OT and VOLE compress.
 //!
-//! **Functionality.** The receiver gets regular noise e ∈ B^N, with values in B ⊂ F or all one, and w ∈ F^N; the sender, which has Δ ∈ F, gets v ∈ F^N with w = v + Δ·e.
+//! **Functionality.** The receiver gets regular noise e ∈ B^N, with values in B ⊂ F or all one, and
+//! w ∈ F^N; the sender, which has Δ ∈ F, gets v ∈ F^N with w = v + Δ·e.
 //!
 //! 1. The receiver draws e: a position α_j in each block of positions, and a value β_j.
 //! 2. From one call of `small_field.rs` come correlated OTs for the choices that lead to the α_j,

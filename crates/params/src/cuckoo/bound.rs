@@ -111,8 +111,8 @@ pub fn failure(items: u64, shape: Shape) -> Log2Prob {
     union_bound(items, shape, 0.0, SUMMED_SINGLY)
 }
 
-/// Returns [`failure`] where each hash function is part of a random permutation of at least `places`
-/// places; see the module's last section.
+/// Returns [`failure`] where each hash function is part of a random permutation of at least
+/// `places` places; see the module's last section.
 ///
 /// # Panics
 /// As [`failure`].

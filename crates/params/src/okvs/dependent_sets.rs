@@ -7,8 +7,8 @@
 //!
 //! μ = Σ_k C(n, k)·ρ_k, where ρ_k is the probability that k rows sum up to zero. The weight of the
 //! sum of k rows is a Markov chain, which gives ρ_k for small k. Beyond, ρ_k ≤ (3k)!·\[z^{3k}\]
-//! cosh(z)^m / (m(m-1)(m-2))^k (this counts sequences of 3k slots in which each occurs an even number
-//! of times), and the coefficient is at most cosh(λ)^m / λ^{3k} for every λ > 0.
+//! cosh(z)^m / (m(m-1)(m-2))^k (this counts sequences of 3k slots in which each occurs an even
+//! number of times), and the coefficient is at most cosh(λ)^m / λ^{3k} for every λ > 0.
 //!
 //! For bins of thousands of rows the first term is by far the largest: pairs of rows with the same
 //! slots, μ ≈ n²/2 · 6/m³.

@@ -35,7 +35,8 @@ fn sends_what_the_paper_says_but_for_the_strings_length() {
     }
 }
 
-/// With the λ bits of PSZ14 §4.2, one of 2^20 items would be taken for shared with probability 2^-20.
+/// With the λ bits of PSZ14 §4.2, one of 2^20 items would be taken for shared with probability
+/// 2^-20.
 #[test]
 fn strings_are_long_enough_for_all_items_of_the_receiver() {
     for log_n in [0, 10, 20, 26] {

@@ -37,9 +37,9 @@ pub struct Params<F> {
 impl<F: Form> Params<F> {
     /// Derives them, for a run on this OT extension.
     ///
-    /// The failure budget: up to a sixteenth for digests and keys, an eighth each for the Cuckoo table and
-    /// for the filter, seven sixteenths for numbers that are equal by chance, and a quarter for the
-    /// equality tests' ciphertexts.
+    /// The failure budget: up to a sixteenth for digests and keys, an eighth each for the Cuckoo
+    /// table and for the filter, seven sixteenths for numbers that are equal by chance, and a
+    /// quarter for the equality tests' ciphertexts.
     ///
     /// # Errors
     /// If no parameters reach the security level.

@@ -62,9 +62,9 @@ fn sends_no_more_than_published() {
     }
 }
 
-/// What is sent with the paper's parameters: k = η = 40, m = 1.44·k·3n, 1.27n bins, ciphertexts of κ + η
-/// bits. It is m·(κ + η) + 1.27n·η·(κ + 4·(κ + η)) bits, and not the formula of §6.1, whose second
-/// term lacks an η.
+/// What is sent with the paper's parameters: k = η = 40, m = 1.44·k·3n, 1.27n bins, ciphertexts of
+/// κ + η bits. It is m·(κ + η) + 1.27n·η·(κ + 4·(κ + η)) bits, and not the formula of §6.1, whose
+/// second term lacks an η.
 #[test]
 fn reproduces_the_published_table() {
     const ETA: u32 = 40;
@@ -106,8 +106,8 @@ fn reproduces_the_published_table() {
     }
 }
 
-/// The number of cells follows from what the receiver sees, and is a third of the paper's for as many
-/// slices.
+/// The number of cells follows from what the receiver sees, and is a third of the paper's for as
+/// many slices.
 #[test]
 fn numbers_and_filter_are_as_large_as_the_budget_demands() {
     for (log2, slices, bits) in [(8, 54, 50), (12, 58, 54), (16, 62, 58), (20, 66, 62)] {
@@ -125,8 +125,8 @@ fn all_that_is_sent_is_uniform() {
     assert_all_is_uniform(&plan(&KK20, 600, 500, OutputKind::Rows));
 }
 
-/// What the receiver sees of the filter, and the numbers that it takes from it: uniform, whether all its
-/// items are shared or none are. The targets of a bin are what shared items sum up to.
+/// What the receiver sees of the filter, and the numbers that it takes from it: uniform, whether
+/// all its items are shared or none are. The targets of a bin are what shared items sum up to.
 #[test]
 fn what_the_receiver_sees_is_the_same_for_shared_items_and_others() {
     let params = tagged(600, 600);

@@ -32,8 +32,8 @@ pub struct Held {
 /// other bit, and "differs" with either. On the wire, those of the first node come before those of
 /// the second, and the one for 0 of a node before the one for 1.
 pub trait Form: Copy + Debug + Send + Sync + 'static {
-    /// The form in which none of this many decryptions goes wrong, except with a probability of at most
-    /// `share`.
+    /// The form in which none of this many decryptions goes wrong, except with a probability of at
+    /// most `share`.
     ///
     /// # Errors
     /// If there is none.

@@ -19,8 +19,8 @@ pub(super) struct Lanes<'a, F> {
 }
 
 impl<F: Form> Lanes<'_, F> {
-    /// Appends the ciphertexts of all bits. `strings` has what the receiver gets for a zero, and for a
-    /// one, for each bit of each lane in turn.
+    /// Appends the ciphertexts of all bits. `strings` has what the receiver gets for a zero, and
+    /// for a one, for each bit of each lane in turn.
     pub(super) fn seal(
         &self,
         strings: [&[Block]; 2],

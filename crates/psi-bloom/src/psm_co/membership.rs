@@ -1,7 +1,7 @@
 //! The general form: whether the receiver's item is in a set of the sender.
 //!
-//! After each bit the graph has a node for each beginning of an item of the set, and one for "not in
-//! the set". They are filled up to the largest possible number, the smaller of 2^bits and the
+//! After each bit the graph has a node for each beginning of an item of the set, and one for "not
+//! in the set". They are filled up to the largest possible number, the smaller of 2^bits and the
 //! number of items, with nodes that nothing leads to. All are in an order that is drawn anew. So
 //! neither their number nor the receiver's place says anything about the set. A bit takes two
 //! ciphertexts for each node before it, of κ bits and a place.
@@ -179,8 +179,9 @@ impl Membership {
         beginnings
     }
 
-    /// Returns where all nodes lead, by their places. Beginnings have the first places, "not in the set" has the
-    /// one after them, and nodes that nothing leads to have the rest: they lead where that one does.
+    /// Returns where all nodes lead, by their places. Beginnings have the first places, "not in the
+    /// set" has the one after them, and nodes that nothing leads to have the rest: they lead where
+    /// that one does.
     fn children(
         &self,
         depth: usize,

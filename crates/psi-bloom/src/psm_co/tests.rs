@@ -265,8 +265,8 @@ fn membership_in_sets_of_any_size() {
     }
 }
 
-/// KK20 Table 1: 5.4, 8.1 and 10.7 MB for sets of 2^12 items of 32, 48 and 64 bits, which is n·ℓ pairs
-/// of ciphertexts of κ + η bits. Here the first levels are narrower, and tags are places.
+/// KK20 Table 1: 5.4, 8.1 and 10.7 MB for sets of 2^12 items of 32, 48 and 64 bits, which is n·ℓ
+/// pairs of ciphertexts of κ + η bits. Here the first levels are narrower, and tags are places.
 #[test]
 fn membership_sends_less_than_published() {
     for (bits, published) in [(32, 5.4), (48, 8.1), (64, 10.7)] {

@@ -54,8 +54,8 @@ pub(super) struct Inputs<W> {
     pub(super) blind: Vec<W>,
 }
 
-/// Returns what the receiver learns: shared numbers and zeros in the order of the sender's permutation, or
-/// the bits of a count, or one bit.
+/// Returns what the receiver learns: shared numbers and zeros in the order of the sender's
+/// permutation, or the bits of a count, or one bit.
 ///
 /// # Errors
 /// As [`Backend::products`].
@@ -111,7 +111,8 @@ pub(super) fn count(
     (count, bits * found.lanes())
 }
 
-/// Returns how many were found, or whether they are enough, or the number that hides how many they are.
+/// Returns how many were found, or whether they are enough, or the number that hides how many they
+/// are.
 fn counted<B: Backend>(
     backend: &mut B,
     reveals: Reveals,

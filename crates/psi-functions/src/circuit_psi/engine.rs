@@ -64,7 +64,8 @@ impl Engine {
         ]
     }
 
-    /// A party's offline phase, for a circuit of these gates; `set_up` is its own of Yao's protocol.
+    /// A party's offline phase, for a circuit of these gates; `set_up` is its own of Yao's
+    /// protocol.
     pub(super) fn set_up<Y>(
         self,
         side: Side,
@@ -106,7 +107,8 @@ impl Gmw {
         Ok(setup)
     }
 
-    /// Returns what is said in [`set_up`](Self::set_up): OTs in either direction, those of the sender first.
+    /// Returns what is said in [`set_up`](Self::set_up): OTs in either direction, those of the
+    /// sender first.
     fn triples(self, gates: &Gates) -> Conversation {
         let [first, second] = [Role::Sender, Role::Receiver].map(|sender| Ots {
             extension: self.extension,

@@ -10,8 +10,8 @@ use super::{
     circuit::{self, Reveals},
 };
 
-/// The most items of both parties together. Beyond that, a run takes quarters of an hour and sends a
-/// hundred gigabytes or more, and Yao's takes more memory than most machines have.
+/// The most items of both parties together. Beyond that, a run takes quarters of an hour and sends
+/// a hundred gigabytes or more, and Yao's takes more memory than most machines have.
 pub const MOST_ITEMS: u64 = 1 << 20;
 
 /// Bytes of the digests that numbers are parts of.

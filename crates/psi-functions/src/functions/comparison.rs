@@ -65,8 +65,8 @@ impl Comparison {
         count.gates().ands()
     }
 
-    /// Returns whether the sum of both shares is large enough, if the sender, which garbles, is to learn it.
-    /// The peer calls [`evaluate`](Self::evaluate).
+    /// Returns whether the sum of both shares is large enough, if the sender, which garbles, is to
+    /// learn it. The peer calls [`evaluate`](Self::evaluate).
     pub(super) fn garble(
         self,
         mut circuit: garbler::Setup,
@@ -86,7 +86,8 @@ impl Comparison {
         Ok(Some(garbler.learn(&reached)?[0].get(0)))
     }
 
-    /// Returns whether it is large enough, for the receiver; the peer calls [`garble`](Self::garble).
+    /// Returns whether it is large enough, for the receiver; the peer calls
+    /// [`garble`](Self::garble).
     pub(super) fn evaluate(
         self,
         mut circuit: evaluator::Setup,

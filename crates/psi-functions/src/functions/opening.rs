@@ -1,5 +1,5 @@
-//! What is opened in the end: the totals that both parties have shares of, or the bits themselves, or
-//! nothing if too few items are shared.
+//! What is opened in the end: the totals that both parties have shares of, or the bits themselves,
+//! or nothing if too few items are shared.
 
 use psijoin_block::Prg;
 use psijoin_channel::Channel;
@@ -55,7 +55,8 @@ impl Opening {
         }
     }
 
-    /// Returns what is said offline and online. If rows are opened, there are bits of these numbers of lanes.
+    /// Returns what is said offline and online. If rows are opened, there are bits of these numbers
+    /// of lanes.
     pub fn conversations(&self, lanes: &[usize]) -> [Conversation; 2] {
         let [offline, online] = match self.comparison {
             Some(comparison) => comparison.conversations(),
@@ -101,8 +102,8 @@ impl Sender {
         Ok(Self { opening, circuit })
     }
 
-    /// Lets the receiver, which calls [`Receiver::learn`], learn what it is to learn. Bits are those
-    /// of rows.
+    /// Lets the receiver, which calls [`Receiver::learn`], learn what it is to learn. Bits are
+    /// those of rows.
     ///
     /// # Errors
     /// If the channel breaks or the peer misbehaves.

@@ -40,7 +40,8 @@ fn calls(count: usize) -> impl Iterator<Item = usize> {
         .map(move |first| AT_ONCE.min(count - first))
 }
 
-/// Returns what is said offline and online to multiply `bits` bits by `factors` numbers of the `giver` each.
+/// Returns what is said offline and online to multiply `bits` bits by `factors` numbers of the
+/// `giver` each.
 pub(super) fn conversations(giver: Role, bits: usize, factors: usize) -> [Conversation; 2] {
     let ots = Ots {
         extension: OTS,
@@ -85,8 +86,8 @@ impl Multiplier {
 }
 
 /// This party's shares of the products of bits with `own` numbers, one column each, and with
-/// `theirs` columns of the peer. The receiver's columns come first, and the sender's are added to the
-/// first of them.
+/// `theirs` columns of the peer. The receiver's columns come first, and the sender's are added to
+/// the first of them.
 pub(super) fn multiply(
     multipliers: Vec<Multiplier>,
     shares: &Bits,

@@ -26,8 +26,8 @@ impl Sender {
     }
 
     /// Lets the receiver learn its output. The receiver calls
-    /// [`Receiver::learn`](super::Receiver::learn). `numbers` has a column u for each of the sender's
-    /// columns, with one number per lane.
+    /// [`Receiver::learn`](super::Receiver::learn). `numbers` has a column u for each of the
+    /// sender's columns, with one number per lane.
     ///
     /// # Errors
     /// If the channel breaks or the peer misbehaves.

@@ -51,8 +51,8 @@ impl Params {
     /// to send.
     ///
     /// # Errors
-    /// If there are fewer than about 0.75 rows per item of the receiver: the matrix would be wider than
-    /// 1,024 columns.
+    /// If there are fewer than about 0.75 rows per item of the receiver: the matrix would be wider
+    /// than 1,024 columns.
     pub fn with_rows(&self, rows: u64) -> Result<Self, Error> {
         Self::derive(&self.base.request, self.variant, rows)
     }

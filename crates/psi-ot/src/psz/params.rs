@@ -54,8 +54,8 @@ impl Params {
     }
 
     /// For items that *are* numbers of `item_bits` bits
-    /// ([`Items::numbers`](psijoin_psi::Items::numbers)): fewer letters spell them, and none is taken
-    /// for another. Both parties must say the same. The sets are not empty.
+    /// ([`Items::numbers`](psijoin_psi::Items::numbers)): fewer letters spell them, and none is
+    /// taken for another. Both parties must say the same. The sets are not empty.
     ///
     /// # Errors
     /// As [`new`](Self::new), and if items do not have 1 to 64 bits.

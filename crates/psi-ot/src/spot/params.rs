@@ -18,9 +18,9 @@ pub(crate) struct SparseParams {
 }
 
 impl SparseParams {
-    /// Derives them, with the rest of the failure budget: what
-    /// [`Extension::derive`] takes, and all the rest, at least a quarter or so, for the masks. If the
-    /// sender may be malicious, masks have 128 bits.
+    /// Derives them, with the rest of the failure budget: what [`Extension::derive`] takes, and all
+    /// the rest, at least a quarter or so, for the masks. If the sender may be malicious, masks
+    /// have 128 bits.
     pub(crate) fn derive(
         info: &'static Info,
         mut base: BaseParams,
@@ -45,7 +45,8 @@ impl SparseParams {
         })
     }
 
-    /// Returns what a protocol derived, given its own parameters and how many bytes all polynomials take.
+    /// Returns what a protocol derived, given its own parameters and how many bytes all polynomials
+    /// take.
     pub(crate) fn derived(&self, own: Vec<Parameter>, polynomial_bytes: u64) -> Derived {
         let digest_bytes = parameters(&[("digest bytes", self.base.digest_bytes as u64)]);
         // Steps 4 and 5.

@@ -1,7 +1,7 @@
 //! The rows of items: what a thread expands of the matrix, and what selectors pick from that.
 //!
-//! A task expands the rows of some *parts* of the matrix: bins of `spot_fast`, which may have several
-//! buckets each, or single buckets of `spot_low`.
+//! A task expands the rows of some *parts* of the matrix: bins of `spot_fast`, which may have
+//! several buckets each, or single buckets of `spot_low`.
 
 use std::ops::Range;
 

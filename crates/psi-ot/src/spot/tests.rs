@@ -12,8 +12,8 @@ fn plan(protocol: &'static Protocol, items: u64) -> Plan {
     protocol.plan(&request).unwrap()
 }
 
-/// Runs the plan of a protocol with rows of any width and digests of either length, given its numbers
-/// for 900 and 700 items.
+/// Runs the plan of a protocol with rows of any width and digests of either length, given its
+/// numbers for 900 and 700 items.
 pub(crate) fn assert_any_rows_work(base: &SparseParams, plan: impl Fn(SparseParams) -> Plan) {
     for (slices, field_bits) in [(4, 54), (4, 55), (4, 63), (5, 60)] {
         for digest_bytes in [16, 32] {

@@ -21,8 +21,8 @@ pub struct Params {
 impl Params {
     /// Derives them.
     ///
-    /// The failure budget: up to an eighth for digests, a 16th for bins, and the rest for `spot` and
-    /// the masks.
+    /// The failure budget: up to an eighth for digests, a 16th for bins, and the rest for `spot`
+    /// and the masks.
     ///
     /// # Errors
     /// If no parameters reach the security level.

@@ -53,8 +53,8 @@ fn long_digests(plan: &Plan) -> Vec<[u8; 32]> {
     }
 }
 
-/// Two items of the receiver whose digests have the first half in common have one point. It is told,
-/// and not a wrong result.
+/// Two items of the receiver whose digests have the first half in common have one point. It is
+/// told, and not a wrong result.
 #[test]
 fn equal_points_are_bad_luck() {
     let plan = SPOT_LOW_MALICIOUS_SENDER.plan(&request(10, 10)).unwrap();
@@ -71,8 +71,8 @@ fn equal_points_are_bad_luck() {
     assert_eq!(error.kind(), ErrorKind::BadLuck);
 }
 
-/// A sender's item that shares a point with a receiver's item without being it is no match: H is told
-/// the whole digest.
+/// A sender's item that shares a point with a receiver's item without being it is no match: H is
+/// told the whole digest.
 #[test]
 fn half_a_digest_in_common_is_no_match() {
     let plan = SPOT_LOW_MALICIOUS_SENDER.plan(&request(10, 10)).unwrap();
@@ -89,8 +89,8 @@ fn half_a_digest_in_common_is_no_match() {
     assert_eq!(found, Output::Rows((5..10).collect()));
 }
 
-/// What the receiver uses or ignores by a secret bit of the OTs is noticed half of the time; a changed
-/// base OT, the answer to the check, and the upper parts of masks, always.
+/// What the receiver uses or ignores by a secret bit of the OTs is noticed half of the time; a
+/// changed base OT, the answer to the check, and the upper parts of masks, always.
 #[test]
 fn tampering_by_the_sender_is_an_error_or_costs_it_its_items() {
     let plan = SPOT_LOW_MALICIOUS_SENDER.plan(&request(300, 200)).unwrap();

@@ -1,11 +1,12 @@
-//! `dh` where the receiver learns a count. Memory need hold neither party's set: what it cannot hold is kept on disk, and nothing that
-//! is said depends on how much that is.
+//! `dh` where the receiver learns a count. Memory need hold neither party's set: what it cannot
+//! hold is kept on disk, and nothing that is said depends on how much that is.
 //!
-//! The sender returns masks in an order that is random among *all* of them: if it were random among those of a part of the
-//! session, it would tell how many items of that part are shared. So it has seen all elements of the receiver before it returns the
-//! first mask, and draws the order over [buckets](Shuffle) of which memory holds one at a time. The elements of either party's own
-//! items go out in such an order, too, as items come in one that says what they are; and only when all items have been read, or how long
-//! reading takes would say how many there are of each sort.
+//! The sender returns masks in an order that is random among *all* of them: if it were random among
+//! those of a part of the session, it would tell how many items of that part are shared. So it has
+//! seen all elements of the receiver before it returns the first mask, and draws the order over
+//! [buckets](Shuffle) of which memory holds one at a time. The elements of either party's own items
+//! go out in such an order, too, as items come in one that says what they are; and only when all
+//! items have been read, or how long reading takes would say how many there are of each sort.
 //!
 //! The receiver compares masks [partition by partition](MaskPartitions).
 
@@ -135,7 +136,8 @@ impl Counts for Receiver {
             },
         )?;
 
-        // Steps 3 and 4. The sender computes at the same time: what it sends is taken in meanwhile, so that it need not wait.
+        // Steps 3 and 4. The sender computes at the same time: what it sends is taken in meanwhile,
+        // so that it need not wait.
         context.phases.begin("their items");
         let powers = run.secret.powers(run.input.joint_seed);
         let message_bytes = elements.per_message * element_bytes;

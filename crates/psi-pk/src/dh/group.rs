@@ -1,5 +1,5 @@
-//! The groups that `dh` works in. The decisional Diffie-Hellman problem is hard in them, and nobody knows
-//! discrete logarithms of hashes to them. Encoded elements follow each other without gaps.
+//! The groups that `dh` works in. The decisional Diffie-Hellman problem is hard in them, and nobody
+//! knows discrete logarithms of hashes to them. Encoded elements follow each other without gaps.
 
 use psijoin_block::{Prg, blake3_rows};
 use psijoin_curve::{Error, Scalar, ffdhe3072};

@@ -23,7 +23,8 @@ impl MaskPartitions {
         length.packed_bytes(1)
     }
 
-    /// None yet. If there are several partitions, a set of uniform masks fills each with half of `most` on average, or less.
+    /// None yet. If there are several partitions, a set of uniform masks fills each with half of
+    /// `most` on average, or less.
     pub(super) fn new(store: Store, length: MaskLength, most: u64) -> Self {
         Self {
             store,
@@ -35,7 +36,8 @@ impl MaskPartitions {
     /// Adds masks that the peer chose, or could influence.
     ///
     /// # Errors
-    /// If one partition gets so many of them that they are not uniform; or if what exceeds memory cannot be written.
+    /// If one partition gets so many of them that they are not uniform; or if what exceeds memory
+    /// cannot be written.
     pub(super) fn add(&self, masks: impl IntoIterator<Item = Mask>) -> Result<(), Error> {
         for mask in masks {
             let before = self

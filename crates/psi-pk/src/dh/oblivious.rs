@@ -1,9 +1,11 @@
 //! `dh` with payloads.
 //!
-//! What the sender of [`dh`](super) masks are the *receiver's* items. To seal payloads it needs something that only it and a
-//! receiver of the same item know. So its secret exponent is the key of an oblivious PRF here, F(x) = H'(H(x)^α).
+//! What the sender of [`dh`](super) masks are the *receiver's* items. To seal payloads it needs
+//! something that only it and a receiver of the same item know. So its secret exponent is the key
+//! of an oblivious PRF here, F(x) = H'(H(x)^α).
 //!
-//! **Source.** Jarecki and Liu, *Fast Secure Computation of Set Intersection* (SCN 2010), Figure 1, for semi-honest parties.
+//! **Source.** Jarecki and Liu, *Fast Secure Computation of Set Intersection* (SCN 2010), Figure 1,
+//! for semi-honest parties.
 //!
 //! *Offline.*
 //! 1. The sender draws α, the receiver β.
@@ -11,17 +13,21 @@
 //! *Online.*
 //! 2. The receiver sends { H(y)^β }.
 //! 3. The sender raises each to the power α, and returns them in the order in which they came.
-//! 4. The receiver raises these to the power 1/β. Now it has H(y)^α, and so F(y), of its items, and the sender has F(x) of its own.
+//! 4. The receiver raises these to the power 1/β. Now it has H(y)^α, and so F(y), of its items, and
+//!    the sender has F(x) of its own.
 //! 5. What follows are the steps of [`payloads`](psijoin_psi::payloads).
 //!
-//! **Deviations.** Parties are semi-honest, so there are no proofs of knowledge, and no committed exponents.
+//! **Deviations.** Parties are semi-honest, so there are no proofs of knowledge, and no committed
+//! exponents.
 //!
-//! **Security.** Semi-honest, if the decisional Diffie-Hellman problem is hard, and H and H' are random oracles. The sender sees
-//! powers of hashes with an exponent that it does not know. The receiver sees powers of its own items; F of any other is a hash of
-//! an element that it cannot know.
+//! **Security.** Semi-honest, if the decisional Diffie-Hellman problem is hard, and H and H' are
+//! random oracles. The sender sees powers of hashes with an exponent that it does not know. The
+//! receiver sees powers of its own items; F of any other is a hash of an element that it cannot
+//! know.
 //!
-//! **Cost.** 32 bytes per item of the receiver in either direction, and then as `payloads` says. Two flights, or three if the
-//! sender learns, too. The sender computes a power per item of either party, the receiver two per item of its own.
+//! **Cost.** 32 bytes per item of the receiver in either direction, and then as `payloads` says.
+//! Two flights, or three if the sender learns, too. The sender computes a power per item of either
+//! party, the receiver two per item of its own.
 
 use std::ops::Range;
 

@@ -7,7 +7,8 @@ use crate::compare;
 /// Appends to an empty message what stands for some records. It may fail.
 pub(super) type Compute<'a> = dyn Fn(&[u8], &mut Vec<u8>) -> Result<(), Error> + Sync + 'a;
 
-/// Sends what stands for records that come in pieces of any size, in messages as if all had been there at once.
+/// Sends what stands for records that come in pieces of any size, in messages as if all had been
+/// there at once.
 pub(super) struct Regrouped<'a> {
     outbound: &'a mut dyn Outbound,
     record_bytes: usize,

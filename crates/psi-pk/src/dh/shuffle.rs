@@ -1,8 +1,9 @@
 //! A uniformly random order of more records than memory need hold.
 //!
-//! Each record goes to a random bucket, and each bucket is then put into a random order: Rao (Sankhyā 1961), Sandelius (1962). As
-//! the buckets of different records are independent, all orders of all records are equally likely. What order it is follows from
-//! the generator and the number of records, and not from how much of them was in memory.
+//! Each record goes to a random bucket, and each bucket is then put into a random order: Rao
+//! (Sankhyā 1961), Sandelius (1962). As the buckets of different records are independent, all
+//! orders of all records are equally likely. What order it is follows from the generator and the
+//! number of records, and not from how much of them was in memory.
 
 use psijoin_block::Prg;
 use psijoin_psi::Error;

@@ -1,5 +1,6 @@
-//! With the same seeds and the same inputs, a party says the same bytes in the same messages, and learns the same,
-//! however many threads it has. In a session in parts that holds for each part, over any number of streams.
+//! With the same seeds and the same inputs, a party says the same bytes in the same messages, and
+//! learns the same, however many threads it has. In a session in parts that holds for each part,
+//! over any number of streams.
 
 use std::fmt::Write as _;
 
@@ -17,8 +18,9 @@ use crate::{
 /// So many that no stream has as many parts as all others.
 const PARTS: u32 = 5;
 
-/// A few items, of every output; and the bytes are those that they were when a snapshot was taken, whatever
-/// instructions the kernels use. After a change of what a protocol says: `INSTA_UPDATE=always cargo test the_same_bytes`.
+/// A few items, of every output; and the bytes are those that they were when a snapshot was taken,
+/// whatever instructions the kernels use. After a change of what a protocol says:
+/// `INSTA_UPDATE=always cargo test the_same_bytes`.
 pub fn the_same_bytes_of_few_items(subject: &Subject) {
     let sets = Sets::new(70, 100, 30);
     let mut known = String::new();
@@ -49,7 +51,8 @@ pub fn the_same_bytes_of_a_million_items(subject: &Subject) {
     }
 }
 
-/// Checks this function, or payloads if it is not served, or otherwise rows: what takes more steps comes first.
+/// Checks this function, or payloads if it is not served, or otherwise rows: what takes more steps
+/// comes first.
 fn check_first_served(subject: &Subject, sets: &Sets, function: OutputKind) {
     let (from_sender, back) = (24, Some(7));
     let kinds = [
@@ -72,8 +75,8 @@ pub fn the_same_bytes_of_each_part(subject: &Subject) {
     }
 }
 
-/// Compares a run of one thread per party over one stream with runs of these numbers of threads, the sender's and the
-/// receiver's, over this number of streams.
+/// Compares a run of one thread per party over one stream with runs of these numbers of threads,
+/// the sender's and the receiver's, over this number of streams.
 fn check(
     subject: &Subject,
     sets: &Sets,
@@ -148,9 +151,9 @@ fn run(
     Run { said, learned }
 }
 
-/// All messages of a party, one part after the other, and then what it says when all parts are done: as one stream has
-/// them. Of s streams each has every s-th part. Parts have the same number of messages, and the first stream also has
-/// what comes last.
+/// All messages of a party, one part after the other, and then what it says when all parts are
+/// done: as one stream has them. Of s streams each has every s-th part. Parts have the same number
+/// of messages, and the first stream also has what comes last.
 fn by_part(streams: &[Recorder]) -> Vec<Vec<u8>> {
     let streams: Vec<_> = streams.iter().map(Recorder::messages).collect();
     if let [only] = &streams[..] {

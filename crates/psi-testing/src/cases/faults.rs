@@ -33,7 +33,8 @@ const STALLS_AT_ONCE: usize = 16;
 const FIRST_LAYERS: u64 = 8;
 const LAYERS_APART: usize = 11;
 
-/// In a session in parts, which says the same several times, so is any run of more messages than this.
+/// In a session in parts, which says the same several times, so is any run of more messages than
+/// this.
 const MANY_IN_PARTS: u64 = 48;
 
 /// The peer goes away.
@@ -108,7 +109,8 @@ fn last_speaker(request: &Request) -> Role {
     }
 }
 
-/// To find rows, and payloads for both; and of a few items what takes the most messages of all that the protocol computes.
+/// To find rows, and payloads for both; and of a few items what takes the most messages of all that
+/// the protocol computes.
 fn requests(subject: &Subject) -> Vec<(Sets, Request)> {
     let few = Sets::new(20, 14, 6);
     let columns = Columns {

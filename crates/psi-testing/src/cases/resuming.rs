@@ -1,5 +1,5 @@
-//! A session that broke off goes on: the result is exact, only what is left runs, and costs what was
-//! planned.
+//! A session that broke off goes on: the result is exact, only what is left runs, and costs what
+//! was planned.
 
 use std::thread;
 
@@ -101,8 +101,8 @@ fn goes_on(subject: &Subject, plan: &Plan, sets: &Sets, role: Role, room: usize)
     assert_output(subject, sets, plan.request(), attempted.results);
 }
 
-/// Whoever goes on with another set gets no other answer: the honest party says a beginning of what it said before, in
-/// either role, in any of its runs.
+/// Whoever goes on with another set gets no other answer: the honest party says a beginning of what
+/// it said before, in either role, in any of its runs.
 pub fn what_was_answered_is_answered_to_the_same_only(subject: &Subject) {
     let sets = Sets::new(70, 100, 30);
     let others = Sets {

@@ -118,7 +118,8 @@ fn memory_of(output: &Output) -> Vec<u8> {
         Output::TooFew => vec![u8::MAX; 8],
         Output::Count(count) => count.to_le_bytes().into(),
         Output::Reached(reached) => vec![u8::from(*reached)],
-        // What was asked for. The lowest bit of a sum of few numbers may well be that of one of them.
+        // What was asked for. The lowest bit of a sum of few numbers may well be that of one of
+        // them.
         Output::Sums(_) => Vec::new(),
         Output::Shares(shares) => {
             let columns = shares.columns().iter().flatten();

@@ -54,8 +54,8 @@ impl<B: Base> Sender<B> {
         }
     }
 
-    /// Steps 3 and 4, bin by bin as the store arrives: all outputs of H_o, in the order of the bins.
-    /// w is zero if the parties are semi-honest. They fill `outputs`.
+    /// Steps 3 and 4, bin by bin as the store arrives: all outputs of H_o, in the order of the
+    /// bins. w is zero if the parties are semi-honest. They fill `outputs`.
     pub(crate) fn evaluate(
         mut self,
         inputs: &Inputs<'_>,

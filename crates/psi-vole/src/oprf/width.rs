@@ -15,8 +15,8 @@ pub(crate) enum Width {
 impl Width {
     pub(crate) const ALL: [Self; 4] = [Self::Bits64, Self::Bits72, Self::Bits80, Self::Bits128];
 
-    /// The fewest bits, of at least `least`, at which the sender's items stay out of the store except
-    /// with probability `share`; or else all bits.
+    /// The fewest bits, of at least `least`, at which the sender's items stay out of the store
+    /// except with probability `share`; or else all bits.
     pub(crate) fn narrowest(least: Self, sender_items: u64, share: Log2Prob) -> Self {
         let suffices = |width: &Self| *width >= least && width.dictionary(sender_items) <= share;
         Self::ALL
@@ -45,8 +45,8 @@ impl Width {
         }
     }
 
-    /// A bound on the event that any item of the sender decodes to its own value though the receiver
-    /// does not have it: each does with probability 1/|B| (claim 1 of `docs/rr22.md`).
+    /// A bound on the event that any item of the sender decodes to its own value though the
+    /// receiver does not have it: each does with probability 1/|B| (claim 1 of `docs/rr22.md`).
     pub(crate) fn dictionary(self, sender_items: u64) -> Log2Prob {
         Log2Prob::from_log2(-f64::from(self.bits())).times(sender_items.into())
     }

@@ -45,11 +45,12 @@ impl Params {
         Self::derive(base, width, Adversary::SemiHonest)
     }
 
-    /// Derives them, for parties that may be malicious: B of at least 80 bits, masks of 128, and digests
-    /// of 256. A party that knows the salt could find items of its own with equal digests of 128.
+    /// Derives them, for parties that may be malicious: B of at least 80 bits, masks of 128, and
+    /// digests of 256. A party that knows the salt could find items of its own with equal digests
+    /// of 128.
     ///
-    /// The budget alone would allow 64 bits for small sets. But the fewer bits, the more items fit into
-    /// the store of a receiver that cheats ([`overfitting`]).
+    /// The budget alone would allow 64 bits for small sets. But the fewer bits, the more items fit
+    /// into the store of a receiver that cheats ([`overfitting`]).
     ///
     /// # Errors
     /// If no parameters reach the security level.

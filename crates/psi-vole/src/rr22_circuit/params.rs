@@ -35,9 +35,9 @@ pub struct Params {
 impl Params {
     /// Derives them.
     ///
-    /// The failure budget: up to a quarter for digests, for keys, and for rows that come from ciphers
-    /// (one part, one and six), an eighth for the Cuckoo table, up to a quarter each for the width of
-    /// B in the PRF and in the equality tests, a sixteenth for each store.
+    /// The failure budget: up to a quarter for digests, for keys, and for rows that come from
+    /// ciphers (one part, one and six), an eighth for the Cuckoo table, up to a quarter each for
+    /// the width of B in the PRF and in the equality tests, a sixteenth for each store.
     ///
     /// # Errors
     /// If no parameters reach the security level.

@@ -1,9 +1,10 @@
 //! What the receiver claims to have: a bit per mask of the sender, and a proof.
 //!
-//! The proof is a hash of the sum (exclusive or) of the keys of all items that it claims. The bits say which items these are. If the
-//! receiver does not have one of them, that item's key is uniform whatever the receiver knows, and so is the sum, whichever items it
-//! chose to claim. So each sum that it hashes is the right one with probability 2^-128. Keys are hashed
-//! before they travel, as everywhere.
+//! The proof is a hash of the sum (exclusive or) of the keys of all items that it claims. The bits
+//! say which items these are. If the receiver does not have one of them, that item's key is uniform
+//! whatever the receiver knows, and so is the sum, whichever items it chose to claim. So each sum
+//! that it hashes is the right one with probability 2^-128. Keys are hashed before they travel, as
+//! everywhere.
 
 use psijoin_channel::{
     Inbound, Outbound,
@@ -18,7 +19,8 @@ pub(super) const CLAIM_BYTES: usize = 32;
 /// Bytes of a message of bits.
 const MESSAGE_BYTES: usize = 1 << 16;
 
-/// Claims these ranks, of this many masks, whose items have these keys. The proof is computed while the bits are on their way.
+/// Claims these ranks, of this many masks, whose items have these keys. The proof is computed while
+/// the bits are on their way.
 pub(super) fn send(
     ranks: &PositionSet,
     masks: usize,

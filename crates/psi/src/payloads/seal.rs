@@ -1,12 +1,13 @@
 //! Sealing payloads under keys that are used once: encrypt, then authenticate.
 //!
-//! An item's key stream is BLAKE3, under a public key, of the item's key and the number of a block of 64 bytes. Its first 16 bytes are a
-//! point r of GF(2^128), the next 16 a pad s, and all others encrypt. The tag of a ciphertext c of l blocks of 16
-//! bytes, the last one filled up with zeros, is s + c_1·r^l + … + c_l·r: for another ciphertext of this length it is right
-//! with a probability of at most l/2^128 (Carter and Wegman), whatever else is known.
+//! An item's key stream is BLAKE3, under a public key, of the item's key and the number of a block
+//! of 64 bytes. Its first 16 bytes are a point r of GF(2^128), the next 16 a pad s, and all others
+//! encrypt. The tag of a ciphertext c of l blocks of 16 bytes, the last one filled up with zeros,
+//! is s + c_1·r^l + … + c_l·r: for another ciphertext of this length it is right with a probability
+//! of at most l/2^128 (Carter and Wegman), whatever else is known.
 //!
-//! An authenticated cipher of a library would do the same. But with a key for each item it takes longer than hashing one
-//! item per lane: `cargo bench -p psijoin-psi --bench payloads` has both.
+//! An authenticated cipher of a library would do the same. But with a key for each item it takes
+//! longer than hashing one item per lane: `cargo bench -p psijoin-psi --bench payloads` has both.
 
 use bytemuck::{cast_slice, cast_slice_mut};
 use psijoin_block::{Block, blake3_rows, gf128};
@@ -21,7 +22,8 @@ const STREAM_BLOCK: usize = 64;
 /// Bytes of r and s, which the key stream begins with.
 const POINT_AND_PAD: usize = 32;
 
-/// Blocks of key streams that are hashed at a time, about: what has been in these buffers is wiped afterwards.
+/// Blocks of key streams that are hashed at a time, about: what has been in these buffers is wiped
+/// afterwards.
 const BATCH: usize = 64;
 
 /// Items of a batch, at least.
@@ -64,8 +66,8 @@ impl Seal {
         });
     }
 
-    /// Appends the payloads of items with these keys to `opened`, and returns whether all are what was sealed. Whatever
-    /// they are, that takes the same time.
+    /// Appends the payloads of items with these keys to `opened`, and returns whether all are what
+    /// was sealed. Whatever they are, that takes the same time.
     pub(super) fn open<'s>(
         &self,
         keys: &[u128],

@@ -178,8 +178,9 @@ fn what_is_not_there_cannot_be_claimed() {
     );
 }
 
-/// Whoever does not have an item's output sees nothing of its payload: under equal randomness, exchanged payloads of
-/// items that are not shared change nothing but their own bytes, and these look random whatever they are.
+/// Whoever does not have an item's output sees nothing of its payload: under equal randomness,
+/// exchanged payloads of items that are not shared change nothing but their own bytes, and these
+/// look random whatever they are.
 #[test]
 fn payloads_of_items_that_are_not_shared_look_random() {
     const BYTES: u32 = 32;

@@ -41,8 +41,8 @@ impl<'a> Own<'a> {
         self.hashes.len()
     }
 
-    /// Calls `found(number, position)` for each of these masks, which ascend, that an own hash has: its number among
-    /// them, and the position of the hash. If they do not ascend, some are missed.
+    /// Calls `found(number, position)` for each of these masks, which ascend, that an own hash has:
+    /// its number among them, and the position of the hash. If they do not ascend, some are missed.
     pub(super) fn find(&self, sent: impl Iterator<Item = u128>, mut found: impl FnMut(usize, u32)) {
         let mut sent = sent.peekable();
         let lowest = sent.peek().map_or(0, |mask| self.masks.prefix(*mask));

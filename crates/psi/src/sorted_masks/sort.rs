@@ -41,8 +41,8 @@ impl Key for u64 {
     }
 }
 
-/// A prefix of 32 bits, and a place in the lower half: what is sorted is short, and few hashes have the same prefix
-/// without being the same.
+/// A prefix of 32 bits, and a place in the lower half: what is sorted is short, and few hashes have
+/// the same prefix without being the same.
 pub(super) fn prefixed(prefix: u32, place: usize) -> u64 {
     u64::from(prefix) << 32 | place as u64
 }

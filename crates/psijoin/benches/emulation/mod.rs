@@ -1,4 +1,5 @@
-//! Both parties in one process, over an emulated link: what benches compare forecasts and choices with.
+//! Both parties in one process, over an emulated link: what benches compare forecasts and choices
+//! with.
 
 use std::time::Instant;
 
@@ -14,7 +15,8 @@ const LONG: f64 = 10.0;
 /// Runs of which the median counts.
 const RUNS: usize = 5;
 
-/// Both parties of a plan, one thread each, with their sets: half of the smaller one is shared. Columns hold ones.
+/// Both parties of a plan, one thread each, with their sets: half of the smaller one is shared.
+/// Columns hold ones.
 pub(crate) struct Emulation<'a> {
     plan: &'a Plan,
     joint_seed: JointSeed,
@@ -50,8 +52,8 @@ impl<'a> Emulation<'a> {
         }
     }
 
-    /// Seconds of a run over this link, or over none: the median of five after one to warm up, or a single one where
-    /// that takes long.
+    /// Seconds of a run over this link, or over none: the median of five after one to warm up, or a
+    /// single one where that takes long.
     pub(crate) fn median(&self, link: Option<Link>) -> f64 {
         let first = self.seconds(link);
         if first > LONG {

@@ -13,14 +13,15 @@ pub(crate) trait TypedFile<'a> {
         None
     }
 
-    /// Checks that these columns can be read, as far as the file's own description tells: in most formats, it does not.
+    /// Checks that these columns can be read, as far as the file's own description tells: in most
+    /// formats, it does not.
     fn check(&self, _columns: &[usize]) -> Result<(), Error> {
         Ok(())
     }
 
     /// The columns that are in no part of the file made of a dictionary alone, as far as it tells:
-    /// to look for equal values in them again takes long and is in vain. Where a format does not say, a column without
-    /// dictionaries may have few values all the same.
+    /// to look for equal values in them again takes long and is in vain. Where a format does not
+    /// say, a column without dictionaries may have few values all the same.
     fn without_dictionaries(&self) -> Result<Vec<usize>, Error> {
         Ok(Vec::new())
     }

@@ -5,8 +5,9 @@ use std::{
     io,
 };
 
-/// Gives a file, which is our own, the owner, group and rights of another one, as far as nobody gets more than of `fresh`, a file as
-/// the process makes it there. Whoever may put a file in the place of the result must not open it to others by that.
+/// Gives a file, which is our own, the owner, group and rights of another one, as far as nobody
+/// gets more than of `fresh`, a file as the process makes it there. Whoever may put a file in the
+/// place of the result must not open it to others by that.
 #[cfg(unix)]
 pub(super) fn give(file: &File, model: &Metadata, fresh: &Metadata) -> io::Result<()> {
     use std::{

@@ -28,8 +28,9 @@ static STAGED: Mutex<Vec<PathBuf>> = Mutex::new(Vec::new());
 /// without an orderly return, right before it ends: from a panic hook, or when it is asked twice
 /// to stop. Nothing else happens to what is being written; a commit of it fails.
 ///
-/// Another thread may hold the list of these files, even one that waits for this one. Then, after
-/// a tenth of a second, they are left to the next [`AtomicFile::prepare`](super::AtomicFile::prepare).
+/// Another thread may hold the list of these files, even one that waits for this one. Then, after a
+/// tenth of a second, they are left to the next
+/// [`AtomicFile::prepare`](super::AtomicFile::prepare).
 pub fn remove_staged() {
     for _ in 0..50 {
         let paths = match STAGED.try_lock() {

@@ -12,7 +12,8 @@ pub(super) fn flag_bytes(columns: usize) -> usize {
     columns.div_ceil(8)
 }
 
-/// Returns how many bytes a value of this type takes if it is not null; `None` if that depends on the value.
+/// Returns how many bytes a value of this type takes if it is not null; `None` if that depends on
+/// the value.
 pub(super) fn value_bytes(data_type: &DataType) -> Option<usize> {
     match data_type {
         DataType::Boolean => Some(1),

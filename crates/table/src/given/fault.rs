@@ -30,7 +30,8 @@ impl Fault {
         }
     }
 
-    /// Says it of what the other party gives for a row of the table, counted from 0, if it is known for which.
+    /// Says it of what the other party gives for a row of the table, counted from 0, if it is known
+    /// for which.
     pub(super) fn of_the_other_party(self, columns: &GivenColumns, row: Option<u64>) -> Error {
         Error::MalformedPayload {
             row: row.map(|row| row + 1),
@@ -55,8 +56,8 @@ impl Fault {
     }
 }
 
-/// Returns what is wrong about the bytes of a value of this type, which has a fixed width: arrays of Arrow hold values that are none of
-/// their type, too.
+/// Returns what is wrong about the bytes of a value of this type, which has a fixed width: arrays
+/// of Arrow hold values that are none of their type, too.
 pub(super) fn fault_of(data_type: &DataType, value: &[u8]) -> Option<Fault> {
     let (is_valid, what) = match *data_type {
         DataType::Decimal32(digits, _) => {

@@ -46,8 +46,9 @@ impl RepeatedKeys {
 
 /// How rows stand in a payload.
 ///
-/// A row takes a *slot*, all of one length; what it does not need is zeros. A payload is one slot, or, with
-/// [`RepeatedKeys::List`], a count in two bytes and a slot for each row that there can be, the last ones zeros.
+/// A row takes a *slot*, all of one length; what it does not need is zeros. A payload is one slot,
+/// or, with [`RepeatedKeys::List`], a count in two bytes and a slot for each row that there can be,
+/// the last ones zeros.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct PayloadLayout {
     columns: GivenColumns,
@@ -93,7 +94,8 @@ impl PayloadLayout {
         self.row_bytes.into()
     }
 
-    /// Checks that each key gets one row, as it does in [aligned](crate::Destination::aligning) rows.
+    /// Checks that each key gets one row, as it does in [aligned](crate::Destination::aligning)
+    /// rows.
     ///
     /// # Errors
     /// If there are lists of rows: a party that aligns its rows gives none.
@@ -111,8 +113,8 @@ impl PayloadLayout {
         self.listed.max(1)
     }
 
-    /// The most bytes that a row takes as typed columns, which can be many times those of its slot: a null takes the
-    /// room of a value.
+    /// The most bytes that a row takes as typed columns, which can be many times those of its slot:
+    /// a null takes the room of a value.
     pub(crate) fn decoded_row_bytes(&self) -> u64 {
         /// The offset of a text, and whether it is null.
         const TEXT: usize = 5;

@@ -13,8 +13,9 @@ const STRETCH_BYTES: usize = 1 << 22;
 /// ...but there are no more stretches than this, and one for each partition.
 const MOST_STRETCHES: usize = 1 << 12;
 
-/// The payloads of the items of [`KeyPartitions`], by *stretches*: items of one partition that follow each other, few
-/// enough that their payloads fit into memory however long these are. They spill as the keys do.
+/// The payloads of the items of [`KeyPartitions`], by *stretches*: items of one partition that
+/// follow each other, few enough that their payloads fit into memory however long these are. They
+/// spill as the keys do.
 pub struct PartitionedPayloads {
     layout: PayloadLayout,
     /// By stretches. A record is a row: which item of the stretch it belongs to, and its slot.
@@ -26,8 +27,8 @@ pub struct PartitionedPayloads {
 }
 
 impl GivenRows<'_> {
-    /// As [`payloads`](Self::payloads), by stretches of the partitions of `keys`, whose rows these are. What is beyond the budget goes
-    /// to a temporary file in the folder.
+    /// As [`payloads`](Self::payloads), by stretches of the partitions of `keys`, whose rows these
+    /// are. What is beyond the budget goes to a temporary file in the folder.
     ///
     /// # Errors
     /// As that, and if what is beyond the budget cannot be written.
@@ -99,7 +100,8 @@ impl PartitionedPayloads {
         Ok(self.payloads_of(stretch, &self.rows.read(stretch)?))
     }
 
-    /// As [`payloads`](Self::payloads). The stretch takes no memory from then on, and its rows are gone.
+    /// As [`payloads`](Self::payloads). The stretch takes no memory from then on, and its rows are
+    /// gone.
     ///
     /// # Errors
     /// As that.
@@ -130,7 +132,8 @@ impl PartitionedPayloads {
     }
 }
 
-/// Returns where stretches begin, by items, and where partitions do, by stretches; and where the last one ends.
+/// Returns where stretches begin, by items, and where partitions do, by stretches; and where the
+/// last one ends.
 fn stretches(keys: &KeyPartitions, payload_bytes: usize) -> (Vec<u32>, Vec<usize>) {
     let all: usize = (0..keys.partitions())
         .map(|partition| keys.items_in(partition))

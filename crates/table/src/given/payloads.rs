@@ -11,7 +11,8 @@ use super::{
 };
 use crate::{Error, MatchingRows, table::BlockStart};
 
-/// Payloads that came from the other party: in memory, one after the other, or [by ranges of rows](super::PayloadRanges).
+/// Payloads that came from the other party: in memory, one after the other, or [by ranges of
+/// rows](super::PayloadRanges).
 ///
 /// Their length was agreed, so it bounds what they take. Their content may be anything: see
 /// [`check`](Self::check).
@@ -67,8 +68,8 @@ impl Payloads {
         &self.layout
     }
 
-    /// Checks that a sender that follows the protocol could have written them, as is checked when they are
-    /// written as well.
+    /// Checks that a sender that follows the protocol could have written them, as is checked when
+    /// they are written as well.
     ///
     /// # Errors
     /// If it could not, and if what was spilled cannot be read.
@@ -96,7 +97,8 @@ impl Payloads {
         Ok(slots.count() as u64)
     }
 
-    /// Calls `take` with all of them: in memory, with one for each key, and otherwise, for each row.
+    /// Calls `take` with all of them: in memory, with one for each key, and otherwise, for each
+    /// row.
     fn all(&self, take: &mut dyn FnMut(&[u8]) -> Result<(), Error>) -> Result<(), Error> {
         match &self.held {
             Held::InMemory(bytes) => {
@@ -209,8 +211,8 @@ impl<'a> Partner<'a> {
         self.payloads.layout.most_rows() > 1
     }
 
-    /// Returns how many rows are written for this row of the table: as many as the other party has, or one without a
-    /// partner.
+    /// Returns how many rows are written for this row of the table: as many as the other party has,
+    /// or one without a partner.
     pub(crate) fn rows_for(&self, row: u64) -> Result<u64, Error> {
         if !self.has_lists() || !self.rows.shared.rows.get(row) {
             return Ok(1);
@@ -227,8 +229,8 @@ impl<'a> Partner<'a> {
         Ok(rows)
     }
 
-    /// The columns of these rows, without the first `skip` that are written for the first of them, and up to `most` in all;
-    /// and how many these are for each.
+    /// The columns of these rows, without the first `skip` that are written for the first of them,
+    /// and up to `most` in all; and how many these are for each.
     pub(crate) fn of(
         &self,
         rows: &[u64],
@@ -269,8 +271,8 @@ impl<'a> Partner<'a> {
         Ok((counts, decoder.finish()))
     }
 
-    /// Calls `take` with the payload of each of these rows, in order, up to one that is not taken to its end; without one for
-    /// a row that is not shared.
+    /// Calls `take` with the payload of each of these rows, in order, up to one that is not taken
+    /// to its end; without one for a row that is not shared.
     fn each(&self, rows: &[u64], take: &mut TakePayload<'_>) -> Result<(), Error> {
         match &self.payloads.held {
             Held::InMemory(_) => {

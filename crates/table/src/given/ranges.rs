@@ -22,7 +22,8 @@ pub(super) enum Took {
 /// Bytes of a row's number.
 const ROW: usize = size_of::<u32>();
 
-/// What the other party gave for rows of this party's table, by ranges of rows: not all of it is in memory.
+/// What the other party gave for rows of this party's table, by ranges of rows: not all of it is in
+/// memory.
 ///
 /// Of the rows that have one key, only the first one is there.
 pub trait PayloadRanges: Send + Sync {
@@ -36,7 +37,8 @@ pub trait PayloadRanges: Send + Sync {
     fn read(&self, range: usize) -> Result<(Vec<u32>, Vec<u8>), psijoin_spill::Error>;
 }
 
-/// The payload of each shared row, by ranges of rows. While rows are written, those ranges are in memory that are being written.
+/// The payload of each shared row, by ranges of rows. While rows are written, those ranges are in
+/// memory that are being written.
 pub(crate) struct RowPayloads {
     first: Box<dyn PayloadRanges>,
     /// Those of rows that repeat a key, by the same ranges. A record is a row and its payload.
@@ -64,8 +66,9 @@ impl Range {
 }
 
 impl RowPayloads {
-    /// Payloads of this many bytes for the first rows of shared keys, in a table of `rows` rows. `repeated` calls its argument with each
-    /// further row that has such a key, and with the first one, whose payload it gets, too.
+    /// Payloads of this many bytes for the first rows of shared keys, in a table of `rows` rows.
+    /// `repeated` calls its argument with each further row that has such a key, and with the first
+    /// one, whose payload it gets, too.
     ///
     /// # Errors
     /// If what is beyond the budget cannot be written or read, and what `repeated` returns.
@@ -108,8 +111,8 @@ impl RowPayloads {
         Ok(appended.finish()?)
     }
 
-    /// Calls `take` with the payload of each of these rows, in order, up to one that is not taken to its end; without a payload
-    /// for a row that is not among the `shared` ones.
+    /// Calls `take` with the payload of each of these rows, in order, up to one that is not taken
+    /// to its end; without a payload for a row that is not among the `shared` ones.
     ///
     /// # Errors
     /// If what was spilled cannot be read, and what `take` returns.

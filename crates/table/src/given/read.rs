@@ -20,12 +20,12 @@ use crate::{
 pub type TakeRow<'t> = &'t mut (dyn FnMut(u32, &[u8]) -> Result<(), Error> + Send);
 
 impl GivenRows<'_> {
-    /// The bytes of the longest row in these columns: the shortest slots that have room for all rows. If it
-    /// follows from the types, the table is not read.
+    /// The bytes of the longest row in these columns: the shortest slots that have room for all
+    /// rows. If it follows from the types, the table is not read.
     ///
     /// # Errors
-    /// If the table cannot be read, or has changed since its keys were read; if a row is longer than
-    /// any payload.
+    /// If the table cannot be read, or has changed since its keys were read; if a row is longer
+    /// than any payload.
     pub fn longest_row(
         &self,
         source: &Source,
@@ -55,8 +55,8 @@ impl GivenRows<'_> {
     /// The payloads of all keys, one after the other, in the order of the table's items.
     ///
     /// # Errors
-    /// If the table cannot be read, or has changed since its keys were read; if a row is longer than
-    /// its slot.
+    /// If the table cannot be read, or has changed since its keys were read; if a row is longer
+    /// than its slot.
     ///
     /// # Panics
     /// If more rows of a key may be given than the layout has room for.
@@ -92,8 +92,8 @@ impl GivenRows<'_> {
         );
     }
 
-    /// Calls `take` with each row that is given, in the table's order: with the number of its item, and the
-    /// bytes of its columns. The threads of the caller's pool read.
+    /// Calls `take` with each row that is given, in the table's order: with the number of its item,
+    /// and the bytes of its columns. The threads of the caller's pool read.
     ///
     /// # Errors
     /// If the table cannot be read, or has changed since its keys were read; if a row has more than

@@ -64,7 +64,8 @@ pub struct GivenRows<'a> {
 }
 
 impl<'a> GivenRows<'a> {
-    /// Those of all rows with a key that are given. `payload_of` has the key of each as its payload.
+    /// Those of all rows with a key that are given. `payload_of` has the key of each as its
+    /// payload.
     pub(crate) fn new(
         mut payload_of: PayloadOfRow,
         payloads: usize,

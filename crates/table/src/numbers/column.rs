@@ -22,8 +22,8 @@ impl<'a> NumberColumn<'a> {
         })
     }
 
-    /// Returns what the cell in this row says; `None` if it is null or empty. Its text, if it must be
-    /// written, overwrites the `buffer`.
+    /// Returns what the cell in this row says; `None` if it is null or empty. Its text, if it must
+    /// be written, overwrites the `buffer`.
     pub(crate) fn read(
         &self,
         row: usize,

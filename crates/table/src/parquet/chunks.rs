@@ -9,7 +9,8 @@ use parquet::{
 use super::annotations::has_intervals;
 use crate::error::ParquetFault;
 
-/// Returns what is wrong with the first chunk of these top-level columns that cannot be read, if any.
+/// Returns what is wrong with the first chunk of these top-level columns that cannot be read, if
+/// any.
 pub(super) fn unreadable(file: &ArrowReaderMetadata, columns: &[usize]) -> Option<ParquetFault> {
     let schema = file.parquet_schema();
     let roots = schema.root_schema().get_fields();

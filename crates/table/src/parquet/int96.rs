@@ -1,6 +1,7 @@
-//! Timestamps of 96 bits, as Spark, Impala and Hive have written them: a day, and nanoseconds of it. Arrow's have 64
-//! bits, and a unit that a column has in common. The reader of the library wraps what does not fit, and cuts what the
-//! unit has no room for, so the values are looked at before the unit is chosen.
+//! Timestamps of 96 bits, as Spark, Impala and Hive have written them: a day, and nanoseconds of
+//! it. Arrow's have 64 bits, and a unit that a column has in common. The reader of the library
+//! wraps what does not fit, and cuts what the unit has no room for, so the values are looked at
+//! before the unit is chosen.
 
 use std::{collections::BTreeMap, sync::Arc};
 
@@ -102,8 +103,9 @@ fn exact_units(
     Ok(units)
 }
 
-/// The columns, with a unit for each that holds all of its values: the one that the schema `told`, if it did; else
-/// microseconds, as Spark has them, before nanoseconds. Adds to `beyond` the top-level columns for which there is none.
+/// The columns, with a unit for each that holds all of its values: the one that the schema `told`,
+/// if it did; else microseconds, as Spark has them, before nanoseconds. Adds to `beyond` the
+/// top-level columns for which there is none.
 pub(super) fn with_units(
     schema: &SchemaRef,
     found: &Found,

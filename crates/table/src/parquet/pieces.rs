@@ -271,9 +271,9 @@ fn with_dictionaries(
     ArrowReaderMetadata::try_new(file.metadata().clone(), options).unwrap_or_else(|_| file.clone())
 }
 
-/// Returns whether all of a chunk's values are in its dictionary: the reader would make a dictionary of
-/// others too, which takes longer than to read them as they are. It checks texts for UTF-8 only if
-/// they are called that.
+/// Returns whether all of a chunk's values are in its dictionary: the reader would make a
+/// dictionary of others too, which takes longer than to read them as they are. It checks texts for
+/// UTF-8 only if they are called that.
 fn is_dictionary_of_texts(chunk: &ColumnChunkMetaData) -> bool {
     chunk.column_descr().converted_type() == ConvertedType::UTF8
         && chunks::is_only_dictionary(chunk)

@@ -7,7 +7,8 @@ use crate::{
     foreign::{BEGINNING_BYTES, Foreign},
 };
 
-/// Reads as much of a text's beginning as tells how it is encoded or compressed, or that it is no text.
+/// Reads as much of a text's beginning as tells how it is encoded or compressed, or that it is no
+/// text.
 pub(super) fn beginning(input: impl Read) -> io::Result<Vec<u8>> {
     let mut beginning = Vec::new();
     input

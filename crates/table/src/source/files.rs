@@ -178,7 +178,8 @@ fn in_folder(root: &Path, files: &mut Vec<Listed>) -> Result<(), Error> {
     }
 }
 
-/// Refuses all files of a folder if a log says which of them count. Who names files one by one may mean just those.
+/// Refuses all files of a folder if a log says which of them count. Who names files one by one may
+/// mean just those.
 fn refuse_logged(folder: &Path) -> Result<(), Error> {
     let found = fs::canonicalize(folder)
         .ok()
@@ -196,8 +197,8 @@ fn logged(folder: &Path, log: TableLog) -> Error {
     }
 }
 
-/// Returns whether a file or folder of this name is not part of the table, such as Spark's `_SUCCESS`,
-/// `_metadata` and `.part-0.crc`.
+/// Returns whether a file or folder of this name is not part of the table, such as Spark's
+/// `_SUCCESS`, `_metadata` and `.part-0.crc`.
 fn is_left_aside(name: &std::ffi::OsStr) -> bool {
     matches!(name.as_encoded_bytes(), [b'_' | b'.', ..])
 }

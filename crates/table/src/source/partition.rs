@@ -12,8 +12,8 @@ const NULL: &str = "__HIVE_DEFAULT_PARTITION__";
 /// A partition column, and its value in a file; `None` is a null.
 pub(super) type Partition = (String, Option<String>);
 
-/// Returns what the folders between `root` and `file` say, from the outermost on. A folder whose name has
-/// no `=` says nothing.
+/// Returns what the folders between `root` and `file` say, from the outermost on. A folder whose
+/// name has no `=` says nothing.
 ///
 /// # Errors
 /// If a name is not UTF-8 once its percent signs are decoded.

@@ -23,7 +23,8 @@ const FULL: Full = Full {
 };
 
 impl Source {
-    /// A table [in memory](Self::of_batches) of the rows of a stream. `name` stands for it in errors.
+    /// A table [in memory](Self::of_batches) of the rows of a stream. `name` stands for it in
+    /// errors.
     ///
     /// # Errors
     /// If the stream fails, and as there.
@@ -41,13 +42,16 @@ impl Source {
         Self::of_batches(name, schema, batches)
     }
 
-    /// A table of the rows of a stream, such as those of a query, of which few are in memory at once: they are copied to a
-    /// temporary file without a name in this folder. `name` stands for the table in errors.
+    /// A table of the rows of a stream, such as those of a query, of which few are in memory at
+    /// once: they are copied to a temporary file without a name in this folder. `name` stands for
+    /// the table in errors.
     ///
-    /// It is read as an [Arrow file](crate#files) would be that has the values of dictionaries in their place.
+    /// It is read as an [Arrow file](crate#files) would be that has the values of dictionaries in
+    /// their place.
     ///
     /// # Errors
-    /// If the stream fails, if an Arrow file cannot hold its rows, or if the temporary file cannot be written.
+    /// If the stream fails, if an Arrow file cannot hold its rows, or if the temporary file cannot
+    /// be written.
     pub fn copy(
         name: &str,
         stream: impl RecordBatchReader,

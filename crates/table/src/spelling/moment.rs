@@ -33,8 +33,8 @@ pub(crate) fn universal_timestamp(text: &str, zone: &Zone) -> Result<String, Key
     Ok(moment.written(Some(offset)))
 }
 
-/// The timestamp in universal time this many seconds after the beginning of 1970, and a fraction of a second with these
-/// digits.
+/// The timestamp in universal time this many seconds after the beginning of 1970, and a fraction of
+/// a second with these digits.
 pub(super) fn since_1970(seconds: i64, fraction: &str) -> String {
     let moment = Moment {
         days: seconds.div_euclid(DAY_SECONDS),

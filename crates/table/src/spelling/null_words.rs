@@ -4,8 +4,8 @@ use std::fmt;
 
 use crate::Error;
 
-/// The words that programs write for null: pandas reads these as missing, databases and their tools export them, and
-/// spreadsheets show the last ones in cells without a value.
+/// The words that programs write for null: pandas reads these as missing, databases and their tools
+/// export them, and spreadsheets show the last ones in cells without a value.
 pub(crate) const COMMON: &[&str] = &[
     "-1.#IND", "-1.#QNAN", "-NaN", "-nan", "1.#IND", "1.#QNAN", "<NA>", "N/A", "NA", "NULL", "NaN",
     "NaT", "None", "n/a", "nan", "null", "Null", "NAN", "NONE", "none", "<NULL>", "<null>",

@@ -45,8 +45,8 @@ impl Country {
             .ok_or_else(|| KeyFault::NotAPhoneNumber(self.to_string()))
     }
 
-    /// Returns whether a number is read as what it is. One that begins with what looks like a prefix would
-    /// lose that, and become another.
+    /// Returns whether a number is read as what it is. One that begins with what looks like a
+    /// prefix would lose that, and become another.
     fn is_stable(&self, number: &str) -> bool {
         self.read(number).as_deref() == Some(number)
     }
@@ -56,8 +56,8 @@ impl Country {
     }
 }
 
-/// The number that is written like this in the country of this code, which the row has in a `column`. One with a `+` needs no
-/// country.
+/// The number that is written like this in the country of this code, which the row has in a
+/// `column`. One with a `+` needs no country.
 pub(crate) fn canonical_in(text: &str, code: &str, column: &str) -> Result<String, KeyFault> {
     match Country::new(code.trim()) {
         Ok(country) => {

@@ -72,8 +72,8 @@ impl fmt::Display for UnixUnit {
     }
 }
 
-/// Reads the number of a day as Excel counts them, from 1 for 1900-01-01. To Excel 1900 was a leap year, so there are two
-/// numbers for what is one day, and 60 is none.
+/// Reads the number of a day as Excel counts them, from 1 for 1900-01-01. To Excel 1900 was a leap
+/// year, so there are two numbers for what is one day, and 60 is none.
 pub(crate) fn excel_date(text: &str) -> Result<String, KeyFault> {
     /// The day before the first, as it is counted from 1900-03-01 on, since 1970-01-01.
     const START: i64 = -25_569;

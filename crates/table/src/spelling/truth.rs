@@ -2,8 +2,8 @@
 
 use crate::KeyFault;
 
-/// Reads a truth value as databases and spreadsheets write it, in any case; `1.0` is what a column of 1 and 0 becomes in
-/// programs that have no other numbers where some are missing.
+/// Reads a truth value as databases and spreadsheets write it, in any case; `1.0` is what a column
+/// of 1 and 0 becomes in programs that have no other numbers where some are missing.
 pub(crate) fn canonical(text: &str) -> Result<String, KeyFault> {
     let is_one_of = |words: &[&str]| words.iter().any(|word| text.eq_ignore_ascii_case(word));
     if is_one_of(&["true", "t", "yes", "y", "1", "1.0"]) {

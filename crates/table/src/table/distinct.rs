@@ -16,7 +16,8 @@ pub(super) struct Distinct {
     pub(super) fingerprints: Vec<[u8; 32]>,
     /// The first row of each item.
     pub(super) first_rows: Vec<u32>,
-    /// All other rows, and the items that they hold, in the order of items, and of rows within each.
+    /// All other rows, and the items that they hold, in the order of items, and of rows within
+    /// each.
     pub(super) repeated: Vec<(u32, u32)>,
     /// Each column's number of each item: the sum over its rows.
     pub(super) numbers: Vec<Vec<i64>>,
@@ -126,8 +127,8 @@ impl MostFrequent {
         keys.fold(Self::default(), Self::or)
     }
 
-    /// The doubt that it is a key, in a table with these counts: more than a percent of the rows have it, and far more than have
-    /// each of the others.
+    /// The doubt that it is a key, in a table with these counts: more than a percent of the rows
+    /// have it, and far more than have each of the others.
     pub(super) fn doubt(self, counts: &Counts) -> Option<Doubt> {
         const FAR_MORE: u64 = 5;
         let all = counts.duplicates + counts.distinct;

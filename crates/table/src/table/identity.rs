@@ -1,10 +1,12 @@
 //! A tag by which a table is recognised.
 //!
-//! It is the XOR MAC of Bellare, Guérin and Rogaway (*XOR MACs: new methods for message authentication using finite
-//! pseudorandom functions*, CRYPTO 1995), without their nonce: the sum of AES over all rows that have a key. A row's block is
-//! 96 bits of its fingerprint, and its number, by which blocks differ. Each column of numbers adds blocks of its own,
-//! under its own key. Two tables that differ have the same tag with probability 2^-96, unless somebody who knows the
-//! secret looks for them. The order in which rows are added does not matter, so partitions add up.
+//! It is the XOR MAC of Bellare, Guérin and Rogaway (*XOR MACs: new methods for message
+//! authentication using finite pseudorandom functions*, CRYPTO 1995), without their nonce: the sum
+//! of AES over all rows that have a key. A row's block is 96 bits of its fingerprint, and its
+//! number, by which blocks differ. Each column of numbers adds blocks of its own, under its own
+//! key. Two tables that differ have the same tag with probability 2^-96, unless somebody who knows
+//! the secret looks for them. The order in which rows are added does not matter, so partitions add
+//! up.
 
 use psijoin_block::{Block, aes::Aes128};
 
@@ -58,7 +60,8 @@ impl<'a> Recogniser<'a> {
         columns.fold(of_fingerprints, |sum, column| sum ^ column)
     }
 
-    /// The tag of a table, given what all partitions add to it, how many rows it has, and how its numbers are scaled.
+    /// The tag of a table, given what all partitions add to it, how many rows it has, and how its
+    /// numbers are scaled.
     pub(super) fn finish(
         &self,
         tags: &[Block],

@@ -26,7 +26,8 @@ pub struct InspectedColumn {
 pub(crate) struct Findings {
     /// The columns of the key, in its order.
     pub(crate) columns: Vec<InspectedColumn>,
-    /// The fingerprints and the canonical fields of the keys that were to be kept, in the order of their first rows.
+    /// The fingerprints and the canonical fields of the keys that were to be kept, in the order of
+    /// their first rows.
     pub(crate) kept: Vec<([u8; 32], Vec<String>)>,
 }
 

@@ -24,14 +24,16 @@ use crate::{
 /// Bytes of a row that repeats a key, and of the first row that has it.
 const REPEAT: usize = 2 * size_of::<u32>();
 
-/// The keys of a table that need not fit into memory: as a [`KeyTable`](super::KeyTable) has them, partition by partition.
+/// The keys of a table that need not fit into memory: as a [`KeyTable`](super::KeyTable) has them,
+/// partition by partition.
 ///
-/// Takes the memory of the budget, and per thread a few MiB, or a partition if that is more: one of 256. In the budget, or on
-/// disk, each row with a key takes 36 bytes, and 8 more for each column of numbers; each row whose key an earlier row has
-/// takes 8 more.
+/// Takes the memory of the budget, and per thread a few MiB, or a partition if that is more: one
+/// of 256. In the budget, or on disk, each row with a key takes 36 bytes, and 8 more for each
+/// column of numbers; each row whose key an earlier row has takes 8 more.
 pub struct KeyPartitions {
     collected: Collected,
-    /// The rows whose key an earlier row has, each with the first row that has it, by partitions of keys.
+    /// The rows whose key an earlier row has, each with the first row that has it, by partitions of
+    /// keys.
     repeats: Store,
     counts: Counts,
 }
@@ -48,12 +50,13 @@ pub struct Items {
 }
 
 impl KeyPartitions {
-    /// Reads the keys of a table and, for each key, the numbers in these columns. What is beyond the budget goes to a
-    /// temporary file in the folder. The threads of the caller's pool do the work.
+    /// Reads the keys of a table and, for each key, the numbers in these columns. What is beyond
+    /// the budget goes to a temporary file in the folder. The threads of the caller's pool do the
+    /// work.
     ///
     /// # Errors
-    /// As [`KeyTable::read`](super::KeyTable::read), except that there is no limit to distinct keys; and if what is beyond
-    /// the budget cannot be written, or not be read back.
+    /// As [`KeyTable::read`](super::KeyTable::read), except that there is no limit to distinct
+    /// keys; and if what is beyond the budget cannot be written, or not be read back.
     pub fn read(
         source: &Source,
         key: &KeySpec,
@@ -65,7 +68,8 @@ impl KeyPartitions {
         Ok(keys)
     }
 
-    /// Reads the keys, and returns a tag by which whoever has this secret recognises the table: which rows have which keys and numbers.
+    /// Reads the keys, and returns a tag by which whoever has this secret recognises the table:
+    /// which rows have which keys and numbers.
     ///
     /// # Errors
     /// As [`read`](Self::read).
@@ -120,22 +124,24 @@ impl KeyPartitions {
         Ok((keys, seen.into_iter().map(|(.., looked)| looked).collect()))
     }
 
-    /// Bytes that each row with a key takes, in the budget or on disk, if there are this many columns of numbers.
+    /// Bytes that each row with a key takes, in the budget or on disk, if there are this many
+    /// columns of numbers.
     pub fn row_bytes(columns: usize) -> u64 {
         Partitions::record_bytes(columns) as u64
     }
 
-    /// Returns how many bytes of a table with this many rows, all of different keys, lie on disk at most once it is read with a
-    /// budget of `limit` bytes.
+    /// Returns how many bytes of a table with this many rows, all of different keys, lie on disk at
+    /// most once it is read with a budget of `limit` bytes.
     pub fn most_spilled(rows: u64, columns: usize, limit: u64) -> u64 {
         Store::most_spilled(PARTITIONS, rows * Self::row_bytes(columns), limit)
     }
 
-    /// Returns how many bytes more lie on disk at most if, while items are [taken](Self::take_items) partition by partition, another
-    /// store of this many partitions fills up in the same budget of `limit` bytes.
+    /// Returns how many bytes more lie on disk at most if, while items are
+    /// [taken](Self::take_items) partition by partition, another store of this many partitions
+    /// fills up in the same budget of `limit` bytes.
     ///
-    /// What holds most is spilled first. A partition here holds 2/257 of the budget at most; so it is not spilled any more once
-    /// those of the other store hold as much.
+    /// What holds most is spilled first. A partition here holds 2/257 of the budget at most; so it
+    /// is not spilled any more once those of the other store hold as much.
     pub fn most_displaced(partitions: usize, limit: u64) -> u64 {
         let held = u128::from(limit) * 2 / (PARTITIONS as u128 + 1);
         (held * partitions as u128).min(limit.into()) as u64
@@ -144,7 +150,8 @@ impl KeyPartitions {
     /// All of it in memory, beyond any budget.
     ///
     /// # Errors
-    /// If there are more than [`MAX_ITEMS`](crate::MAX_ITEMS) distinct keys, or what was spilled cannot be read.
+    /// If there are more than [`MAX_ITEMS`](crate::MAX_ITEMS) distinct keys, or what was spilled
+    /// cannot be read.
     pub fn into_table(self) -> Result<KeyTable, Error> {
         self.collected.into_table()
     }
@@ -189,7 +196,8 @@ impl KeyPartitions {
         self.collected.partitions.spilled_bytes() + self.repeats.spilled_bytes()
     }
 
-    /// Returns the number of partitions. The items of each are greater than those of the ones before.
+    /// Returns the number of partitions. The items of each are greater than those of the ones
+    /// before.
     pub fn partitions(&self) -> usize {
         self.collected.partitions.len()
     }
@@ -215,8 +223,8 @@ impl KeyPartitions {
         Ok(self.items_of(partition, &records))
     }
 
-    /// The items of a partition, which has none from then on, and takes no memory. Which rows [match](Self::matching) is still
-    /// known.
+    /// The items of a partition, which has none from then on, and takes no memory. Which rows
+    /// [match](Self::matching) is still known.
     ///
     /// # Errors
     /// If what was spilled cannot be read.
@@ -240,8 +248,8 @@ impl KeyPartitions {
         }
     }
 
-    /// The rows whose columns are given to the other party, with a payload for each item, in the order of
-    /// partitions and of their [`items`](Self::items).
+    /// The rows whose columns are given to the other party, with a payload for each item, in the
+    /// order of partitions and of their [`items`](Self::items).
     ///
     /// # Errors
     /// If what was spilled cannot be read, or as [`RowItems::given`](super::RowItems::given).
@@ -259,15 +267,16 @@ impl KeyPartitions {
         GivenRows::new(payload_of, payloads as usize, starts, repeated)
     }
 
-    /// The rows of shared items, and what the other party gave for each, in this layout: given the first row of each item, a bit per
-    /// row, the lowest of a word first, and the payloads of these rows. For rows that repeat a key, payloads are copied, within the budget
-    /// or to the folder.
+    /// The rows of shared items, and what the other party gave for each, in this layout: given the
+    /// first row of each item, a bit per row, the lowest of a word first, and the payloads of these
+    /// rows. For rows that repeat a key, payloads are copied, within the budget or to the folder.
     ///
     /// # Errors
     /// If what was spilled cannot be read, or what is beyond the budget cannot be written.
     ///
     /// # Panics
-    /// Unless there are as many words as the bits of all rows take, and a payload for each of these rows.
+    /// Unless there are as many words as the bits of all rows take, and a payload for each of these
+    /// rows.
     pub fn partners(
         &self,
         first_rows: Vec<u64>,
@@ -292,7 +301,8 @@ impl KeyPartitions {
         Ok((PartnerRows::by_rows(shared, keys), payloads))
     }
 
-    /// Returns what the other party gave for so many [aligned](Self::aligned) rows: payloads of the first row of each shared item.
+    /// Returns what the other party gave for so many [aligned](Self::aligned) rows: payloads of the
+    /// first row of each shared item.
     ///
     /// # Errors
     /// If what was spilled cannot be read.
@@ -327,9 +337,9 @@ impl KeyPartitions {
         Ok(least)
     }
 
-    /// The first rows of shared items, in the order that the other party has, too, given a bit per row, the lowest of a word first, and
-    /// a key that both parties know. If the other party gives payloads, they are
-    /// [those of these rows](Self::aligned_payloads).
+    /// The first rows of shared items, in the order that the other party has, too, given a bit per
+    /// row, the lowest of a word first, and a key that both parties know. If the other party gives
+    /// payloads, they are [those of these rows](Self::aligned_payloads).
     ///
     /// The threads of the caller's pool do the work, and read all partitions.
     ///
@@ -337,8 +347,8 @@ impl KeyPartitions {
     /// If what was spilled cannot be read.
     ///
     /// # Panics
-    /// Unless there are as many words as the bits of all rows take, and these are first rows of items whose partitions were not
-    /// [taken](Self::take_items).
+    /// Unless there are as many words as the bits of all rows take, and these are first rows of
+    /// items whose partitions were not [taken](Self::take_items).
     pub fn aligned(&self, first_rows: Vec<u64>, key: &[u8; 32]) -> Result<AlignedRows<'_>, Error> {
         let shared_rows = Bitmap::from_words(first_rows, self.counts.rows);
         let of_partition = |partition| -> Result<Vec<Ranked>, Error> {
@@ -389,7 +399,8 @@ impl KeyPartitions {
         Ok(())
     }
 
-    /// The rows that match, given the first row of each item that does: a bit per row, the lowest of a word first.
+    /// The rows that match, given the first row of each item that does: a bit per row, the lowest
+    /// of a word first.
     ///
     /// # Errors
     /// If what was spilled cannot be read.

@@ -1,4 +1,5 @@
-//! The keys of a table's rows, parted by what their fingerprints begin with. Beyond a budget they lie on disk.
+//! The keys of a table's rows, parted by what their fingerprints begin with. Beyond a budget they
+//! lie on disk.
 
 use psijoin_spill::{Budget, Folder, Store};
 
@@ -21,8 +22,8 @@ pub(super) struct Partitions {
     columns: Vec<Scales>,
 }
 
-/// The scales at which a column's numbers were written, each with the row from which on it is that. They only
-/// grow, and what was written stays as it is.
+/// The scales at which a column's numbers were written, each with the row from which on it is that.
+/// They only grow, and what was written stays as it is.
 struct Scales(Vec<(u32, u32)>);
 
 impl Partitions {
@@ -39,7 +40,8 @@ impl Partitions {
         }
     }
 
-    /// Adds the keys of a stretch whose first row is this one, with their numbers at the scales of the totals.
+    /// Adds the keys of a stretch whose first row is this one, with their numbers at the scales of
+    /// the totals.
     ///
     /// # Errors
     /// If what is beyond the budget cannot be written.

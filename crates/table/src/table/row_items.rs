@@ -93,7 +93,8 @@ impl RowItems {
         GivenRows::new(payload_of, self.first.len(), &self.starts, repeated)
     }
 
-    /// The rows of these items. They are shared, and the other party gives a payload for each, in this order.
+    /// The rows of these items. They are shared, and the other party gives a payload for each, in
+    /// this order.
     ///
     /// # Panics
     /// If there is no such item.
@@ -113,7 +114,8 @@ impl RowItems {
         PartnerRows::new(payload_of, shared.len(), &self.starts)
     }
 
-    /// Checks that rows can be [aligned](Self::aligned), given what becomes of those that repeat a key.
+    /// Checks that rows can be [aligned](Self::aligned), given what becomes of those that repeat a
+    /// key.
     ///
     /// # Errors
     /// If rows repeat a key, and that is refused, or a list of them is to be written.
@@ -124,9 +126,9 @@ impl RowItems {
         })
     }
 
-    /// The first rows of these items, which are shared, in the order that the other party has, too: given the
-    /// fingerprints of all items, and a key that both parties know. If the other party gives payloads, they are
-    /// one for each shared item, in the order of `shared`.
+    /// The first rows of these items, which are shared, in the order that the other party has, too:
+    /// given the fingerprints of all items, and a key that both parties know. If the other party
+    /// gives payloads, they are one for each shared item, in the order of `shared`.
     ///
     /// The threads of the caller's pool do the work.
     ///

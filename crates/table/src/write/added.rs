@@ -1,8 +1,8 @@
 //! Columns that are added to rows when these are written.
 //!
-//! What the other party gives for a row may take many times the memory of what was received: its nulls take room, and a list
-//! has many rows, beside each of which stands the row of the table. So rows are widened portion by portion, and a portion is
-//! bounded by the bytes that come out.
+//! What the other party gives for a row may take many times the memory of what was received: its
+//! nulls take room, and a list has many rows, beside each of which stands the row of the table. So
+//! rows are widened portion by portion, and a portion is bounded by the bytes that come out.
 
 use std::{collections::VecDeque, iter, mem, ops::Range, sync::Arc};
 
@@ -65,13 +65,14 @@ impl Added<'_> {
         1 + partner.map_or(0, Partner::decoded_row_bytes)
     }
 
-    /// Returns whether a row of the table may be written several times, with its own columns beside each row of a list.
+    /// Returns whether a row of the table may be written several times, with its own columns beside
+    /// each row of a list.
     pub(super) fn repeats_rows(&self) -> bool {
         self.partner.as_ref().is_some_and(Partner::has_lists)
     }
 
-    /// Gives these rows to `take`, portion by portion. `own_bytes` says how many bytes a row takes beside what is added, each time
-    /// that it is written.
+    /// Gives these rows to `take`, portion by portion. `own_bytes` says how many bytes a row takes
+    /// beside what is added, each time that it is written.
     ///
     /// # Errors
     /// If what the other party gave cannot be read, or is none; and what `take` returns.
@@ -158,7 +159,8 @@ impl<'a> Portions<'a> {
         Ok(())
     }
 
-    /// Takes the portion; the next one leaves out so many of those that are written for its first row.
+    /// Takes the portion; the next one leaves out so many of those that are written for its first
+    /// row.
     fn finish(
         &mut self,
         skip: u64,
@@ -267,7 +269,8 @@ impl<'a> Cursor<'a> {
 }
 
 impl AddedRows {
-    /// The rows with these columns, given the columns of a batch, and which of its rows is at each place.
+    /// The rows with these columns, given the columns of a batch, and which of its rows is at each
+    /// place.
     ///
     /// # Errors
     /// If the batch is such that rows cannot be picked from it.
@@ -289,7 +292,8 @@ impl AddedRows {
         portion.rows[self.places[row] as usize]
     }
 
-    /// The fields of each row of the portion, for each time that it is written, and whether this is the last one.
+    /// The fields of each row of the portion, for each time that it is written, and whether this is
+    /// the last one.
     fn texts(&self, portion: &Portion) -> VecDeque<(AddedTexts, bool)> {
         let columns: Vec<Column<'_>> = (self.columns.iter())
             .map(|column| Column::new(column).expect("columns without texts were refused"))

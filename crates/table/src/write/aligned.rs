@@ -1,7 +1,8 @@
 //! Writes rows in an order that is not the table's.
 //!
-//! The table is read once, in its order. What is written of its rows goes into buckets, by their positions, and lies on
-//! disk as far as it exceeds a budget. Then bucket after bucket is put in order and written.
+//! The table is read once, in its order. What is written of its rows goes into buckets, by their
+//! positions, and lies on disk as far as it exceeds a budget. Then bucket after bucket is put in
+//! order and written.
 
 mod groups;
 mod records;
@@ -17,7 +18,8 @@ pub(super) use records::{AlignedRecords, InTable};
 
 /// How many buckets there are, if there are enough rows. A bucket has to fit into memory...
 const BUCKETS: usize = 256;
-/// ...so there are more if what is added to its rows may take more than this; as many as this at most.
+/// ...so there are more if what is added to its rows may take more than this; as many as this at
+/// most.
 const BUCKET_BYTES: u64 = 1 << 24;
 const MOST_BUCKETS: usize = 1 << 12;
 
@@ -61,7 +63,8 @@ impl<'a> Buckets<'a> {
         }
     }
 
-    /// Returns whether the last of these rows, which are numbered as they are chosen, is the last one that is written.
+    /// Returns whether the last of these rows, which are numbered as they are chosen, is the last
+    /// one that is written.
     pub(super) fn end_with(&self, rows: Range<usize>) -> bool {
         let last = self.positions.get(rows).and_then(<[u32]>::last);
         last.is_some_and(|&position| position as usize + 1 == self.positions.len())
@@ -76,7 +79,8 @@ impl<'a> Buckets<'a> {
         positions.ok_or_else(|| self.source.changed())
     }
 
-    /// Parts rows by buckets: `write` adds those of one to the bytes, in the order of their positions.
+    /// Parts rows by buckets: `write` adds those of one to the bytes, in the order of their
+    /// positions.
     fn part(
         &self,
         positions: &[u32],
@@ -123,7 +127,8 @@ impl<'a> Buckets<'a> {
         }
     }
 
-    /// Takes bucket after bucket, and tells the progress of each: writing counts as much as reading.
+    /// Takes bucket after bucket, and tells the progress of each: writing counts as much as
+    /// reading.
     fn take_each<'b>(
         &'b self,
         progress: &'b Progress,

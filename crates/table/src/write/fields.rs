@@ -119,8 +119,8 @@ impl FieldWriter for WithoutFormulas<'_> {
 /// others.
 pub(super) struct Quoted<'a> {
     records: Box<dyn Records + 'a>,
-    /// Whether an empty field has quotes if it is a text, and none if it is null; and whether a field has quotes that begins with a
-    /// single quote, as one that would be a formula without it.
+    /// Whether an empty field has quotes if it is a text, and none if it is null; and whether a
+    /// field has quotes that begins with a single quote, as one that would be a formula without it.
     form: Form,
     line: String,
 }

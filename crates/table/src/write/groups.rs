@@ -40,7 +40,8 @@ impl From<Error> for Misfit {
 }
 
 impl Misfit {
-    /// The error of the output that errors call `file`. `row` says which row of the table a row of these is.
+    /// The error of the output that errors call `file`. `row` says which row of the table a row of
+    /// these is.
     pub(super) fn error(self, file: &str, rows: &RecordBatch, row: impl Fn(usize) -> u64) -> Error {
         match self {
             Self::Value {

@@ -71,7 +71,8 @@ impl groups::Encoder for Encoder {
     fn encode(&self, group: GroupRows, progress: &Progress) -> Result<RecordBatch, Error> {
         progress.check()?;
         let rows = concat_batches(&self.schema, &group.batches);
-        // The rows of a batch may be in two groups, with one buffer of texts behind the views of both.
+        // The rows of a batch may be in two groups, with one buffer of texts behind the views of
+        // both.
         let columns =
             |rows: &RecordBatch| rows.columns().iter().map(without_shared_texts).collect();
         rows.and_then(|rows| batch_of(self.schema.clone(), columns(&rows), rows.num_rows()))

@@ -1,7 +1,8 @@
 //! Keeps rows in memory, in the types that they have in Arrow files.
 //!
-//! What is kept holds nothing from rows that are not chosen: not in the values of a dictionary, nor in buffers that are
-//! shared with the source. Those of a data frame of which a few rows are chosen would stay in memory as long as these.
+//! What is kept holds nothing from rows that are not chosen: not in the values of a dictionary, nor
+//! in buffers that are shared with the source. Those of a data frame of which a few rows are chosen
+//! would stay in memory as long as these.
 
 use std::{io, sync::Arc};
 
@@ -89,11 +90,13 @@ impl groups::Encoder for Encoder {
 
     fn encode(&self, group: GroupRows, progress: &Progress) -> Result<RecordBatch, Error> {
         progress.check()?;
-        // If all rows of a batch are chosen, they are not copied yet; and a single batch would not be copied here.
+        // If all rows of a batch are chosen, they are not copied yet; and a single batch would not
+        // be copied here.
         let nothing = RecordBatch::new_empty(self.schema.clone());
         let batches = group.batches.iter().chain([&nothing]);
         let rows = concat_batches(&self.schema, batches);
-        // The rows of a batch may be in two groups, with one buffer of texts behind the views of both.
+        // The rows of a batch may be in two groups, with one buffer of texts behind the views of
+        // both.
         self.or_error(rows.and_then(|rows| self.owned(&rows)))
     }
 }
@@ -111,7 +114,8 @@ impl GroupWriter for Writer<'_> {
     }
 }
 
-/// The column; if it is nested, without the items of other rows, of which each would be looked at again and again.
+/// The column; if it is nested, without the items of other rows, of which each would be looked at
+/// again and again.
 fn without_other_items(column: &ArrayRef) -> Result<ArrayRef, ArrowError> {
     match column.data_type() {
         DataType::Dictionary(..) | DataType::Utf8View | DataType::BinaryView => Ok(column.clone()),

@@ -1,7 +1,8 @@
 //! Arrays that hold nothing but their own rows.
 //!
-//! Arrays may share what is not in their rows: the values of a dictionary, the texts behind views. Each of many small
-//! batches would hold all of it, and few rows that are kept would keep it in memory. And rows of different dictionaries do not always fit into one, if its keys are narrow.
+//! Arrays may share what is not in their rows: the values of a dictionary, the texts behind views.
+//! Each of many small batches would hold all of it, and few rows that are kept would keep it in
+//! memory. And rows of different dictionaries do not always fit into one, if its keys are narrow.
 
 use std::sync::Arc;
 
@@ -28,7 +29,8 @@ pub(crate) fn owned(rows: &RecordBatch) -> Result<RecordBatch, ArrowError> {
     batch_of(Arc::new(Schema::new(fields)), columns, rows.num_rows())
 }
 
-/// Returns whether [`owned`] rows, once these are picked, hold nothing from others, whatever their type is.
+/// Returns whether [`owned`] rows, once these are picked, hold nothing from others, whatever their
+/// type is.
 pub(super) fn can_own(data_type: &DataType) -> bool {
     use DataType::*;
     match data_type {

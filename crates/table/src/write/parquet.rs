@@ -247,7 +247,8 @@ fn without_seconds(data_type: &DataType) -> DataType {
     }
 }
 
-/// Returns whether values of this type may be beyond what Parquet holds, or are written in another one.
+/// Returns whether values of this type may be beyond what Parquet holds, or are written in another
+/// one.
 fn may_be_beyond(data_type: &DataType) -> bool {
     use DataType::*;
     match data_type {
@@ -329,9 +330,9 @@ fn beyond(data_type: &DataType) -> String {
     format!("{value} that Parquet cannot hold; write .arrow, or leave the column out")
 }
 
-/// Returns whether there are dates of 64 bits. Parquet has none, and they would be written as mere integers
-/// unless types are made to fit. This also gives parts of lists other names, so it is done for
-/// nothing else.
+/// Returns whether there are dates of 64 bits. Parquet has none, and they would be written as mere
+/// integers unless types are made to fit. This also gives parts of lists other names, so it is done
+/// for nothing else.
 fn has_long_dates(schema: &Schema) -> bool {
     let fields = schema.flattened_fields();
     fields

@@ -87,7 +87,8 @@ impl Side {
         ranked.into_iter().map(|(_, row)| row).collect()
     }
 
-    /// Writes the shared rows, as keys in partitions and keys in memory find them, which is the same file.
+    /// Writes the shared rows, as keys in partitions and keys in memory find them, which is the
+    /// same file.
     fn align(
         &self,
         theirs: &HashSet<Fingerprint>,
@@ -290,7 +291,8 @@ fn rows() -> impl Strategy<Value = Vec<Row>> {
 proptest! {
     #![proptest_config(ProptestConfig::with_cases(40))]
 
-    /// In all formats, from all formats, with any number of threads, and with and without a place on disk.
+    /// In all formats, from all formats, with any number of threads, and with and without a place
+    /// on disk.
     #[test]
     fn line_i_of_one_side_belongs_to_line_i_of_the_other(
         tables in [rows(), rows()],
@@ -412,7 +414,8 @@ proptest! {
     }
 }
 
-/// Rows of all sorts of types, with ids that are their numbers. Nested columns share values and texts.
+/// Rows of all sorts of types, with ids that are their numbers. Nested columns share values and
+/// texts.
 fn typed(count: usize, nested: bool) -> RecordBatch {
     let repeated = UInt64Array::from_iter_values((0..count).map(|row| (row * 7 % 3) as u64));
     let of_types = typed_columns().into_iter().map(|(name, column)| {
@@ -492,7 +495,8 @@ fn sharing(count: usize) -> Vec<(&'static str, ArrayRef)> {
     ]
 }
 
-/// Aligns the rows of a table with all of them, and compares what is written with what is written in the table's order.
+/// Aligns the rows of a table with all of them, and compares what is written with what is written
+/// in the table's order.
 fn assert_kept(files: &Files, input: &Path, output: &str) {
     let (aligned, plain) = (files.path(&format!("aligned-{output}")), files.path(output));
     crate::join(input, &key(&["id"], &[]), |_| true, &plain).unwrap();
@@ -661,8 +665,8 @@ fn all_numbers_of_threads_and_budgets_write_the_same_file() {
     }
 }
 
-/// Texts as they are written, with what stands around the rows. The last row has no end of its line, and gets that of its
-/// neighbours if another one follows.
+/// Texts as they are written, with what stands around the rows. The last row has no end of its
+/// line, and gets that of its neighbours if another one follows.
 #[test]
 fn rows_keep_their_bytes() {
     let files = Files::new();

@@ -207,8 +207,8 @@ fn parquet_is_read_however_it_is_compressed() {
     }
 }
 
-/// Returns what is said of these bytes of a Parquet file, in whose column `id` there is a fault, before any
-/// row is read.
+/// Returns what is said of these bytes of a Parquet file, in whose column `id` there is a fault,
+/// before any row is read.
 fn refusals(files: &Files, bytes: &[u8]) -> [String; 4] {
     let source = open(&files.text("t.parquet", bytes));
     let message = |error: Error| {

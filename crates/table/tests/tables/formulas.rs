@@ -174,7 +174,8 @@ fn what_no_spreadsheet_computes_is_refused() {
 }
 
 proptest! {
-    /// Whatever a text is, no cell begins as a formula, and without the single quotes it is the text.
+    /// Whatever a text is, no cell begins as a formula, and without the single quotes it is the
+    /// text.
     #[test]
     fn no_cell_is_a_formula(
         rows in prop::collection::vec("[=+@'\"\t,; x\u{feff}\n5-]{0,5}", 1..6),

@@ -545,8 +545,8 @@ fn bytes_of(batches: &[RecordBatch]) -> usize {
     columns.map(|column| column.get_buffer_memory_size()).sum()
 }
 
-/// One huge batch is cut into pieces; threads make of it what one thread does, and what is kept is nothing more than
-/// what was chosen.
+/// One huge batch is cut into pieces; threads make of it what one thread does, and what is kept is
+/// nothing more than what was chosen.
 #[test]
 fn huge_batches_are_cut_and_little_is_kept() {
     let rows = large_rows(150_000);
@@ -620,7 +620,8 @@ fn a_piece_whose_rows_are_all_chosen_is_copied() {
     }
 }
 
-/// The texts behind views are once in an Arrow file, though the rows of a piece are in several of its batches.
+/// The texts behind views are once in an Arrow file, though the rows of a piece are in several of
+/// its batches.
 #[test]
 fn files_have_each_text_once() {
     let files = Files::new();
@@ -968,7 +969,8 @@ fn streams_that_fail_say_no_value() {
 proptest! {
     #![proptest_config(ProptestConfig::with_cases(16))]
 
-    /// The same rows come out of frames and files, in memory and in files, however the rows are parted.
+    /// The same rows come out of frames and files, in memory and in files, however the rows are
+    /// parted.
     #[test]
     fn frames_have_the_rows_of_files(
         values in prop::collection::vec(prop::option::of(0_u8..30), 1..80),

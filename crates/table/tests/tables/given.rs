@@ -407,7 +407,8 @@ fn every_type_arrives_as_it_was() {
 
 type Theirs = (Option<String>, Option<String>, Option<i64>);
 
-/// Returns what is written for a row of this party, given the rows of the other one that have its key.
+/// Returns what is written for a row of this party, given the rows of the other one that have its
+/// key.
 fn expected(
     mine: &[(Option<String>, i64)],
     theirs: &[Theirs],
@@ -447,7 +448,8 @@ fn expected(
 proptest! {
     #![proptest_config(ProptestConfig::with_cases(48))]
 
-    /// The same as a join by hand, from typed columns and from texts, to both, with any number of threads.
+    /// The same as a join by hand, from typed columns and from texts, to both, with any number of
+    /// threads.
     #[test]
     fn rows_are_those_of_a_plain_join(
         mine in prop::collection::vec((prop::option::of("[a-f]"), any::<i64>()), 1..40),
@@ -589,7 +591,8 @@ proptest! {
     }
 }
 
-/// The layout of one nullable and one other column of these types, with room for lists of this many rows.
+/// The layout of one nullable and one other column of these types, with room for lists of this many
+/// rows.
 fn layout(types: [DataType; 2], row_bytes: usize, repeated: RepeatedKeys) -> PayloadLayout {
     let [first, second] = types;
     let files = Files::new();
@@ -955,7 +958,8 @@ fn long_tables_are_the_same_file_for_any_number_of_threads() {
     }
 }
 
-/// Of lists with so long a row of the table beside each of their rows that one takes more than is widened at once.
+/// Of lists with so long a row of the table beside each of their rows that one takes more than is
+/// widened at once.
 #[test]
 fn long_lists_are_written_piece_by_piece_and_whole() {
     const KEYS: usize = 12;

@@ -5,9 +5,9 @@
 //!
 //! One thread hears all candidates in turn, without blocking on any. So no thread can fail to
 //! start, turning a candidate away is closing its socket, and a flood is let in no faster than it
-//! is heard. What a candidate has shown is its [standing](Standing). Each standing has seats of its own, so
-//! those of one take none from another: the peer knocks, and then competes with nobody. Where
-//! seats are short, an address takes them from itself: see [`room`](super::room).
+//! is heard. What a candidate has shown is its [standing](Standing). Each standing has seats of its
+//! own, so those of one take none from another: the peer knocks, and then competes with nobody.
+//! Where seats are short, an address takes them from itself: see [`room`](super::room).
 
 use std::{
     io::ErrorKind,
@@ -35,8 +35,8 @@ const MAX_ADMITTED: usize = 64;
 /// How long to wait for the system to have room for one more connection.
 const SHORTAGE: Duration = Duration::from_millis(5);
 
-/// After a stranger was answered, the next one waits this many times as long as that took: so answers,
-/// each of which costs as much as letting a dozen in, take a fifth of the time at most.
+/// After a stranger was answered, the next one waits this many times as long as that took: so
+/// answers, each of which costs as much as letting a dozen in, take a fifth of the time at most.
 const REST: u32 = 4;
 
 /// Waits for the peer.
@@ -56,8 +56,8 @@ pub(crate) fn accept(listener: &Listener, options: &Options) -> Result<Establish
     }
 }
 
-/// Waits for further streams of a session, for all together no longer than `patience` lasts. `let_in`
-/// gets each as it comes.
+/// Waits for further streams of a session, for all together no longer than `patience` lasts.
+/// `let_in` gets each as it comes.
 pub(super) fn accept_streams(
     listener: &Listener,
     options: &Options,
@@ -118,7 +118,8 @@ impl<'a> Entrance<'a> {
         })
     }
 
-    /// Waits for a connection whose other end proves to be the peer; nothing comes if patience ends.
+    /// Waits for a connection whose other end proves to be the peer; nothing comes if patience
+    /// ends.
     fn next(&mut self, patience: &Patience<'_>) -> Result<Option<Established>, Error> {
         while patience.left()?.is_some() {
             let is_short = self.admit().is_err();

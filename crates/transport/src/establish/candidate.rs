@@ -15,7 +15,8 @@ use super::{
 };
 use crate::Error;
 
-/// What a candidate has shown. Where there is room for nobody else, those who have shown least go first.
+/// What a candidate has shown. Where there is room for nobody else, those who have shown least go
+/// first.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(super) enum Standing {
     /// It was turned away, and is only given the time to read why.
@@ -31,12 +32,13 @@ pub(super) enum Standing {
 impl Standing {
     pub(super) const ALL: [Self; 4] = [Self::Leaving, Self::Unheard, Self::Heard, Self::Recognised];
 
-    /// Returns how many may have it at once. In sum they are fewer than the descriptors that a process has
-    /// on most systems (1,024).
+    /// Returns how many may have it at once. In sum they are fewer than the descriptors that a
+    /// process has on most systems (1,024).
     pub(super) fn seats(self) -> usize {
         match self {
             Self::Leaving => 32,
-            // Whoever speaks as soon as it can has done so by the time that half as many have come after it.
+            // Whoever speaks as soon as it can has done so by the time that half as many have come
+            // after it.
             Self::Unheard => 256,
             Self::Heard => 64,
             // All streams of a session at once.

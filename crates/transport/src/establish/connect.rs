@@ -28,12 +28,13 @@ use crate::{Attempt, Error, Kind, Options, endpoint::Address, ticket::Ticket};
 /// How long to wait before the first attempt is repeated, and at most.
 const BACK_OFF: [Duration; 2] = [Duration::from_millis(200), Duration::from_secs(1)];
 
-/// How long to wait for an address that does not even refuse, before the next is tried: in the first round, and at
-/// most. Where many want to be let in at once, what this side sends may be lost, and systems ask again
-/// after one second, three and seven.
+/// How long to wait for an address that does not even refuse, before the next is tried: in the
+/// first round, and at most. Where many want to be let in at once, what this side sends may be
+/// lost, and systems ask again after one second, three and seven.
 const ATTEMPT: [Duration; 2] = [Duration::from_millis(500), Duration::from_secs(10)];
 
-/// After how long it means something that an address does not even refuse: systems ask twice by then.
+/// After how long it means something that an address does not even refuse: systems ask twice by
+/// then.
 const SILENCE: Duration = Duration::from_secs(1);
 
 /// Connects to the peer, however late it starts to listen.

@@ -9,7 +9,8 @@ use crate::{
 
 /// See the [module](self).
 pub(super) enum Doorkeeper {
-    /// Without TLS there is no knock: at a meeting anybody is the peer, and a stream's first words hold its pass.
+    /// Without TLS there is no knock: at a meeting anybody is the peer, and a stream's first words
+    /// hold its pass.
     Nobody,
     /// Of a meeting.
     Peer(Ear),

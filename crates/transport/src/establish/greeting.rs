@@ -111,8 +111,8 @@ impl Greeter {
         Ok((greeting, first))
     }
 
-    /// Returns what the other side is to recognise this one by. Without it, it takes this side for a stranger
-    /// until TLS has shown who it is.
+    /// Returns what the other side is to recognise this one by. Without it, it takes this side for
+    /// a stranger until TLS has shown who it is.
     fn knock(&self, identity: &Identity, peer: Fingerprint) -> Option<Vec<u8>> {
         match &self.purpose {
             Purpose::Meet => Some(
@@ -207,8 +207,8 @@ impl Greeting {
         heard
     }
 
-    /// Returns whether the parties' turns to speak say anything about the network. Without TLS, both speak
-    /// at once.
+    /// Returns whether the parties' turns to speak say anything about the network. Without TLS,
+    /// both speak at once.
     pub(super) fn takes_turns(&self) -> bool {
         !matches!(self, Self::Plaintext(_))
     }

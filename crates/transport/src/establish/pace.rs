@@ -1,11 +1,11 @@
-//! What a greeting shows of the network, from when this side spoke and when it heard how many bytes.
-//! Others keep the clock.
+//! What a greeting shows of the network, from when this side spoke and when it heard how many
+//! bytes. Others keep the clock.
 //!
 //! - *The round trip* is the time from this side's first words to the first that answer them. It
 //!   includes what the other side computes for its answer: some 0.3 ms.
 //! - *The rate* is that of what comes at a stretch after this side spoke last: mostly the padding
-//!   of the preamble, which the other side sends at once. Packets that follow one another over a slow line
-//!   come as far apart as that line needs for each.
+//!   of the preamble, which the other side sends at once. Packets that follow one another over a
+//!   slow line come as far apart as that line needs for each.
 //!
 //! It is an estimate, and a choice between protocols is all that goes by it. A line that lets short
 //! bursts pass at a higher rate than long ones seems faster than it is.
@@ -98,8 +98,8 @@ impl Stretch {
         self.latest = Some(at);
     }
 
-    /// The rate, without the piece that took longest: a single pause is more often the machine's, which did
-    /// something else, than the network's.
+    /// The rate, without the piece that took longest: a single pause is more often the machine's,
+    /// which did something else, than the network's.
     fn bits_per_second(&self) -> u64 {
         let bits = 8 * (self.whole.bytes - self.longest.bytes);
         let micros = (self.whole.time - self.longest.time).as_micros() as u64;
@@ -114,8 +114,8 @@ impl Stretch {
 mod tests {
     use super::*;
 
-    /// Hears pieces of so many bytes at so many microseconds after it spoke. What it computes between takes no
-    /// time, so it waits for all.
+    /// Hears pieces of so many bytes at so many microseconds after it spoke. What it computes
+    /// between takes no time, so it waits for all.
     fn stretch(arrivals: &[(u64, usize)]) -> Pace {
         let start = Instant::now();
         let at = |micros| start + Duration::from_micros(micros);

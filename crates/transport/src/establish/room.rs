@@ -39,8 +39,8 @@ impl Choice for SystemRandom {
     }
 }
 
-/// Returns which of `candidates`, who are in the order in which they came, have to leave so that no more than
-/// `seats` stay.
+/// Returns which of `candidates`, who are in the order in which they came, have to leave so that no
+/// more than `seats` stay.
 pub(super) fn surplus<T: Copy>(
     candidates: impl Iterator<Item = (T, Source)>,
     seats: usize,
@@ -68,8 +68,8 @@ pub(super) fn surplus<T: Copy>(
         .collect()
 }
 
-/// Returns which of those who ask is answered first: the oldest one of the address that has the fewest of
-/// `present`.
+/// Returns which of those who ask is answered first: the oldest one of the address that has the
+/// fewest of `present`.
 pub(super) fn first_served<T>(
     asking: impl Iterator<Item = (T, Source)>,
     present: impl Iterator<Item = Source>,

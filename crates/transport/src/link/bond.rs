@@ -70,14 +70,15 @@ impl Bond {
     }
 
     /// Seals the fate of all links, if it is not sealed yet, and gives it. What happens to a link
-    /// from then on is no reason any more: before a link says to the peer that it has ended, so that
-    /// the peer may end the others, the fate is sealed.
+    /// from then on is no reason any more: before a link says to the peer that it has ended, so
+    /// that the peer may end the others, the fate is sealed.
     pub(super) fn seal(&self, end: End) -> End {
         let mut members = self.members.lock().expect(UNPOISONED);
         members.end.get_or_insert(end).clone()
     }
 
-    /// Ends all links but this one, which has ended, as `end` says. The caller holds no link's lock.
+    /// Ends all links but this one, which has ended, as `end` says. The caller holds no link's
+    /// lock.
     pub(super) fn end_others(&self, ended: &Link, end: &End) {
         for link in self.links() {
             if !std::ptr::eq(&*link, ended) {

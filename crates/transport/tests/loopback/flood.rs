@@ -216,7 +216,8 @@ impl Attacked {
         }
     }
 
-    /// Lets the peer come from a distance, in a flood from `source`, and both do what they do `then`.
+    /// Lets the peer come from a distance, in a flood from `source`, and both do what they do
+    /// `then`.
     fn meet<T: Send>(&self, source: SocketAddr, then: impl Fn((Connection, Channel)) -> T + Sync) {
         let listener = listener();
         let address = listener.address().clone();

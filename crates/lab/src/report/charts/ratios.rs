@@ -8,7 +8,8 @@ use crate::{
     experiments::Cell, published::Metric, quantity::distinct, report::text::what, verdicts::short,
 };
 
-/// Ratios of ours to what was published: the geometric mean of each protocol, in a chart per quantity.
+/// Ratios of ours to what was published: the geometric mean of each protocol, in a chart per
+/// quantity.
 pub(in crate::report) fn ratios(whose: &str, cells: &[&Cell]) -> Vec<Figure> {
     // More of a speedup is no more to pay.
     let taken = cells

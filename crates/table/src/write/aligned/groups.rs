@@ -1,7 +1,8 @@
 //! Typed rows, in groups.
 //!
-//! Rows that are read are collected in groups, which are parted by buckets instead of being written. The groups that are
-//! written are made of the buckets. There, rows are batches of Arrow's own format, with their positions in the first column.
+//! Rows that are read are collected in groups, which are parted by buckets instead of being
+//! written. The groups that are written are made of the buckets. There, rows are batches of Arrow's
+//! own format, with their positions in the first column.
 
 use std::{collections::VecDeque, io, iter, sync::Arc};
 
@@ -203,8 +204,8 @@ impl<E> Shared<'_, E> {
         Ok(())
     }
 
-    /// Returns the result, or an error that rows cannot be put in order. The library's own words may hold values of the
-    /// table: they are not passed on.
+    /// Returns the result, or an error that rows cannot be put in order. The library's own words
+    /// may hold values of the table: they are not passed on.
     fn or_error<T>(&self, result: Result<T, ArrowError>) -> Result<T, Error> {
         result.map_err(|_| cannot_order(&self.name))
     }
