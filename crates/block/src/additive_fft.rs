@@ -97,7 +97,7 @@ impl AdditiveFft {
         }
     }
 
-    /// The field.
+    /// Returns the field.
     pub fn field(&self) -> &Field {
         &self.field
     }
@@ -108,7 +108,7 @@ impl AdditiveFft {
         self.field.small(self.pivots[k as usize])
     }
 
-    /// The derivative of ŝ_k, a constant of the small field.
+    /// Returns the derivative of ŝ_k, a constant of the small field.
     pub fn slope(&self, k: u32) -> Element {
         self.field.small(self.slopes[k as usize])
     }
@@ -156,8 +156,8 @@ impl AdditiveFft {
         }
     }
 
-    /// The first layer of [`evaluate`](Self::evaluate) for one chunk: what is left is to evaluate
-    /// the two halves that this returns, at `offset` and at `offset` + 2^(log − 1).
+    /// Returns the first layer of [`evaluate`](Self::evaluate) for one chunk: what is left is to
+    /// evaluate the two halves that this returns, at `offset` and at `offset` + 2^(log − 1).
     pub fn evaluate_halves<'a>(
         &self,
         log: u32,

@@ -44,7 +44,7 @@ impl Block {
         Self(u128::from_le_bytes(bytes))
     }
 
-    /// The wire form.
+    /// Returns the wire form.
     pub const fn to_bytes(self) -> [u8; 16] {
         self.0.to_le_bytes()
     }
@@ -54,7 +54,7 @@ impl Block {
         self.0 >> index & 1 == 1
     }
 
-    /// All ones if `bit`, else all zeros, without a branch.
+    /// Returns all ones if `bit`, else all zeros, without a branch.
     pub const fn splat(bit: bool) -> Self {
         Self((bit as u128).wrapping_neg())
     }

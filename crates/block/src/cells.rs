@@ -20,7 +20,7 @@ const WORD: usize = 64;
 pub struct Cells(Box<[u8; MAX_CELLS]>);
 
 impl Cells {
-    /// All zero.
+    /// Returns all zero.
     pub fn new() -> Self {
         let cells = vec![0; MAX_CELLS].into_boxed_slice();
         Self(cells.try_into().expect("the length of the array"))

@@ -14,7 +14,7 @@ pub(crate) enum Backend {
     Avx512,
 }
 
-/// The widest backend that this processor has.
+/// Returns the widest backend that this processor has.
 #[inline]
 pub(crate) fn best() -> Backend {
     if has_avx512() {
@@ -26,7 +26,7 @@ pub(crate) fn best() -> Backend {
     }
 }
 
-/// Every backend that this processor has, the portable one first.
+/// Returns every backend that this processor has, the portable one first.
 #[cfg(test)]
 pub(crate) fn available() -> Vec<Backend> {
     let mut backends = vec![Backend::Portable];

@@ -7,7 +7,7 @@ use crate::{
     cpu::{self, multiversion},
 };
 
-/// The product of two elements.
+/// Returns the product of two elements.
 pub fn multiply(a: Block, b: Block) -> Block {
     inner_product(&[a], &[b])
 }
@@ -112,7 +112,7 @@ fn horner(
     }
 }
 
-/// The product of two polynomials of degree at most 63, in constant time.
+/// Returns the product of two polynomials of degree at most 63, in constant time.
 #[inline(always)]
 fn carryless_portable(a: u64, b: u64) -> u128 {
     (0..64).fold(0, |sum, i| {
@@ -125,7 +125,7 @@ fn carryless_portable(a: u64, b: u64) -> u128 {
 mod x86 {
     use std::arch::x86_64::*;
 
-    /// The product of two polynomials of degree at most 63.
+    /// Returns the product of two polynomials of degree at most 63.
     #[inline]
     #[target_feature(enable = "pclmulqdq")]
     pub(super) fn carryless(a: u64, b: u64) -> u128 {

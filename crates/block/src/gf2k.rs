@@ -73,12 +73,12 @@ pub struct Field {
 }
 
 impl Field {
-    /// The widths w that there are, ascending.
+    /// Returns the widths w that there are, ascending.
     pub fn widths() -> impl Iterator<Item = u32> {
         WIDTHS.iter().map(|width| width.bits)
     }
 
-    /// The field of 2^`bits` elements, and its extension.
+    /// Returns the field of 2^`bits` elements, and its extension.
     ///
     /// # Panics
     /// If there is none of this [width](Self::widths).
@@ -116,7 +116,7 @@ impl Field {
         }
     }
 
-    /// An element of the small field.
+    /// Returns an element of the small field.
     pub fn small(&self, word: u64) -> Element {
         self.from_words([word, 0])
     }
@@ -126,7 +126,7 @@ impl Field {
         self.small(1)
     }
 
-    /// The coefficients of both halves, reduced: w bits each.
+    /// Returns the coefficients of both halves, reduced: w bits each.
     #[inline]
     pub fn to_words(&self, element: Element) -> [u64; 2] {
         [element.low, element.high].map(|half| self.reduce(half >> self.constants.shift))
@@ -166,7 +166,7 @@ impl Field {
         product[0]
     }
 
-    /// The inverse of an element; zero of zero.
+    /// Returns the inverse of an element; zero of zero.
     #[must_use]
     pub fn invert(&self, element: Element) -> Element {
         let mut inverse = [element];

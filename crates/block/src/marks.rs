@@ -14,21 +14,21 @@ pub struct Marks {
 }
 
 impl Marks {
-    /// All places of `byte`.
+    /// Returns all places of `byte`.
     pub fn of(byte: u8, text: &[u8]) -> Self {
         let mut words = vec![0; text.len().div_ceil(WORD_BITS)];
         on_backend(cpu::best(), byte, text, &mut words);
         Self { words }
     }
 
-    /// The first place that is not before `from`.
+    /// Returns the first place that is not before `from`.
     #[inline]
     pub fn next(&self, from: usize) -> Option<usize> {
         self.next_in(from..usize::MAX)
     }
 
-    /// The first place in this range. What is behind the range costs nothing, though there be no
-    /// place for a long way.
+    /// Returns the first place in this range. What is behind the range costs nothing, though there
+    /// be no place for a long way.
     #[inline]
     pub fn next_in(&self, range: Range<usize>) -> Option<usize> {
         let mut word = range.start / WORD_BITS;

@@ -35,7 +35,7 @@ use rayon::prelude::*;
 pub struct Pool(rayon::ThreadPool);
 
 impl Pool {
-    /// A pool of this many threads; 0 means one for each processor.
+    /// Returns a pool of this many threads; 0 means one for each processor.
     ///
     /// # Errors
     /// If the operating system gives no more threads.
@@ -62,7 +62,7 @@ impl Pool {
     }
 }
 
-/// The number of threads of the caller's pool.
+/// Returns the number of threads of the caller's pool.
 pub fn threads() -> usize {
     rayon::current_num_threads()
 }

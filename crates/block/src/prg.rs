@@ -37,7 +37,7 @@ pub struct Prg {
 impl ZeroizeOnDrop for Prg {}
 
 impl Prg {
-    /// The generator of `seed`. With a known seed the output is known: outside of tests,
+    /// Returns the generator of `seed`. With a known seed the output is known: outside of tests,
     /// seeds come from [`Prg::from_os`], from another generator or from a protocol.
     pub fn from_seed(seed: Block) -> Self {
         Self {
@@ -46,7 +46,7 @@ impl Prg {
         }
     }
 
-    /// A generator seeded by the operating system.
+    /// Returns a generator seeded by the operating system.
     ///
     /// # Panics
     /// If the operating system has no randomness to give: nothing can be done safely then.
@@ -89,7 +89,7 @@ impl Prg {
         blocks.zeroize();
     }
 
-    /// The next block.
+    /// Returns the next block.
     pub fn block(&mut self) -> Block {
         let mut block = [Block::ZERO];
         self.fill(&mut block);
@@ -98,14 +98,14 @@ impl Prg {
         next
     }
 
-    /// The next `N` bytes.
+    /// Returns the next `N` bytes.
     pub fn bytes<const N: usize>(&mut self) -> [u8; N] {
         let mut bytes = [0; N];
         self.fill_bytes(&mut bytes);
         bytes
     }
 
-    /// A generator with a fresh seed drawn from this one.
+    /// Returns a generator with a fresh seed drawn from this one.
     pub fn fork(&mut self) -> Self {
         Self::from_seed(self.block())
     }

@@ -66,7 +66,7 @@ pub trait Element:
     /// Bytes that an element takes where they count: in hashes and on the wire.
     const BYTES: usize = Self::BITS as usize / 8;
 
-    /// The element with these bytes, the lowest first.
+    /// Returns the element with these bytes, the lowest first.
     ///
     /// # Panics
     /// Unless there are [`BYTES`](Self::BYTES) of them.

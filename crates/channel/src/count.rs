@@ -132,7 +132,7 @@ pub struct Counters {
 }
 
 impl Counters {
-    /// The figures at this moment.
+    /// Returns the figures at this moment.
     pub fn snapshot(&self) -> Snapshot {
         let State { sent, received, .. } = &*self.lock();
         Snapshot {

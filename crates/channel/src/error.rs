@@ -94,7 +94,7 @@ impl Clone for Error {
     }
 }
 
-/// An error of the same kind, with the same text.
+/// Returns an error of the same kind, with the same text.
 fn same(error: &io::Error) -> io::Error {
     io::Error::new(error.kind(), error.to_string())
 }
@@ -146,8 +146,8 @@ pub enum AbortCode {
 }
 
 impl AbortCode {
-    /// The code with this number on the wire; [`Unknown`](Self::Unknown) if this version has
-    /// none.
+    /// Returns the code with this number on the wire; [`Unknown`](Self::Unknown) if this version
+    /// has none.
     pub fn from_wire(code: u8) -> Self {
         use AbortCode::*;
         [

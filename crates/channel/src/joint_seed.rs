@@ -43,14 +43,14 @@ impl JointSeed {
         )
     }
 
-    /// A seed that anybody may know beforehand. For tests and benches: with a seed that a party
-    /// could know before it fixed its set, or choose, no protocol is secure.
+    /// Returns a seed that anybody may know beforehand. For tests and benches: with a seed that a
+    /// party could know before it fixed its set, or choose, no protocol is secure.
     pub fn insecure_fixed(bytes: [u8; 32]) -> Self {
         Self(bytes)
     }
 
-    /// A seed that both parties agreed on before, as this party kept it: to go on with what was
-    /// begun under it. The sets must be those that were fixed then.
+    /// Returns a seed that both parties agreed on before, as this party kept it: to go on with what
+    /// was begun under it. The sets must be those that were fixed then.
     pub fn kept(bytes: [u8; 32]) -> Self {
         Self(bytes)
     }
@@ -65,13 +65,13 @@ impl JointSeed {
         blake3::derive_key(purpose, &self.0)
     }
 
-    /// The seed of one part of a session.
+    /// Returns the seed of one part of a session.
     #[must_use]
     pub fn part(&self, part: u32) -> Self {
         Self(self.key_with("psijoin 2026 part of a session", &part.to_le_bytes()))
     }
 
-    /// The first half of [`key`](Self::key): enough for AES.
+    /// Returns the first half of [`key`](Self::key): enough for AES.
     pub fn short_key(&self, purpose: &str) -> [u8; 16] {
         let key = self.key(purpose);
         std::array::from_fn(|i| key[i])
@@ -102,7 +102,7 @@ pub struct Share {
 }
 
 impl Share {
-    /// A uniform share, for the first party or the second.
+    /// Returns a uniform share, for the first party or the second.
     ///
     /// # Errors
     /// If the operating system gives no randomness.
@@ -119,12 +119,12 @@ impl Share {
         commitment(self.first, &self.bytes)
     }
 
-    /// The share, to be sent once the peer's commitment is known.
+    /// Returns the share, to be sent once the peer's commitment is known.
     pub fn reveal(&self) -> &[u8; SHARE_BYTES] {
         &self.bytes
     }
 
-    /// The seed, from the peer's share and what was said before: a hash of the transcript's
+    /// Returns the seed, from the peer's share and what was said before: a hash of the transcript's
     /// opening, what the first party said and its share, the same of the second, and what both
     /// derived.
     ///

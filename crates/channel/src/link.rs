@@ -44,7 +44,7 @@ impl Link {
         round_trip: Duration::from_micros(200),
     };
 
-    /// A link of this bandwidth each way and this round-trip time.
+    /// Returns a link of this bandwidth each way and this round-trip time.
     ///
     /// # Errors
     /// If the bandwidth is not between 1 bit/s and 1 Tbit/s, or the round trip takes more

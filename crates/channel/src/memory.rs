@@ -33,8 +33,8 @@ pub struct Builder {
 }
 
 impl Builder {
-    /// The defaults: [`Window::default`] each way, and ten minutes of idleness, since a silent peer
-    /// in the same process is more likely computing than dead.
+    /// Returns the defaults: [`Window::default`] each way, and ten minutes of idleness, since a
+    /// silent peer in the same process is more likely computing than dead.
     pub fn new() -> Self {
         Self {
             window: Window::default(),

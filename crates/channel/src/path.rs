@@ -50,7 +50,7 @@ impl Measured {
         }
     }
 
-    /// The round trip in microseconds.
+    /// Returns the round trip in microseconds.
     pub fn round_trip_micros(&self) -> Option<u64> {
         self.round_trip_micros
     }
@@ -85,7 +85,8 @@ impl Default for Path {
 }
 
 impl Path {
-    /// The path that the parties of a session would find where this is the way between them.
+    /// Returns the path that the parties of a session would find where this is the way between
+    /// them.
     #[must_use]
     pub fn as_measured(self) -> Self {
         let rate = |rate| match rate {

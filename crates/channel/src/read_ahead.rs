@@ -21,8 +21,8 @@ pub struct Ahead {
     listeners: Vec<Arc<dyn Listener>>,
 }
 
-/// A queue of messages that one thread of an exchange reads off `channel` for the other. It has no
-/// bound: what is read ahead should not be longer than what the party keeps anyway.
+/// Returns a queue of messages that one thread of an exchange reads off `channel` for the other. It
+/// has no bound: what is read ahead should not be longer than what the party keeps anyway.
 pub fn queue(channel: &Channel) -> (Reader, Ahead) {
     let (put, messages) = mpsc::channel();
     let listeners = channel.listeners.clone();

@@ -29,12 +29,12 @@ impl Chunks {
         start..self.total.min(start + self.per_message)
     }
 
-    /// The units of each message.
+    /// Returns the units of each message.
     pub fn ranges(self) -> impl Iterator<Item = Range<usize>> + Clone {
         (0..self.count()).map(move |chunk| self.range(chunk))
     }
 
-    /// The lengths of the messages that really go over the channel, given how many bytes a
+    /// Returns the lengths of the messages that really go over the channel, given how many bytes a
     /// number of units takes.
     pub fn message_lengths(self, of: impl Fn(usize) -> usize) -> impl Iterator<Item = usize> {
         self.ranges().flat_map(move |range| {
@@ -44,7 +44,7 @@ impl Chunks {
         })
     }
 
-    /// The bytes of all messages, given how many bytes a number of units takes.
+    /// Returns the bytes of all messages, given how many bytes a number of units takes.
     pub fn bytes(self, of: impl Fn(usize) -> usize) -> u64 {
         let whole = self.total / self.per_message;
         let rest = self.total % self.per_message;

@@ -42,7 +42,7 @@ pub struct Trace {
 }
 
 impl Trace {
-    /// The time that it computes. What both threads of an exchange compute counts twice.
+    /// Returns the time that it computes. What both threads of an exchange compute counts twice.
     pub fn computing(&self) -> Duration {
         computing(&self.steps)
     }
@@ -105,8 +105,8 @@ pub fn traced(channel: Channel) -> (Channel, Tracer) {
 pub struct Tracer(Arc<Mutex<State>>);
 
 impl Tracer {
-    /// The trace so far, with what the party has computed since its last message, and from now on
-    /// an empty one.
+    /// Returns the trace so far, with what the party has computed since its last message, and from
+    /// now on an empty one.
     pub fn finish(&self) -> Trace {
         let now = Instant::now();
         let mut state = mem::replace(&mut *self.lock(), State::new(now));

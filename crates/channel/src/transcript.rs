@@ -39,7 +39,7 @@ pub enum Party {
 }
 
 impl Party {
-    /// The peer.
+    /// Returns the peer.
     pub fn other(self) -> Self {
         match self {
             Self::First => Self::Second,
@@ -56,7 +56,7 @@ pub struct Transcript {
 }
 
 impl Transcript {
-    /// The hash of all that has passed so far: every message with its length, its direction
+    /// Returns the hash of all that has passed so far: every message with its length, its direction
     /// and its place among those of its direction. When all that was sent has been received,
     /// both parties have the same.
     ///
@@ -118,7 +118,7 @@ pub struct Recorder {
 }
 
 impl Recorder {
-    /// All messages so far, in order.
+    /// Returns all messages so far, in order.
     pub fn messages(&self) -> Vec<Vec<u8>> {
         self.lock().clone()
     }

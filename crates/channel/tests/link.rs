@@ -27,7 +27,7 @@ fn linked_pair(link: &str) -> (Channel, Channel) {
     linked_over(memory::pair(), link)
 }
 
-/// The same without threads of its own.
+/// Returns a linked pair without threads of its own.
 fn pair_over(link: &str) -> (Channel, Channel) {
     Builder::new().link(link.parse().unwrap()).pair()
 }

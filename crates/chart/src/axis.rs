@@ -88,7 +88,7 @@ impl Range {
         (place(self.scale, value) - self.from) / (self.to - self.from)
     }
 
-    /// The value at a place: what [`Range::at`] undoes.
+    /// Returns the value at a place: what [`Range::at`] undoes.
     pub(crate) fn value(self, at: f64) -> f64 {
         let place = self.from + at * (self.to - self.from);
         match self.scale {
@@ -164,7 +164,7 @@ impl Steps {
         }
     }
 
-    /// The first tick that is not before a place, but for the noise of logarithms.
+    /// Returns the first tick that is not before a place, but for the noise of logarithms.
     fn first_from(self, place: f64) -> i64 {
         let mut number = match self {
             Self::Even(step) => (place / step).floor() as i64 - 1,
@@ -176,7 +176,7 @@ impl Steps {
         number
     }
 
-    /// The last tick that is not behind a place.
+    /// Returns the last tick that is not behind a place.
     fn last_until(self, place: f64) -> i64 {
         let number = self.first_from(place);
         number - i64::from(self.place(number) > place + NOISE)
@@ -186,7 +186,7 @@ impl Steps {
 /// The last digits of a logarithm say nothing.
 const NOISE: f64 = 1e-9;
 
-/// The next of 1, 2 or 5, and zeros.
+/// Returns the next of 1, 2 or 5, and zeros.
 fn round_step(least: f64) -> f64 {
     let magnitude = 10_f64.powf(least.log10().floor());
     let mut digits = [1.0, 2.0, 5.0].into_iter();
@@ -217,7 +217,7 @@ pub(crate) fn decimal(value: f64) -> String {
     grouped + fraction
 }
 
-/// A number, written out or as a power.
+/// Returns a number, written out or as a power.
 fn power(base: u32, exponent: f64, written_out: bool) -> String {
     const SUPERSCRIPTS: [char; 10] = ['⁰', '¹', '²', '³', '⁴', '⁵', '⁶', '⁷', '⁸', '⁹'];
     if written_out {

@@ -197,7 +197,7 @@ impl Layout {
     }
 }
 
-/// The value at which bars begin.
+/// Returns the value at which bars begin.
 fn start(scale: Scale) -> f64 {
     match scale {
         Scale::Linear => 0.0,

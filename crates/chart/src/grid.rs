@@ -66,7 +66,7 @@ impl Grid {
         }
     }
 
-    /// The place nearest to the middle of a region where a text lies within it.
+    /// Returns the place nearest to the middle of a region where a text lies within it.
     pub(crate) fn room(&self, region: &Region, text: &str) -> Option<Place> {
         let half = (width(text) / 2.0 + 2.0, LEADING / 2.0);
         let (xs, ys) = (halves(&self.x), halves(&self.y));
@@ -91,7 +91,7 @@ impl Grid {
         inside && rows.all(|row| columns().all(|column| region.cells.contains(&(row, column))))
     }
 
-    /// The mean of a region's cells.
+    /// Returns the mean of a region's cells.
     fn middle(&self, region: &Region) -> Place {
         let count = region.cells.len() as f64;
         let sum = region.cells.iter().fold((0.0, 0.0), |sum, &(row, column)| {
@@ -110,7 +110,7 @@ fn halves(edges: &[f64]) -> Vec<f64> {
     edges.iter().copied().chain(middles).collect()
 }
 
-/// The values between neighbours, and half a step beyond the first and the last.
+/// Returns the values between neighbours, and half a step beyond the first and the last.
 fn edges(axis: &Axis, values: &[f64]) -> Vec<f64> {
     let range = Range::of(axis.scale, values.iter().copied());
     let places: Vec<f64> = values.iter().map(|value| range.at(*value)).collect();

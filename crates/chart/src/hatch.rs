@@ -2,7 +2,7 @@
 
 use crate::svg::Place;
 
-/// The strokes of a style's pattern in a rectangle. They go on in the rectangle beside it.
+/// Returns the strokes of a style's pattern in a rectangle. They go on in the rectangle beside it.
 pub(crate) fn hatch(style: usize, corner: Place, size: (f64, f64)) -> Vec<(Place, Place)> {
     const BETWEEN: f64 = 8.0;
     let (left, top) = corner;

@@ -73,7 +73,7 @@ pub use text::escaped;
 
 /// A chart of any kind.
 pub trait Chart: std::fmt::Debug {
-    /// The picture.
+    /// Returns the picture.
     fn svg(&self, medium: Medium) -> String;
 
     /// Returns what it shows.

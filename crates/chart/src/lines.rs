@@ -51,7 +51,7 @@ pub struct Point {
 }
 
 impl Line {
-    /// All of it, in the order in which it is drawn.
+    /// Returns all of it, in the order in which it is drawn.
     fn all(&self) -> impl Iterator<Item = Point> {
         let published = self.published.iter().map(|&(x, y)| Point {
             x,
@@ -283,7 +283,7 @@ mod tests {
         }
     }
 
-    /// The attribute of the first element that has a text in it.
+    /// Returns the attribute of the first element that has a text in it.
     fn attribute(svg: &str, containing: &str, name: &str) -> f64 {
         let element = svg.lines().find(|line| line.contains(containing)).unwrap();
         let (_, rest) = element.split_once(&format!(" {name}=\"")).unwrap();

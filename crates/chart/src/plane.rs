@@ -50,7 +50,7 @@ impl Plane {
         )
     }
 
-    /// The values at a place: what [`Plane::place`] undoes.
+    /// Returns the values at a place: what [`Plane::place`] undoes.
     #[cfg(test)]
     pub(crate) fn values(&self, (x, y): Place) -> (f64, f64) {
         (
@@ -97,7 +97,8 @@ impl Plane {
         );
     }
 
-    /// The middle of the axis, or of the picture if the label would not fit to the left of it.
+    /// Returns the middle of the axis, or of the picture if the label would not fit to the left of
+    /// it.
     fn middle_for(&self, label: &str) -> f64 {
         let middle = (self.left + self.right) / 2.0;
         middle.max(width(label) / 2.0 + FONT / 2.0)

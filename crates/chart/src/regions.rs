@@ -10,7 +10,7 @@ pub(crate) struct Region {
     pub(crate) cells: BTreeSet<(usize, usize)>,
 }
 
-/// The regions of a grid: each cell is in one.
+/// Returns the regions of a grid: each cell is in one.
 pub(crate) fn regions(cells: &[Vec<usize>]) -> Vec<Region> {
     let all = cells.iter().enumerate();
     let mut left: BTreeSet<(usize, usize)> = all
@@ -53,7 +53,8 @@ pub(crate) struct Block {
     pub(crate) columns: Range<usize>,
 }
 
-/// A grid as few rectangles: stretches of rows, put together if the same ones follow each other.
+/// Returns a grid as few rectangles: stretches of rows, put together if the same ones follow each
+/// other.
 pub(crate) fn blocks(cells: &[Vec<usize>]) -> Vec<Block> {
     let mut blocks: Vec<Block> = Vec::new();
     for (row, cells) in cells.iter().enumerate() {

@@ -205,7 +205,7 @@ fn leader(point: Place, name: Rectangle) -> Option<Place> {
     (distance > 14.0).then_some(nearest)
 }
 
-/// A line of points that cost the same, as far as it is in the plane.
+/// Returns a line of points that cost the same, as far as it is in the plane.
 fn equal_cost(cost: &Cost, amount: f64, plane: &Plane) -> Vec<Place> {
     // From nearly all of the cost upwards to nearly all of it to the right, evenly where both axes
     // have powers.

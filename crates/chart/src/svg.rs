@@ -53,7 +53,7 @@ pub(crate) struct Svg {
 }
 
 impl Svg {
-    /// An empty picture, light or dark as the reader prefers.
+    /// Returns an empty picture, light or dark as the reader prefers.
     pub(crate) fn new(medium: Medium, height: f64, title: &str, description: &str) -> Self {
         let (width, height) = (medium.width(), height.ceil());
         let (title, description) = (escaped(title), escaped(description));

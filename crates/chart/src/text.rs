@@ -12,12 +12,12 @@ pub(crate) fn width(text: &str) -> f64 {
     FONT * text.chars().map(em).sum::<f64>()
 }
 
-/// The width of the widest text.
+/// Returns the width of the widest text.
 pub(crate) fn widest<'a>(texts: impl Iterator<Item = &'a str>) -> f64 {
     texts.map(width).fold(0.0, f64::max)
 }
 
-/// The width of a character, in sizes of the font.
+/// Returns the width of a character, in sizes of the font.
 fn em(character: char) -> f64 {
     match character {
         'f'
@@ -50,7 +50,7 @@ fn em(character: char) -> f64 {
     }
 }
 
-/// A text between tags, or between the quotes of an attribute.
+/// Returns a text between tags, or between the quotes of an attribute.
 pub fn escaped(text: &str) -> String {
     text.replace('&', "&amp;")
         .replace('<', "&lt;")

@@ -24,7 +24,7 @@ pub trait Lanes: Clone + Send + Sync {
     /// Puts lane i of `from` where `lanes[i]` says.
     fn scatter(&mut self, lanes: &[u32], from: &Self);
 
-    /// A range of lanes.
+    /// Returns a range of lanes.
     fn range(&self, range: Range<usize>) -> Self;
 
     /// Appends the lanes of `more`.
@@ -57,7 +57,7 @@ pub trait Backend {
         usize::MAX
     }
 
-    /// A wire that carries a public bit.
+    /// Returns a wire that carries a public bit.
     fn constant(&self, bit: bool, lanes: usize) -> Self::Wires;
 
     /// a ⊕ b.
@@ -66,7 +66,7 @@ pub trait Backend {
     /// ¬a.
     fn not(&self, a: &Self::Wires) -> Self::Wires;
 
-    /// A layer of AND gates: `bit` ∧ v for each v of each product's vector.
+    /// Returns a layer of AND gates: `bit` ∧ v for each v of each product's vector.
     ///
     /// # Errors
     /// If the peer or the channel to it fails.
@@ -127,7 +127,7 @@ pub enum Side {
 }
 
 impl Side {
-    /// The other party.
+    /// Returns the other party.
     pub fn other(self) -> Self {
         match self {
             Self::First => Self::Second,

@@ -21,7 +21,7 @@ pub struct Bits {
 }
 
 impl Bits {
-    /// All zeros.
+    /// Returns all zeros.
     pub fn zeros(lanes: usize) -> Self {
         Self {
             words: vec![0; lanes.div_ceil(WORD)],
@@ -29,7 +29,7 @@ impl Bits {
         }
     }
 
-    /// All ones.
+    /// Returns all ones.
     pub fn ones(lanes: usize) -> Self {
         Self::from_words(vec![u64::MAX; lanes.div_ceil(WORD)], lanes)
     }
@@ -43,7 +43,7 @@ impl Bits {
         }
     }
 
-    /// The first `lanes` bits of `words`, the lowest bit of each first.
+    /// Returns the first `lanes` bits of `words`, the lowest bit of each first.
     ///
     /// # Panics
     /// If there are fewer or more words than the lanes take.
@@ -57,12 +57,12 @@ impl Bits {
         Self { words, lanes }
     }
 
-    /// The words. Spare bits of the last one are zero.
+    /// Returns the words. Spare bits of the last one are zero.
     pub fn words(&self) -> &[u64] {
         &self.words
     }
 
-    /// The bit of a lane.
+    /// Returns the bit of a lane.
     ///
     /// # Panics
     /// If there is no such lane.
@@ -71,7 +71,7 @@ impl Bits {
         self.words[lane / WORD] >> (lane % WORD) & 1 == 1
     }
 
-    /// The bits, lane by lane.
+    /// Returns the bits, lane by lane.
     pub fn iter(&self) -> impl Iterator<Item = bool> {
         (0..self.lanes).map(|lane| self.words[lane / WORD] >> (lane % WORD) & 1 == 1)
     }
@@ -84,7 +84,7 @@ impl Bits {
             .sum()
     }
 
-    /// The lanes of all, one after the other.
+    /// Returns the lanes of all, one after the other.
     pub fn concat(wires: &[Self]) -> Self {
         let mut all = Self::default();
         for wire in wires {
@@ -93,7 +93,7 @@ impl Bits {
         all
     }
 
-    /// The parts of as many lanes.
+    /// Returns the parts of as many lanes.
     ///
     /// # Panics
     /// If there are fewer lanes.
@@ -135,7 +135,7 @@ impl Bits {
         blocks.collect()
     }
 
-    /// The first `lanes` bits of blocks.
+    /// Returns the first `lanes` bits of blocks.
     ///
     /// # Panics
     /// If the number of blocks is not what the lanes take.
@@ -151,7 +151,7 @@ impl Bits {
         Self::from_words(words.take(lanes.div_ceil(WORD)).collect(), lanes)
     }
 
-    /// A bit of each block.
+    /// Returns a bit of each block.
     pub(crate) fn of_rows(rows: &[Block], bit: usize) -> Self {
         let words = rows.chunks(WORD).map(|rows| {
             let bits = rows.iter().enumerate();
@@ -160,7 +160,7 @@ impl Bits {
         Self::from_words(words.collect(), rows.len())
     }
 
-    /// The lanes of numbers, turned into wires: wire j has bit j of each number.
+    /// Returns the lanes of numbers, turned into wires: wire j has bit j of each number.
     pub fn transposed(numbers: &[u128], wires: usize) -> Vec<Self> {
         (0..wires)
             .map(|wire| {

@@ -52,12 +52,12 @@ impl Count {
         }
     }
 
-    /// The gates of each layer.
+    /// Returns the gates of each layer.
     pub fn layers(&self) -> &[Gates] {
         &self.layers
     }
 
-    /// All gates.
+    /// Returns all gates.
     pub fn gates(&self) -> Gates {
         let mut all = Gates::default();
         for layer in &self.layers {

@@ -33,8 +33,8 @@ pub fn duplicates<B: Backend>(backend: &mut B, sorted: &[B::Wires]) -> Result<B:
     on_either_side(backend, &equal)
 }
 
-/// The second part of [`duplicates`]: of ⌊N/2⌋ numbers, whether one is equal to its left neighbour,
-/// and then whether one is equal to its right one, N − 1 lanes together.
+/// Returns the second part of [`duplicates`]: of ⌊N/2⌋ numbers, whether one is equal to its left
+/// neighbour, and then whether one is equal to its right one, N − 1 lanes together.
 ///
 /// # Errors
 /// As [`Backend::products`].

@@ -40,7 +40,7 @@ const PACKED_WORDS: usize = PLACES - 1;
 /// Lookups that a task does: whole packs.
 const LOOKUPS_PER_TASK: usize = 256 * PACKED;
 
-/// The words that `tables` tables take.
+/// Returns the words that `tables` tables take.
 fn packed_words(tables: usize) -> usize {
     tables / PACKED * PACKED_WORDS + tables % PACKED
 }

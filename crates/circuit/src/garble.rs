@@ -108,7 +108,7 @@ fn common_labels(seed: &mut Prg, lanes: usize) -> Labels {
     Labels(labels)
 }
 
-/// The tweak of the second half of a gate.
+/// Returns the tweak of the second half of a gate.
 fn second_tweak(gate: u64) -> u64 {
     gate | 1 << 63
 }
@@ -138,7 +138,7 @@ impl Layer {
         self.tables.resize(self.a.len(), Table::default());
     }
 
-    /// All of them.
+    /// Returns all of them.
     fn gates(&mut self) -> Gates<'_> {
         Gates {
             a: &self.a,
@@ -148,7 +148,7 @@ impl Layer {
         }
     }
 
-    /// The products, wire by wire.
+    /// Returns the products, wire by wire.
     fn outputs(&self, layer: &[Product<'_, Labels>]) -> Vec<Vec<Labels>> {
         let mut products = &self.products[..];
         let mut wire = |lanes: usize| {

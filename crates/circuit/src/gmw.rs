@@ -73,7 +73,7 @@ impl Setup {
         })
     }
 
-    /// The triples, to make some before the input is known.
+    /// Returns the triples, to make some before the input is known.
     pub fn triples(&mut self) -> &mut Triples {
         &mut self.triples
     }
@@ -86,7 +86,7 @@ pub struct Gmw<'a> {
 }
 
 impl<'a> Gmw<'a> {
-    /// A party of the protocol.
+    /// Returns a party of the protocol.
     pub fn new(setup: &'a mut Setup, channel: &'a mut Channel) -> Self {
         Self { setup, channel }
     }

@@ -43,7 +43,7 @@ pub fn merge<B: Backend>(
     Ok(wires.iter().map(|wire| wire.gather(&order)).collect())
 }
 
-/// A comparator: the smaller number of either lane, and the larger one.
+/// Returns a comparator: the smaller number of either lane, and the larger one.
 ///
 /// # Errors
 /// As [`Backend::products`].
@@ -95,8 +95,8 @@ fn bitonic(first: usize, second: usize) -> Vec<Option<u32>> {
         .collect()
 }
 
-/// The lanes that a layer compares, `stride` places from each other. A greatest item goes to the
-/// upper place, which needs no comparator.
+/// Returns the lanes that a layer compares, `stride` places from each other. A greatest item goes
+/// to the upper place, which needs no comparator.
 fn comparators(slots: &mut [Option<u32>], stride: usize) -> Vec<(u32, u32)> {
     let mut pairs = Vec::with_capacity(slots.len() / 2);
     for block in slots.chunks_mut(2 * stride) {

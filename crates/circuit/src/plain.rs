@@ -62,7 +62,7 @@ impl Plain {
         }
     }
 
-    /// The gates so far.
+    /// Returns the gates so far.
     pub fn gates(&self) -> &Gates {
         &self.gates
     }

@@ -43,7 +43,7 @@ impl Case {
         (outputs, plain.gates().clone())
     }
 
-    /// A circuit that the seed chooses: each step makes wires of earlier ones.
+    /// Returns a circuit that the seed chooses: each step makes wires of earlier ones.
     fn circuit<B: Backend>(
         &self,
         backend: &mut B,
@@ -77,7 +77,7 @@ impl Case {
         Ok(wires)
     }
 
-    /// One party: what the wires carry, which both learn.
+    /// Returns one party: what the wires carry, which both learn.
     pub(crate) fn run<P: TwoParty>(&self, mut party: P) -> Result<Vec<Bits>, Error> {
         let (wires, learned) = match party.side() {
             Side::First => {

@@ -16,7 +16,7 @@ use crate::{Backend, Lanes, select};
 /// Two lanes that a switch may swap.
 pub type Switch = (u32, u32);
 
-/// The layers of switches for `lanes` lanes.
+/// Returns the layers of switches for `lanes` lanes.
 pub fn layers(lanes: u32) -> Vec<Vec<Switch>> {
     let mut layers = empty_layers(lanes as usize);
     wire(&(0..lanes).collect::<Vec<_>>(), 0, &mut layers);

@@ -10,7 +10,7 @@ use psijoin_forecast::Calibration;
 
 use crate::{console::Console, exit::Failure};
 
-/// The file in the user's cache folder, if there is such a folder.
+/// Returns the file in the user's cache folder, if there is such a folder.
 pub(crate) fn path() -> Option<PathBuf> {
     let folder = |name| {
         let value = env::var_os(name).filter(|value| !value.is_empty());

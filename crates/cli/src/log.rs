@@ -15,7 +15,7 @@ pub(crate) fn is_wanted() -> bool {
     asked().is_some()
 }
 
-/// The level that the user asked for.
+/// Returns the level that the user asked for.
 fn asked() -> Option<String> {
     let asked = env::var_os(VARIABLE)?.to_string_lossy().into_owned();
     Some(asked).filter(|asked| !asked.is_empty())

@@ -34,7 +34,7 @@ impl Listener for Heard {
     }
 }
 
-/// A table of keys, and a number for each.
+/// Returns a table of keys, and a number for each.
 fn rows(ids: Range<i64>, factor: i64) -> impl RecordBatchReader + Send + 'static {
     let keys: StringArray = ids.clone().map(|id| Some(format!("k{id}"))).collect();
     let numbers: Int64Array = ids.map(|id| Some(id * factor)).collect();
@@ -44,7 +44,7 @@ fn rows(ids: Range<i64>, factor: i64) -> impl RecordBatchReader + Send + 'static
     RecordBatchIterator::new([Ok(batch)], schema)
 }
 
-/// The same as a table.
+/// Returns these rows as a table.
 fn table(name: &str, ids: Range<i64>, factor: i64) -> Table {
     Table::in_memory(name, rows(ids, factor))
 }
@@ -53,7 +53,7 @@ fn words(text: &str) -> Vec<String> {
     text.split_whitespace().map(str::to_owned).collect()
 }
 
-/// A port that is free a moment before it is used.
+/// Returns a port that is free a moment before it is used.
 fn free_address() -> String {
     let listener = TcpListener::bind("127.0.0.1:0").unwrap();
     listener.local_addr().unwrap().to_string()
@@ -65,7 +65,7 @@ fn both(receiver: &str, sender: &str) -> [Result<Joined, Failed>; 2] {
     both_of((receiver, mine), (sender, theirs))
 }
 
-/// The same, with these tables.
+/// Joins these tables, and returns the results of both sides.
 fn both_of(
     (receiver, mine): (&str, Table),
     (sender, theirs): (&str, Table),
@@ -82,7 +82,7 @@ fn both_of(
     })
 }
 
-/// The numbers in a column of rows in memory.
+/// Returns the numbers in a column of rows in memory.
 fn numbers(learned: &Learned, column: &str) -> Vec<i64> {
     let Learned::Rows(Some((schema, batches))) = learned else {
         panic!("{learned:?}");

@@ -48,7 +48,7 @@ impl Backend {
             .map(Self)
     }
 
-    /// The fastest.
+    /// Returns the fastest.
     pub fn fastest() -> Self {
         Self::available()
             .next_back()
@@ -210,7 +210,7 @@ impl FixedBase {
         Backend::fastest().fixed_base(encoded)
     }
 
-    /// The generator of the group, prepared on first use.
+    /// Returns the generator of the group, prepared on first use.
     pub fn generator() -> &'static Self {
         static GENERATOR: LazyLock<FixedBase> = LazyLock::new(|| {
             let encoded = RISTRETTO_BASEPOINT_COMPRESSED.as_bytes();

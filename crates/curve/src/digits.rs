@@ -31,7 +31,7 @@ impl Digits {
         self.0[63]
     }
 
-    /// All but the highest, from high to low.
+    /// Returns all but the highest, from high to low.
     pub(crate) fn lower(&self) -> impl Iterator<Item = i8> {
         self.0[..63].iter().rev().copied()
     }

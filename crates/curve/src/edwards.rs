@@ -184,7 +184,7 @@ pub(crate) struct Table<L: Lanes> {
 }
 
 impl<L: Lanes> Table<L> {
-    /// A table to be filled.
+    /// Returns a table to be filled.
     #[inline(always)]
     pub(crate) fn new(lanes: L) -> Self {
         Self {
@@ -289,7 +289,7 @@ impl<L: Lanes> Zeroize for Table<L> {
 pub(crate) struct FixedTable(Vec<[[Constant; 4]; 8]>);
 
 impl FixedTable {
-    /// The table of the point in the first lane.
+    /// Returns the table of the point in the first lane.
     #[inline(always)]
     pub(crate) fn new<L: Lanes>(point: &Extended<L>) -> Self {
         let mut rows = vec![[[Constant::ZERO; 4]; 8]; 32];
@@ -328,7 +328,7 @@ impl FixedTable {
     }
 }
 
-/// The product with digit k of each lane.
+/// Returns the product with digit k of each lane.
 #[inline(always)]
 fn select_by_lane<L: Lanes>(
     lanes: L,

@@ -65,7 +65,7 @@ impl Exponent {
     /// Uniform bytes for an exponent.
     pub const UNIFORM_BYTES: usize = U320::BYTES - 1;
 
-    /// The one with the lowest `bits` of these uniform bytes as α, at most
+    /// Returns the one with the lowest `bits` of these uniform bytes as α, at most
     /// 8·[`UNIFORM_BYTES`](Self::UNIFORM_BYTES).
     ///
     /// # Panics

@@ -154,7 +154,7 @@ impl<L: Lanes> Mask<L> {
         }
     }
 
-    /// The answers, lane by lane.
+    /// Returns the answers, lane by lane.
     #[inline(always)]
     pub(crate) fn to_bools(self) -> [bool; MAX_LANES] {
         self.lanes.store(self.bits).map(|bits| bits != 0)
@@ -162,7 +162,7 @@ impl<L: Lanes> Mask<L> {
 }
 
 impl<L: Lanes> Element<L> {
-    /// The proof that this element's instruction set is there.
+    /// Returns the proof that this element's instruction set is there.
     #[inline(always)]
     pub(crate) fn lanes(&self) -> L {
         self.lanes
@@ -178,7 +178,7 @@ impl<L: Lanes> Element<L> {
         Self { lanes, limbs }
     }
 
-    /// The element in the first lane.
+    /// Returns the element in the first lane.
     #[inline(always)]
     pub(crate) fn first_lane(&self) -> Constant {
         let mut limbs = [0.0; 5];
@@ -188,8 +188,8 @@ impl<L: Lanes> Element<L> {
         Constant(limbs)
     }
 
-    /// The elements with these little-endian encodings, reduced. The highest bit is ignored;
-    /// numbers from p to 2^255 are taken modulo p. Lanes beyond the slice are zero.
+    /// Returns the elements with these little-endian encodings, reduced. The highest bit is
+    /// ignored; numbers from p to 2^255 are taken modulo p. Lanes beyond the slice are zero.
     #[inline(always)]
     pub(crate) fn from_bytes(lanes: L, encodings: &[[u8; 32]]) -> Self {
         let mut words = [[0; MAX_LANES]; 5];
@@ -244,7 +244,7 @@ impl<L: Lanes> Element<L> {
         Self { lanes: l, limbs }
     }
 
-    /// The square, reduced. Takes size 1.
+    /// Returns the square, reduced. Takes size 1.
     #[inline(always)]
     pub(crate) fn square(&self) -> Self {
         self.lanes.run(Square { base: self })
@@ -273,7 +273,7 @@ impl<L: Lanes> Element<L> {
         Self { lanes: l, limbs }
     }
 
-    /// The one of two elements that is not zero, where one of them is.
+    /// Returns the one of two elements that is not zero, where one of them is.
     #[inline(always)]
     pub(crate) fn or(&self, other: &Self) -> Self {
         let l = self.lanes;
@@ -321,7 +321,7 @@ impl<L: Lanes> Element<L> {
         Mask::zero(l, any)
     }
 
-    /// The non-negative one of x and −x: CT_ABS of RFC 9496. Takes and gives size 1.
+    /// Returns the non-negative one of x and −x: CT_ABS of RFC 9496. Takes and gives size 1.
     #[inline(always)]
     pub(crate) fn abs(&self) -> Self {
         self.negate_if(self.is_negative())
@@ -365,7 +365,7 @@ impl<L: Lanes> Element<L> {
         [choose_root(u0, v0, &root0), choose_root(u1, v1, &root1)]
     }
 
-    /// The limbs of the numbers below p. Takes any size up to 7.
+    /// Returns the limbs of the numbers below p. Takes any size up to 7.
     #[inline(always)]
     fn canonical(&self) -> [L::Word; 5] {
         let l = self.lanes;
@@ -393,7 +393,7 @@ impl<L: Lanes> Element<L> {
         limbs
     }
 
-    /// The largest magnitude of any limb.
+    /// Returns the largest magnitude of any limb.
     #[cfg(test)]
     fn magnitude(&self) -> f64 {
         let magnitudes = self.limbs.map(|limb| {
@@ -410,7 +410,7 @@ impl<L: Lanes> Element<L> {
 impl<L: Lanes> Add for &Element<L> {
     type Output = Element<L>;
 
-    /// The sum; sizes add up.
+    /// Returns the sum; sizes add up.
     #[inline(always)]
     fn add(self, other: Self) -> Element<L> {
         let l = self.lanes;
@@ -425,7 +425,7 @@ impl<L: Lanes> Add for &Element<L> {
 impl<L: Lanes> Sub for &Element<L> {
     type Output = Element<L>;
 
-    /// The difference; sizes add up.
+    /// Returns the difference; sizes add up.
     #[inline(always)]
     fn sub(self, other: Self) -> Element<L> {
         let l = self.lanes;
@@ -440,7 +440,7 @@ impl<L: Lanes> Sub for &Element<L> {
 impl<L: Lanes> Neg for &Element<L> {
     type Output = Element<L>;
 
-    /// The negative; the size stays.
+    /// Returns the negative; the size stays.
     #[inline(always)]
     fn neg(self) -> Element<L> {
         self.negate_if(Mask::splat(self.lanes, 1))
@@ -450,7 +450,7 @@ impl<L: Lanes> Neg for &Element<L> {
 impl<L: Lanes> Mul for &Element<L> {
     type Output = Element<L>;
 
-    /// The product, reduced. Takes sizes whose product is at most 3.
+    /// Returns the product, reduced. Takes sizes whose product is at most 3.
     #[inline(always)]
     fn mul(self, other: Self) -> Element<L> {
         self.lanes.run(Multiply { a: self, b: other })
@@ -571,7 +571,7 @@ impl<L: Lanes> Columns<L> {
         self.sums[k + 1] = l.add_words(self.sums[k + 1], l.bits_of(high));
     }
 
-    /// The sum of the columns, reduced.
+    /// Returns the sum of the columns, reduced.
     ///
     /// A low half is at most 2^50, a high half at most 2^51, so a column is at most
     /// (4 + 5·2)·2^50, and 20 of them are within the 256·2^51 that [`Self::new`] put in:
@@ -672,7 +672,7 @@ fn append_zeros_and_multiply<L: Lanes, const N: usize>(
     powers
 }
 
-/// The last steps of SQRT_RATIO_M1: `root` is a root of ±u/v or ±√−1·u/v.
+/// Returns the last steps of SQRT_RATIO_M1: `root` is a root of ±u/v or ±√−1·u/v.
 #[inline(always)]
 fn choose_root<L: Lanes>(
     u: &Element<L>,
@@ -707,7 +707,7 @@ fn split_limbs(bytes: &[u8; 32]) -> [u64; 5] {
     ]
 }
 
-/// The inverse of [`split_limbs`].
+/// Returns the inverse of [`split_limbs`].
 fn join_limbs(limbs: [u64; 5]) -> [u8; 32] {
     let words = [
         limbs[0] | (limbs[1] << 51),

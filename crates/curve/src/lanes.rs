@@ -37,10 +37,10 @@ pub(crate) trait Lanes: Copy {
     /// Puts one integer into every lane.
     fn splat_word(self, x: u64) -> Self::Word;
 
-    /// The first `COUNT` integers.
+    /// Returns the first `COUNT` integers.
     fn load(self, words: &[u64; MAX_LANES]) -> Self::Word;
 
-    /// The lanes, followed by zeros.
+    /// Returns the lanes, followed by zeros.
     fn store(self, x: Self::Word) -> [u64; MAX_LANES];
 
     /// a + b, rounded to nearest.
@@ -52,10 +52,10 @@ pub(crate) trait Lanes: Copy {
     /// a·b + c, rounded once, to nearest.
     fn mul_add(self, a: Self::Float, b: Self::Float, c: Self::Float) -> Self::Float;
 
-    /// The representation of doubles as integers.
+    /// Returns the representation of doubles as integers.
     fn bits_of(self, x: Self::Float) -> Self::Word;
 
-    /// The doubles with these representations.
+    /// Returns the doubles with these representations.
     fn float_of(self, x: Self::Word) -> Self::Float;
 
     /// a + b.

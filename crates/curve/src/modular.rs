@@ -57,7 +57,7 @@ impl<const WORDS: usize, const LIMBS: usize> Modulus<WORDS, LIMBS> {
         })
     }
 
-    /// The number itself.
+    /// Returns the number itself.
     pub fn get(&self) -> &Uint<WORDS> {
         self.params.modulus().as_ref()
     }
@@ -75,7 +75,7 @@ impl<const WORDS: usize, const LIMBS: usize> Modulus<WORDS, LIMBS> {
         low.add_mod(&high, self.params.modulus().as_nz_ref())
     }
 
-    /// The number with these little-endian bytes, modulo this.
+    /// Returns the number with these little-endian bytes, modulo this.
     ///
     /// # Panics
     /// If they are fewer than those of the modulus, or more than twice as many.

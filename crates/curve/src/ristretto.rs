@@ -8,8 +8,8 @@ use crate::{
     lanes::{Lanes, MAX_LANES},
 };
 
-/// The one-way map of RFC 9496 §4.3.4: from 64 uniform bytes to a uniform element, such that
-/// nobody knows its discrete logarithm. Lanes beyond the slice are unspecified points.
+/// Returns the one-way map of RFC 9496 §4.3.4: from 64 uniform bytes to a uniform element, such
+/// that nobody knows its discrete logarithm. Lanes beyond the slice are unspecified points.
 #[inline(always)]
 pub(crate) fn hash<L: Lanes>(lanes: L, uniform: &[[u8; 64]]) -> Extended<L> {
     let mut halves = [[[0; 32]; MAX_LANES]; 2];
@@ -50,7 +50,7 @@ fn elligator_ratio<L: Lanes>(r: &Element<L>) -> (Element<L>, Element<L>) {
     (u, &minus_one_minus_rd * &(r + &d))
 }
 
-/// The rest of MAP, from SQRT_RATIO_M1(u, v) on.
+/// Returns the rest of MAP, from SQRT_RATIO_M1(u, v) on.
 #[inline(always)]
 fn elligator_point<L: Lanes>(
     t: &Element<L>,
@@ -191,7 +191,7 @@ impl<L: Lanes> Zeroize for HalfEncoded<L> {
 }
 
 impl<L: Lanes> HalfEncoded<L> {
-    /// A value to be replaced.
+    /// Returns a value to be replaced.
     #[inline(always)]
     pub(crate) fn zero(lanes: L) -> Self {
         let zero = Element::splat(lanes, Constant::ZERO);

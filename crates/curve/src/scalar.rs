@@ -8,8 +8,8 @@ use zeroize::{Zeroize, ZeroizeOnDrop};
 pub struct Scalar(curve25519_dalek::Scalar);
 
 impl Scalar {
-    /// The number with these 64 little-endian bytes, modulo ℓ. Uniform bytes give a scalar at
-    /// a statistical distance below 2^-259 from uniform; it is zero with probability 2^-252.
+    /// Returns the number with these 64 little-endian bytes, modulo ℓ. Uniform bytes give a scalar
+    /// at a statistical distance below 2^-259 from uniform; it is zero with probability 2^-252.
     pub fn from_uniform_bytes(bytes: &[u8; 64]) -> Self {
         Self(curve25519_dalek::Scalar::from_bytes_mod_order_wide(bytes))
     }

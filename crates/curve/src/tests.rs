@@ -16,7 +16,7 @@ fn assert_on_all<T: PartialEq + Debug>(found: impl Fn(Backend) -> T, expected: T
     }
 }
 
-/// A small scalar.
+/// Returns a small scalar.
 fn small(x: u8) -> Scalar {
     let mut bytes = [0; 64];
     bytes[0] = x;

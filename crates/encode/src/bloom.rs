@@ -187,7 +187,7 @@ fn encrypt(cipher: &Aes128, digests: Digests<'_>, blocks: &mut [Block]) {
     cipher.encrypt(blocks);
 }
 
-/// The cell that a word, as a fraction of 2^64, stands for.
+/// Returns the cell that a word, as a fraction of 2^64, stands for.
 #[inline]
 fn scale(word: u64, cells: u32) -> usize {
     ((u128::from(word) * u128::from(cells)) >> 64) as usize
@@ -208,7 +208,7 @@ mod tests {
         }
     }
 
-    /// The whole filter.
+    /// Returns the whole filter.
     fn marked(cells: &Cells, digests: Digests<'_>) -> Vec<bool> {
         let all = cells.shape.cells() as usize;
         let mut bits = vec![Block::ZERO; all.div_ceil(128)];
@@ -216,7 +216,7 @@ mod tests {
         (0..all).map(|i| bits[i / 128].bit(i % 128)).collect()
     }
 
-    /// The cells of an item, slice by slice.
+    /// Returns the cells of an item, slice by slice.
     fn of_item(cells: &Cells, digest: Digests<'_>) -> Vec<usize> {
         let bits = marked(cells, digest);
         (0..bits.len()).filter(|i| bits[*i]).collect()

@@ -80,7 +80,7 @@ impl CuckooTable {
         self.slots[bin as usize].get()
     }
 
-    /// The indices of the items that found no bin, ascending.
+    /// Returns the indices of the items that found no bin, ascending.
     pub fn stash(&self) -> &[u32] {
         &self.stash
     }
@@ -151,7 +151,7 @@ mod tests {
         assert!(seen.iter().all(|&times| times == 1));
     }
 
-    /// The most items that can be placed, one after the other: item `items.len() - 1` is
+    /// Returns the most items that can be placed, one after the other: item `items.len() - 1` is
     /// tried in each of its bins, and left out.
     fn most_placed(items: &[[u32; CHOICES]], taken: u32) -> u32 {
         let Some((last, others)) = items.split_last() else {

@@ -31,7 +31,7 @@ impl<'a> Digests<'a> {
         self.len() == 0
     }
 
-    /// The width: 16 or 32.
+    /// Returns the width: 16 or 32.
     #[inline]
     pub fn digest_bytes(self) -> usize {
         match self {
@@ -40,7 +40,7 @@ impl<'a> Digests<'a> {
         }
     }
 
-    /// The digests at these positions.
+    /// Returns the digests at these positions.
     ///
     /// # Panics
     /// If the range ends beyond the last one.
@@ -127,7 +127,7 @@ fn sorted_with_positions<const D: usize>(digests: &[[u8; D]]) -> (Vec<[u8; D]>, 
     placed.into_iter().unzip()
 }
 
-/// A digest as little-endian words, padded with zeros.
+/// Returns a digest as little-endian words, padded with zeros.
 #[inline]
 pub fn words<const D: usize>(digest: &[u8; D]) -> [u64; 4] {
     let mut words = [0; 4];
@@ -180,7 +180,7 @@ impl DigestVec {
         }
     }
 
-    /// All of them.
+    /// Returns all of them.
     pub fn as_digests(&self) -> Digests<'_> {
         match self {
             Self::Short(digests) => Digests::Short(digests),
@@ -242,7 +242,7 @@ pub enum DigestBuffer {
 }
 
 impl DigestBuffer {
-    /// All of them.
+    /// Returns all of them.
     pub fn as_digests(&self) -> Digests<'_> {
         match self {
             Self::Short(digests) => Digests::Short(digests),

@@ -32,8 +32,8 @@ pub struct GarbledBloomFilter {
 const NO_CELL: u64 = u64::MAX;
 
 impl GarbledBloomFilter {
-    /// The filter in which the strings of each item sum up to its value. `bands` are to cover all
-    /// cells of the filter. On the threads of the caller's pool.
+    /// Returns the filter in which the strings of each item sum up to its value. `bands` are to
+    /// cover all cells of the filter. On the threads of the caller's pool.
     ///
     /// # Errors
     /// [`Error::NoPlacement`] if some items share all of their cells among themselves.
@@ -64,8 +64,8 @@ impl GarbledBloomFilter {
         Ok(filter)
     }
 
-    /// A cell for each item: one that it shares with no other of its round or a later one. The
-    /// items of each round.
+    /// Returns a cell for each item: one that it shares with no other of its round or a later one.
+    /// The items of each round.
     fn choose_cells(
         &mut self,
         cells: &Cells,
@@ -179,7 +179,7 @@ mod tests {
         (0..count).map(u128::to_le_bytes).collect()
     }
 
-    /// The whole filter of items whose values are their digests, made band by band.
+    /// Returns the whole filter of items whose values are their digests, made band by band.
     fn filter(digests: &[[u8; 16]], band: usize, seed: u128) -> Result<Vec<Block>, Error> {
         let all = SHAPE.cells() as usize;
         let bands = || {

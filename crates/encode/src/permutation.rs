@@ -119,7 +119,7 @@ impl Permutations {
         }
     }
 
-    /// The places of an item, from the parts that each function gave.
+    /// Returns the places of an item, from the parts that each function gave.
     fn place(&self, parts: [(u32, u64); CHOICES]) -> [Place; CHOICES] {
         let counted = parts.map(|(upper, _)| upper);
         let bins = among_others(counted);

@@ -87,7 +87,7 @@ impl SimpleTable {
         Ok(Self { items, starts })
     }
 
-    /// The items of a bin, ascending.
+    /// Returns the items of a bin, ascending.
     ///
     /// # Panics
     /// If there is no such bin.

@@ -27,7 +27,7 @@ pub struct TwoChoiceHasher {
 }
 
 impl TwoChoiceHasher {
-    /// The function of a seed that was drawn after both sets were fixed.
+    /// Returns the function of a seed that was drawn after both sets were fixed.
     ///
     /// # Panics
     /// If there is no bin.
@@ -97,7 +97,7 @@ impl TwoChoiceTable {
         Ok(placement.into_table())
     }
 
-    /// The items of a bin, those first that are there by their first hash function.
+    /// Returns the items of a bin, those first that are there by their first hash function.
     ///
     /// # Panics
     /// If there is no such bin.
@@ -105,7 +105,7 @@ impl TwoChoiceTable {
         &self.items[self.starts[bin] as usize..self.starts[bin + 1] as usize]
     }
 
-    /// All items, in the order of their bins.
+    /// Returns all items, in the order of their bins.
     pub fn items(&self) -> &[Chosen] {
         &self.items
     }
@@ -129,7 +129,7 @@ struct Placement<'a> {
 }
 
 impl<'a> Placement<'a> {
-    /// Every item in its first bin.
+    /// Returns every item in its first bin.
     fn new(choices: &'a [[u32; 2]], shape: Shape) -> Self {
         let mut loads = vec![0; shape.bins as usize];
         for choice in choices {

@@ -37,7 +37,7 @@ pub enum InvalidCalibration {
 }
 
 impl Calibration {
-    /// The one that comes with psijoin.
+    /// Returns the one that comes with psijoin.
     pub fn shipped() -> &'static Self {
         static SHIPPED: LazyLock<Calibration> = LazyLock::new(|| {
             let text = include_bytes!("../calibration.json");
@@ -46,7 +46,8 @@ impl Calibration {
         &SHIPPED
     }
 
-    /// The one of another machine, on which each profile's computing takes `ratio` times as long.
+    /// Returns the one of another machine, on which each profile's computing takes `ratio` times as
+    /// long.
     #[must_use]
     pub fn scaled(&self, ratio: impl Fn(&Profile) -> f64) -> Self {
         let profiles = self.profiles.iter();
@@ -85,8 +86,8 @@ impl Calibration {
         Some(profile.predict(plan).with_threads(threads))
     }
 
-    /// The profile of a protocol for this kind of output, whatever its columns, thresholds and
-    /// lengths of payloads.
+    /// Returns the profile of a protocol for this kind of output, whatever its columns, thresholds
+    /// and lengths of payloads.
     pub fn profile(&self, protocol: &str, output: &OutputKind) -> Option<&Profile> {
         let kind = kind(output);
         let fits = |profile: &&Profile| profile.protocol == protocol && profile.output == kind;
@@ -94,8 +95,8 @@ impl Calibration {
     }
 }
 
-/// An output of each kind that is measured: with a column of the sender if it has columns, and with
-/// payloads of 32 bytes.
+/// Returns an output of each kind that is measured: with a column of the sender if it has columns,
+/// and with payloads of 32 bytes.
 pub fn measured_outputs() -> [OutputKind; 7] {
     let column = Columns {
         sender: 1,
@@ -118,7 +119,7 @@ pub fn measured_outputs() -> [OutputKind; 7] {
     ]
 }
 
-/// The kind of an output, without columns or numbers.
+/// Returns the kind of an output, without columns or numbers.
 pub fn kind(output: &OutputKind) -> &'static str {
     match output {
         OutputKind::Rows => "rows",

@@ -27,8 +27,8 @@ pub const GROWTH: u64 = 4;
 const UNEQUAL: u64 = 16;
 
 impl Effort {
-    /// The sizes of the next run after `known` ones: growing, and then twice with sets of unequal
-    /// size. None if that was all.
+    /// Returns the sizes of the next run after `known` ones: growing, and then twice with sets of
+    /// unequal size. None if that was all.
     ///
     /// A run is taken to last four times as long as the one before, and as long as its parties
     /// computed.

@@ -54,8 +54,8 @@ impl Curve {
     }
 }
 
-/// The slope of a curve through points: the harmonic mean of those on both sides, weighted by how
-/// near they are; at an end, what continues the bend.
+/// Returns the slope of a curve through points: the harmonic mean of those on both sides, weighted
+/// by how near they are; at an end, what continues the bend.
 fn slope(points: &[Point], at: usize) -> f64 {
     let between = |a: usize| {
         let (width, height) = (points[a + 1].0 - points[a].0, points[a + 1].1 - points[a].1);

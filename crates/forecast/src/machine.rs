@@ -2,7 +2,7 @@
 
 use std::fs;
 
-/// The processor's name, as Linux tells it. For some architectures it does not.
+/// Returns the processor's name, as Linux tells it. For some architectures it does not.
 pub fn processor_name() -> Option<String> {
     let described = fs::read_to_string("/proc/cpuinfo").ok()?;
     model(&described).map(str::to_owned)

@@ -72,7 +72,7 @@ impl Rates {
         y / x
     }
 
-    /// The parties that pay, and what they send.
+    /// Returns the parties that pay, and what they send.
     fn in_the_cloud(
         &self,
         sender_bytes: u64,
@@ -104,7 +104,7 @@ mod tests {
         }
     }
 
-    /// An hour in which the sender sends 2 GB, and the receiver 3.
+    /// Returns an hour in which the sender sends 2 GB, and the receiver 3.
     fn usd(prices: &str, setting: &Setting) -> f64 {
         let prices = Prices::shipped(prices).unwrap();
         let gb = prices.gb_bytes;

@@ -34,7 +34,7 @@ impl Network {
         handling: 0.0,
     };
 
-    /// The seconds that a byte takes in this direction.
+    /// Returns the seconds that a byte takes in this direction.
     pub(crate) fn seconds_per_byte(&self, direction: usize) -> f64 {
         8.0 / (self.bits_per_second[direction] * self.goodput)
     }

@@ -238,8 +238,8 @@ impl Profile {
         is_known.then(|| self.at(items, |run| bytes(run).unwrap_or_default() as f64))
     }
 
-    /// The share of each party's computing that a second thread halves, given what it computes with
-    /// one.
+    /// Returns the share of each party's computing that a second thread halves, given what it
+    /// computes with one.
     fn parallel(&self, items: [f64; 2], with_one: [f64; 2]) -> Option<[f64; 2]> {
         let runs = self
             .equal()
@@ -290,7 +290,7 @@ impl Profile {
         vec![(1.0 - share, low), (share, high)]
     }
 
-    /// A quantity at these sizes.
+    /// Returns a quantity at these sizes.
     ///
     /// With sets of equal size it is a curve. If one party has more, then a share of what the curve
     /// has more at the larger size is due to that party: the share that it was in a run of unequal

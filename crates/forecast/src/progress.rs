@@ -177,7 +177,7 @@ mod tests {
         Timeline::new(moments.iter().map(moment).collect(), end.0)
     }
 
-    /// A run as it really goes.
+    /// Returns a run as it really goes.
     fn bytes(run: &Said, elapsed: f64) -> u64 {
         let come = run.iter().rev().find(|(seconds, _)| *seconds <= elapsed);
         come.map_or(0, |(_, bytes)| *bytes as u64)

@@ -23,13 +23,14 @@ const CLOSE: f64 = 1.0 / 200.0;
 const MANY: usize = 1 << 12;
 
 impl Timeline {
-    /// A party that is done after so many seconds. Time and bytes grow from moment to moment.
+    /// Returns a party that is done after so many seconds. Time and bytes grow from moment to
+    /// moment.
     pub fn new(mut moments: Vec<Moment>, seconds: f64) -> Self {
         thin(&mut moments);
         Self { moments, seconds }
     }
 
-    /// The moments; of those close to each other, the last one.
+    /// Returns the moments; of those close to each other, the last one.
     pub fn moments(&self) -> &[Moment] {
         &self.moments
     }
@@ -39,7 +40,7 @@ impl Timeline {
         self.seconds
     }
 
-    /// All bytes that move.
+    /// Returns all bytes that move.
     pub fn bytes(&self) -> f64 {
         self.moments.last().map_or(0.0, |last| last.bytes)
     }

@@ -47,7 +47,7 @@ pub struct Hello {
 }
 
 impl Hello {
-    /// A party in a role, with a set of this many distinct items.
+    /// Returns a party in a role, with a set of this many distinct items.
     pub fn new(role: Role, set_size: u64) -> Self {
         Self {
             role,
@@ -78,7 +78,7 @@ impl Hello {
         self
     }
 
-    /// The party's role.
+    /// Returns the party's role.
     pub fn role(&self) -> Role {
         self.role
     }
@@ -88,17 +88,17 @@ impl Hello {
         self.set_size
     }
 
-    /// The value of a setting, if the party gave one.
+    /// Returns the value of a setting, if the party gave one.
     pub fn value(&self, name: &str) -> Option<&str> {
         self.settings.value(name)
     }
 
-    /// All settings, by name, with their values.
+    /// Returns all settings, by name, with their values.
     pub fn settings(&self) -> impl Iterator<Item = (&str, &str)> {
         self.settings.iter()
     }
 
-    /// A fact, if the party told it.
+    /// Returns a fact, if the party told it.
     pub fn told(&self, name: &str) -> Option<&str> {
         self.facts.value(name)
     }

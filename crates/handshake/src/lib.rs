@@ -226,7 +226,7 @@ fn not_psijoin(error: ChannelError) -> Error {
     }
 }
 
-/// A digest of all parts.
+/// Returns a digest of all parts.
 fn digest(parts: &[&[u8]]) -> [u8; DIGEST_BYTES] {
     let mut hasher = blake3::Hasher::new_derive_key("psijoin v2 handshake: derived parameters");
     for part in parts {

@@ -69,7 +69,7 @@ fn claims(hello: &Hello) -> Result<Measured, Error> {
     })
 }
 
-/// A number in decimal, written in the only way.
+/// Returns a number in decimal, written in the only way.
 fn whole_number(text: &str) -> Option<u64> {
     let is_plain = text.bytes().all(|byte| byte.is_ascii_digit()) && !text.starts_with('0');
     is_plain.then(|| text.parse().ok()).flatten()

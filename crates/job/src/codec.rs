@@ -7,7 +7,7 @@ use zeroize::Zeroizing;
 /// Stands for a place that holds no item.
 const NO_ITEM: u32 = u32::MAX;
 
-/// An output as bytes; `None` for one of a kind that no step gives.
+/// Returns an output as bytes; `None` for one of a kind that no step gives.
 pub(crate) fn encode(output: &Output) -> Option<Zeroizing<Vec<u8>>> {
     let mut bytes = Zeroizing::new(Vec::new());
     match output {
@@ -64,7 +64,7 @@ fn encode_shares(shares: &Shares, bytes: &mut Vec<u8>) {
     }
 }
 
-/// The output that these bytes stand for, if they stand for any.
+/// Returns the output that these bytes stand for, if they stand for any.
 pub(crate) fn decode(bytes: &[u8]) -> Option<Output> {
     let (kind, rest) = bytes.split_first()?;
     let output = match (kind, rest) {

@@ -170,12 +170,12 @@ impl Folder {
         &self.path
     }
 
-    /// The job, if one was begun.
+    /// Returns the job, if one was begun.
     pub fn job(&self) -> Option<&Job> {
         self.job.as_ref()
     }
 
-    /// The results of a job that has not ended.
+    /// Returns the results of a job that has not ended.
     pub fn results(&self) -> Option<&Results> {
         self.results.as_ref()
     }
@@ -202,7 +202,7 @@ impl Folder {
         }
     }
 
-    /// A key that only the owner of this folder can derive: another one for each purpose, a
+    /// Returns a key that only the owner of this folder can derive: another one for each purpose, a
     /// constant.
     pub fn derive(&self, purpose: &'static str) -> Zeroizing<[u8; 32]> {
         let mut hasher = self.owners.hasher();
@@ -280,7 +280,7 @@ impl Folder {
         serde_json::from_slice(&text).map_err(|_| damaged())
     }
 
-    /// The seed that the job's items are digested under.
+    /// Returns the seed that the job's items are digested under.
     ///
     /// # Errors
     /// [`Error::Damaged`].
@@ -422,7 +422,7 @@ impl Folder {
         Ok(())
     }
 
-    /// A hash of a job that only its owner can make.
+    /// Returns a hash of a job that only its owner can make.
     fn seal_of(&self, job: &Job) -> String {
         let unsealed = Job {
             seal: String::new(),

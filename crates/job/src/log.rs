@@ -97,7 +97,8 @@ impl Log {
         Ok(log)
     }
 
-    /// The next record of a file of `len` bytes, and where it ends; nothing if it is not whole.
+    /// Returns the next record of a file of `len` bytes, and where it ends; nothing if it is not
+    /// whole.
     fn next(&mut self, len: u64) -> Result<Option<(Text, u64)>, OpenError> {
         let mut header = [0; HEADER_BYTES];
         if len - self.end < HEADER_BYTES as u64 {
@@ -187,7 +188,7 @@ impl Log {
         header
     }
 
-    /// The length in a header, if it was written for this place.
+    /// Returns the length in a header, if it was written for this place.
     fn sealed_bytes(&self, at: u64, header: [u8; HEADER_BYTES]) -> Option<u32> {
         let [a, b, c, d, ..] = header;
         let sealed = u32::from_le_bytes([a, b, c, d]);
@@ -224,7 +225,7 @@ mod tests {
 
     use super::*;
 
-    /// The log in a file, and what it says.
+    /// Returns the log in a file, and what it says.
     fn open(path: &Path, job: &str) -> Result<(Log, Vec<Vec<u8>>), OpenError> {
         let mut options = OpenOptions::new();
         let file = options.read(true).write(true).create(true).truncate(false);
@@ -240,7 +241,7 @@ mod tests {
 
     const TEXTS: [&[u8]; 3] = [b"one", b"", b"three"];
 
-    /// The lengths of a file of three records after each of them.
+    /// Returns the lengths of a file of three records after each of them.
     fn three(path: &Path) -> [u64; 3] {
         let (mut log, _) = open(path, "a job").unwrap();
         TEXTS.map(|text| {

@@ -21,7 +21,7 @@ pub(crate) struct Mark {
 }
 
 impl Mark {
-    /// The mark of this name; none if `marks` cannot be written.
+    /// Returns the mark of this name; none if `marks` cannot be written.
     pub(crate) fn open(marks: &Path, name: &str) -> Option<Self> {
         let opened = || {
             make(marks)?;

@@ -91,8 +91,8 @@ enum Event<'a> {
 }
 
 impl<'a> Record<'a> {
-    /// A byte that says which kind it is, the number of the step in 4, little endian, and what
-    /// happened.
+    /// Returns a byte that says which kind it is, the number of the step in 4, little endian, and
+    /// what happened.
     fn to_bytes(&self) -> Zeroizing<Vec<u8>> {
         let (kind, step, rest): (u8, u32, [&[u8]; 2]) = match self {
             Self::Of(step, Event::Begun(seed)) => (0, *step, [&seed[..], &[]]),
@@ -240,7 +240,7 @@ impl State {
         &mut self.steps[step as usize]
     }
 
-    /// The seed of a step, which begins, or runs again.
+    /// Returns the seed of a step, which begins, or runs again.
     fn begin(&mut self, step: u32) -> io::Result<Block> {
         if self.is_spoilt {
             return Err(io::Error::other("another part of the job has failed"));

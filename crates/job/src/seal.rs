@@ -36,7 +36,7 @@ impl Key {
         }
     }
 
-    /// The key that only the owner of `secret` has, of the folder with this salt.
+    /// Returns the key that only the owner of `secret` has, of the folder with this salt.
     pub(crate) fn of_owner(secret: &[u8; 32], salt: &str) -> Self {
         let mut hasher = blake3::Hasher::new_derive_key("psijoin 2026 job: key of the owner");
         hasher.update(secret).update(salt.as_bytes());
@@ -56,7 +56,7 @@ impl Key {
         blake3::Hasher::new_keyed(&key)
     }
 
-    /// A nonce, and the text sealed for a place.
+    /// Returns a nonce, and the text sealed for a place.
     pub(crate) fn seal(&self, place: &[u8], text: &[u8]) -> io::Result<Vec<u8>> {
         let mut sealed = Vec::with_capacity(text.len() + OVERHEAD_BYTES);
         let mut nonce = [0; NONCE_LEN];
@@ -71,7 +71,7 @@ impl Key {
         Ok(sealed)
     }
 
-    /// The text that was sealed for a place.
+    /// Returns the text that was sealed for a place.
     pub(crate) fn open(
         &self,
         place: &[u8],

@@ -38,7 +38,7 @@ struct Times<'a> {
     seconds: Vec<f64>,
 }
 
-/// All rates at which two of these protocols break even.
+/// Returns all rates at which two of these protocols break even.
 pub(crate) fn break_evens(ours: &Ours, protocols: &[&str], items: u64) -> Vec<BreakEven> {
     let protocols = distinct(protocols.iter().copied(), |name| name.to_string());
     let times = protocols.iter().filter_map(|name| times(ours, name, items));

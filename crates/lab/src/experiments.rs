@@ -70,7 +70,7 @@ pub(crate) enum Show {
     FastestByItems,
 }
 
-/// The experiment of this name.
+/// Returns the experiment of this name.
 pub fn find(name: &str) -> Option<&'static Experiment> {
     EXPERIMENTS
         .iter()
@@ -87,7 +87,7 @@ impl Experiment {
         }
     }
 
-    /// The published tables that it compares with.
+    /// Returns the published tables that it compares with.
     pub fn tables(&self) -> impl Iterator<Item = &'static str> {
         let tables = match &self.content {
             Content::Tables(tables) => tables,
@@ -164,7 +164,7 @@ fn needs(quantities: impl IntoIterator<Item = Quantity>, cores: usize) -> Vec<Ne
     joined(needs)
 }
 
-/// One need per profile, of the largest size.
+/// Returns one need per profile, of the largest size.
 fn joined(needs: impl IntoIterator<Item = Need>) -> Vec<Need> {
     let all = Vec::from_iter(needs);
     let key = |need: &Need| (need.protocol.clone(), need.output.to_string(), need.threads);

@@ -90,7 +90,7 @@ impl Measured {
         }
     }
 
-    /// The profile of these, if something was measured.
+    /// Returns the profile of these, if something was measured.
     pub fn profile(&self, protocol: &str, output: &str, threads: usize) -> Option<&Profile> {
         let is = |profile: &&Profile| {
             (&*profile.protocol, &*profile.output, profile.threads) == (protocol, output, threads)

@@ -34,7 +34,7 @@ impl<'a> Ours<'a> {
         }
     }
 
-    /// A parameter of the protocol's plan.
+    /// Returns a parameter of the protocol's plan.
     pub fn parameter(&self, protocol: &str, items: [u64; 2], name: &str) -> Option<u64> {
         let mut quantity = Quantity::new(protocol, Metric::Bytes, 1, None);
         quantity.items = items;
@@ -62,7 +62,7 @@ impl<'a> Ours<'a> {
             .clone()
     }
 
-    /// The profile with as many threads; or with the most, if none has so many.
+    /// Returns the profile with as many threads; or with the most, if none has so many.
     fn profile(&self, quantity: &Quantity) -> Option<&'a Profile> {
         let output = quantity.output.to_string();
         let profiles = self.measured.profiles.iter().filter(|profile| {

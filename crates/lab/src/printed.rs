@@ -12,7 +12,7 @@ use crate::{
 pub struct Printed(Vec<(Quantity, f64)>);
 
 impl Printed {
-    /// The tables of these names.
+    /// Returns the tables of these names.
     ///
     /// # Panics
     /// If there is no such table.

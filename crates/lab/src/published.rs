@@ -80,21 +80,21 @@ impl Cells {
     }
 }
 
-/// All tables that compare protocols: measured, or calculated by their authors.
+/// Returns all tables that compare protocols: measured, or calculated by their authors.
 pub fn tables() -> &'static [Table] {
     static TABLES: LazyLock<Vec<Table>> =
         LazyLock::new(|| read::all(&files::COMPARISONS, read::row));
     &TABLES
 }
 
-/// All other tables: parameters, formulas, rates between sites.
+/// Returns all other tables: parameters, formulas, rates between sites.
 pub fn parameters() -> &'static [Table<Cells>] {
     static TABLES: LazyLock<Vec<Table<Cells>>> =
         LazyLock::new(|| read::all(&files::PARAMETERS, Ok));
     &TABLES
 }
 
-/// The table of [`tables`] with this name.
+/// Returns the table of [`tables`] with this name.
 pub fn find(name: &str) -> Option<&'static Table> {
     tables().iter().find(|table| table.name == name)
 }

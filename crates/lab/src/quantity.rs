@@ -77,12 +77,12 @@ impl Kind {
 
 /// Who knows quantities.
 pub trait Figures {
-    /// The figure, if it is known.
+    /// Returns the figure, if it is known.
     fn value(&self, quantity: &Quantity) -> Option<Value>;
 }
 
 impl Quantity {
-    /// A time, or what depends on a network, of a run with one thread.
+    /// Returns a time, or what depends on a network, of a run with one thread.
     pub fn new(protocol: &str, metric: Metric, items: u64, network: Option<Link>) -> Self {
         Self {
             protocol: protocol.into(),
@@ -163,7 +163,7 @@ pub(crate) fn setting(kind: &str, sender: &str, receiver: &str) -> Setting {
     }
 }
 
-/// A paper's site, as files of prices spell it.
+/// Returns a paper's site, as files of prices spell it.
 fn region(site: &str) -> String {
     site.to_ascii_lowercase().replace("sidney", "sydney")
 }
@@ -191,8 +191,8 @@ pub(crate) fn items(items: [u64; 2]) -> String {
     }
 }
 
-/// A network, as the papers' files write it: `100mbps,80ms`. Behind `wan:` it is what `--network`
-/// takes.
+/// Returns a network, as the papers' files write it: `100mbps,80ms`. Behind `wan:` it is what
+/// `--network` takes.
 pub(crate) fn link(link: Link) -> String {
     let bits = link.bits_per_second();
     let (rate, unit) = match bits >= 1e9 {

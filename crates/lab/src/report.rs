@@ -124,7 +124,7 @@ impl Section {
     }
 }
 
-/// The break-even points of an experiment, for sets as large as its chart shows.
+/// Returns the break-even points of an experiment, for sets as large as its chart shows.
 fn over_rates(experiment: &Experiment, cells: &[Cell], ours: &Ours) -> Vec<BreakEven> {
     let sizes = experiment.shows.iter().filter_map(|show| match show {
         Show::OverBandwidth(log2) => Some(1 << log2),

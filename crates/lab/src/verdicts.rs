@@ -81,7 +81,7 @@ pub struct Verdict {
     pub reason: String,
 }
 
-/// All claims, paper by paper.
+/// Returns all claims, paper by paper.
 pub fn claims() -> impl Iterator<Item = &'static Claim> {
     let papers = [
         psz14::CLAIMS,
@@ -93,7 +93,7 @@ pub fn claims() -> impl Iterator<Item = &'static Claim> {
     papers.into_iter().flatten()
 }
 
-/// The claims that belong to an experiment.
+/// Returns the claims that belong to an experiment.
 pub fn of(experiment: &str) -> impl Iterator<Item = &'static Claim> {
     claims().filter(move |claim| claim.experiment == experiment)
 }
@@ -189,7 +189,7 @@ impl Claim {
     }
 }
 
-/// The first figure that nobody knows.
+/// Returns the first figure that nobody knows.
 fn missing(relations: &[Relation], figures: &dyn Figures) -> String {
     let all = relations.iter().flat_map(Relation::quantities);
     let mut missing = all.filter(|one| figures.value(one).is_none());
@@ -236,7 +236,7 @@ fn failures(failed: &[&relation::Tested], known: usize) -> String {
     }
 }
 
-/// The relation that is closest to failing decides.
+/// Returns the relation that is closest to failing, which decides.
 fn closest(known: &[relation::Tested]) -> String {
     let by_margin = |a: &&relation::Tested, b: &&relation::Tested| a.margin.total_cmp(&b.margin);
     let closest = known

@@ -109,7 +109,7 @@ pub(crate) fn receive_by_bits(
     receive(&choices, channel, rng)
 }
 
-/// The keys that `choices` select.
+/// Returns the keys that `choices` select.
 ///
 /// # Errors
 /// If the channel breaks, or the peer sends an invalid group element.

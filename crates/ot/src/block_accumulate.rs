@@ -53,8 +53,8 @@ pub struct BlockAccumulate {
 }
 
 impl BlockAccumulate {
-    /// The code for `len` outputs (rounded up to whole blocks), on the threads of the caller's
-    /// pool.
+    /// Returns the code for `len` outputs (rounded up to whole blocks), on the threads of the
+    /// caller's pool.
     ///
     /// Memory: 4 bytes for each of the N elements, which serve any number of compressions.
     pub fn new(len: usize) -> Self {
@@ -84,7 +84,7 @@ impl BlockAccumulate {
         len.next_multiple_of(BLOCK)
     }
 
-    /// The memory of its permutations, about.
+    /// Returns the memory of its permutations, about.
     fn bytes(&self) -> usize {
         2 * size_of::<u16>() * self.input_len()
     }
@@ -163,7 +163,7 @@ impl BlockAccumulate {
     }
 }
 
-/// The blocks that lie in the range as a whole.
+/// Returns the blocks that lie in the range as a whole.
 fn whole_blocks(range: &Range<usize>) -> Range<usize> {
     let first = range.start.div_ceil(2 * BLOCK);
     first..first.max(range.end / (2 * BLOCK))
@@ -217,7 +217,7 @@ impl Permutation {
         permutation
     }
 
-    /// The buckets of the elements of a piece.
+    /// Returns the buckets of the elements of a piece.
     fn destinations<'a>(
         &self,
         piece: &Range<usize>,
@@ -232,7 +232,7 @@ impl Permutation {
             .map(move |draw| usize::from(*draw) & last)
     }
 
-    /// The elements of a bucket, in their random order.
+    /// Returns the elements of a bucket, in their random order.
     #[inline]
     fn shuffled<'a, const W: usize>(
         &'a self,

@@ -51,13 +51,13 @@ impl ColumnChunk {
         self.rows() / 128
     }
 
-    /// Each column, with what fills it up to a whole group of rows.
+    /// Returns each column, with what fills it up to a whole group of rows.
     pub(crate) fn columns_mut(&mut self) -> impl Iterator<Item = &mut [Block]> {
         let stride = self.stride();
         self.blocks.chunks_exact_mut(stride)
     }
 
-    /// Each column's blocks of 128 rows.
+    /// Returns each column's blocks of 128 rows.
     pub(crate) fn columns(&self) -> impl Iterator<Item = &[Block]> {
         self.blocks
             .chunks_exact(self.stride())

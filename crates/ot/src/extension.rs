@@ -84,7 +84,7 @@ impl Extension {
         }
     }
 
-    /// The sender's setup, which serves any number of calls; the peer calls
+    /// Returns the sender's setup, which serves any number of calls; the peer calls
     /// [`set_up_receiver`](Self::set_up_receiver).
     ///
     /// # Errors
@@ -100,7 +100,7 @@ impl Extension {
         Ok(Sender { ots })
     }
 
-    /// The receiver's setup.
+    /// Returns the receiver's setup.
     ///
     /// # Errors
     /// As [`set_up_sender`](Self::set_up_sender).

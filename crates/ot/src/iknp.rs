@@ -323,7 +323,7 @@ impl<M: Model> Receiver<M> {
         Ok(())
     }
 
-    /// The choices, with random ones for the rows that only fill up a block or hide the
+    /// Returns the choices, with random ones for the rows that only fill up a block or hide the
     /// answer of the check.
     fn padded_choices(&mut self, choices: &[Block], count: usize) -> Zeroizing<Vec<Block>> {
         let rows: usize = chunks::<M>(count).sum();

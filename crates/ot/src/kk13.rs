@@ -72,7 +72,7 @@ impl Choice {
     /// None of the strings.
     pub const BLANK: Self = Self(1 << 8);
 
-    /// The string of this letter.
+    /// Returns the string of this letter.
     pub fn letter(letter: u8) -> Self {
         Self(letter.into())
     }
@@ -97,7 +97,7 @@ impl Hash {
     }
 }
 
-/// A row with its number.
+/// Returns a row with its number.
 #[inline]
 fn numbered(row: Row, number: u64) -> HashInput {
     let [a, b, c, d] = row;
@@ -291,7 +291,7 @@ fn code_word(letter: u8) -> Row {
     })
 }
 
-/// The bits of a letter whose sum is bit i of its code word, and the one that marks blanks.
+/// Returns the bits of a letter whose sum is bit i of its code word, and the one that marks blanks.
 fn planes_of(column: usize) -> impl Iterator<Item = usize> {
     (0..8).filter(move |bit| column >> bit & 1 == 1).chain([8])
 }

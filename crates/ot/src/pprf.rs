@@ -109,7 +109,7 @@ impl Shape {
         (NODES_AT_ONCE >> self.depth).max(1)
     }
 
-    /// The receiver's choices in the OTs for the path to `position`.
+    /// Returns the receiver's choices in the OTs for the path to `position`.
     pub(crate) fn path_choices(self, position: usize) -> impl Iterator<Item = bool> {
         let node = position % self.nodes();
         (0..self.depth)

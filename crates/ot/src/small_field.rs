@@ -197,7 +197,7 @@ fn path(delta: &Block, group: usize) -> usize {
     reverse((delta.0 >> (group * GROUP_BITS)) as usize % GENERATORS)
 }
 
-/// The bits of a group in the other order.
+/// Returns the bits of a group in the other order.
 fn reverse(bits: usize) -> usize {
     (0..GROUP_BITS).fold(0, |reversed, bit| reversed << 1 | bits >> bit & 1)
 }

@@ -131,7 +131,7 @@ impl<M: Model> Sender<M> {
         })
     }
 
-    /// The first half, for `len` entries.
+    /// Returns the first half, for `len` entries.
     ///
     /// # Errors
     /// If the channel breaks, or the receiver is caught cheating. The sender must not be used
@@ -158,7 +158,7 @@ pub struct Granted<M: Model> {
 }
 
 impl<M: Model> Granted<M> {
-    /// The second half.
+    /// Returns the second half.
     ///
     /// # Errors
     /// If the channel breaks.
@@ -173,7 +173,7 @@ impl<M: Model> Granted<M> {
 }
 
 impl Granted<SemiHonest> {
-    /// The second half, which waits for nothing from the receiver.
+    /// Returns the second half, which waits for nothing from the receiver.
     ///
     /// # Errors
     /// If the channel breaks.
@@ -194,7 +194,7 @@ impl<M: Model> Receiver<M> {
         })
     }
 
-    /// The first half, for `len` entries.
+    /// Returns the first half, for `len` entries.
     ///
     /// # Errors
     /// If the channel breaks.
@@ -222,7 +222,7 @@ pub struct Planted<M: Model, B: Base> {
 }
 
 impl<M: Model, B: Base> Planted<M, B> {
-    /// The second half: a and c.
+    /// Returns the second half: a and c.
     ///
     /// # Errors
     /// If the channel breaks, or the sender is caught cheating. The receiver must not be used
@@ -244,7 +244,7 @@ impl<B: Base> Planted<SemiHonest, B> {
         self.workspace.compressed_points(self.len)
     }
 
-    /// The communication of the second half.
+    /// Returns the communication of the second half.
     ///
     /// # Errors
     /// If the channel breaks.
@@ -252,7 +252,7 @@ impl<B: Base> Planted<SemiHonest, B> {
         self.noise.corrections(inbound).map(Corrections)
     }
 
-    /// The computation of the second half: c.
+    /// Returns the computation of the second half: c.
     pub fn finish_received(mut self, corrections: Corrections) -> Buffer<Tower> {
         self.noise.grow(corrections.0, &mut self.workspace.entries);
         self.workspace.compress(self.len)
@@ -296,18 +296,18 @@ impl Workspace {
         self.code.compress(entries, scratch);
     }
 
-    /// The first `len` entries of H·e, after [`Base::compress`] and before anything else.
+    /// Returns the first `len` entries of H·e, after [`Base::compress`] and before anything else.
     pub(crate) fn compressed_points<B: Base>(&self, len: usize) -> &[B] {
         &bytemuck::cast_slice(&self.scratch)[..len]
     }
 
-    /// The first `len` entries of H·x for the entries that are there.
+    /// Returns the first `len` entries of H·x for the entries that are there.
     pub(crate) fn compress(self, len: usize) -> Buffer<Tower> {
         compress_into(&self.code, self.entries, self.scratch, len)
     }
 }
 
-/// The first `len` entries of H·x.
+/// Returns the first `len` entries of H·x.
 pub(crate) fn compress<T: Pod>(entries: Entries, len: usize) -> Buffer<T> {
     let code = BlockAccumulate::shared(entries.len() / 2);
     let scratch = Buffer::zeroed(entries.len());

@@ -11,7 +11,7 @@ pub(crate) struct Entry<'a> {
     pub(crate) entries: Vec<Entry<'a>>,
 }
 
-/// The anchors of all sections. `taken` are anchors that the page uses elsewhere.
+/// Returns the anchors of all sections. `taken` are anchors that the page uses elsewhere.
 pub(crate) fn outline<'a>(sections: &'a [Section], taken: &mut BTreeSet<String>) -> Vec<Entry<'a>> {
     let entry = |section: &'a Section| Entry {
         anchor: anchor(&section.heading, taken),
@@ -21,7 +21,7 @@ pub(crate) fn outline<'a>(sections: &'a [Section], taken: &mut BTreeSet<String>)
     sections.iter().map(entry).collect()
 }
 
-/// The letters and digits of a heading, with a number if another one has them.
+/// Returns the letters and digits of a heading, with a number if another one has them.
 fn anchor(heading: &str, taken: &mut BTreeSet<String>) -> String {
     let words = heading.split(|c: char| !c.is_ascii_alphanumeric());
     let words: Vec<_> = words.filter(|word| !word.is_empty()).collect();

@@ -14,7 +14,7 @@ use crate::{
 const PAGE_STYLE: &str = include_str!("page.css");
 
 impl Page {
-    /// The page, as a file.
+    /// Returns the page, as a file.
     ///
     /// # Panics
     /// If a chart has nothing to show, or a row of a table not as many cells as there are columns.

@@ -2,7 +2,7 @@
 
 use psijoin_chart::escaped;
 
-/// A text between tags; what stands between two backticks is code.
+/// Returns a text between tags; what stands between two backticks is code.
 pub(crate) fn prose(text: &str) -> String {
     let text = escaped(text);
     let mut parts: Vec<&str> = text.split('`').collect();

@@ -4,13 +4,13 @@ use std::f64::consts::LN_2;
 
 use crate::Log2Prob;
 
-/// The probability that a uniform word of `bits` bits has a Hamming weight below
+/// Returns the probability that a uniform word of `bits` bits has a Hamming weight below
 /// `weight`: 2^-n Σ_{i<d} C(n, i) with n = `bits`, d = `weight`.
 pub(crate) fn tail(bits: u32, weight: u32) -> Log2Prob {
     biased_tail(bits, weight, 0.5)
 }
 
-/// The probability that fewer than `successes` of `trials` independent trials succeed,
+/// Returns the probability that fewer than `successes` of `trials` independent trials succeed,
 /// each with probability `success`.
 ///
 /// Sums the terms relative to the largest of them, so that all digits of it but the last

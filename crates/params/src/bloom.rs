@@ -42,8 +42,8 @@ impl Shape {
     }
 }
 
-/// The smallest filter of [`SLICES`] slices in which another item than the `items` that are in
-/// it is found with a probability of at most 2^-κ.
+/// Returns the smallest filter of [`SLICES`] slices in which another item than the `items` that are
+/// in it is found with a probability of at most 2^-κ.
 pub fn smallest(items: u64) -> Shape {
     let with = |slice_cells: u64| Shape {
         slices: SLICES,

@@ -25,7 +25,7 @@ pub struct FailureBudget {
 }
 
 impl FailureBudget {
-    /// A budget of 2^-σ, with nothing spent.
+    /// Returns a budget of 2^-σ, with nothing spent.
     pub fn new(security: Security) -> Self {
         Self {
             allowed: security.failure(),
@@ -72,7 +72,7 @@ impl FailureBudget {
         &self.events
     }
 
-    /// A bound on any of the events happening.
+    /// Returns a bound on any of the events happening.
     pub fn total(&self) -> Log2Prob {
         self.events
             .iter()

@@ -58,7 +58,7 @@ impl Shape {
         u64::from(self.bins) * u64::from(self.bin_rows)
     }
 
-    /// A bound on any of `sender_items`, not shared, meeting fewer than κ ones.
+    /// Returns a bound on any of `sender_items`, not shared, meeting fewer than κ ones.
     pub fn few_ones(self, sender_items: u64, receiver_items: u64) -> Log2Prob {
         few_ones(
             &loads(self.bins, self.bin_rows, receiver_items),
@@ -75,8 +75,9 @@ pub fn default_rows(receiver_items: u64) -> u64 {
     receiver_items * 7 / 5
 }
 
-/// The matrix with `rows` rows, rounded up, and the fewest columns at which every item of the
-/// sender that is not shared meets at least κ ones, except with a probability of at most `share`.
+/// Returns the matrix with `rows` rows, rounded up, and the fewest columns at which every item of
+/// the sender that is not shared meets at least κ ones, except with a probability of at most
+/// `share`.
 ///
 /// # Errors
 /// [`Error::Unreachable`] if there are too few rows for the receiver's items, or `share` is zero
@@ -99,7 +100,7 @@ pub fn shape(
     })
 }
 
-/// The width w of a matrix of one bin whose `rows` are picked uniformly, as in CM20:
+/// Returns the width w of a matrix of one bin whose `rows` are picked uniformly, as in CM20:
 /// `sender_items` · P\[Bin(w, p) < κ\] ≤ `share` with p = (1 − 1/rows)^receiver_items.
 ///
 /// # Errors
@@ -121,9 +122,9 @@ pub fn width_columns(
     smallest(&[load], sender_items, share)
 }
 
-/// The range of the masks where the sender may be malicious: as many values as let it make 2^64
-/// queries, each compared with all of the receiver's, or all that a hash of 128 bits has if those
-/// are fewer (CM20 §3.3, ℓ2).
+/// Returns the range of the masks where the sender may be malicious: as many values as let it make
+/// 2^64 queries, each compared with all of the receiver's, or all that a hash of 128 bits has if
+/// those are fewer (CM20 §3.3, ℓ2).
 pub fn malicious_mask_range(receiver_items: u64, security: Security) -> u128 {
     let comparisons = MALICIOUS_QUERIES * u128::from(receiver_items);
     mask::range(comparisons, security.failure()).unwrap_or(u128::MAX)
@@ -137,8 +138,8 @@ struct Load {
     one: f64,
 }
 
-/// All loads of the bin that some item is in, in intervals: an interval counts as its largest
-/// load.
+/// Returns all loads of the bin that some item is in, in intervals: an interval counts as its
+/// largest load.
 fn loads(bins: u32, bin_rows: u32, receiver_items: u64) -> Vec<Load> {
     /// Intervals per standard deviation: more would not save a column.
     const STEPS: f64 = 16.0;

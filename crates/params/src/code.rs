@@ -11,7 +11,7 @@ use crate::{Error, Log2Prob, Security, binomial, search::least};
 /// Widths are searched up to here.
 const MAX_WIDTH_BITS: u32 = 1 << 14;
 
-/// The smallest width k, in bits, at which all of the sender's `evaluations` are far from
+/// Returns the smallest width k, in bits, at which all of the sender's `evaluations` are far from
 /// what the receiver knows, except with a probability of at most `share`.
 ///
 /// `evaluations` is the number of values that the sender computes: for KKRT16 (3 + s)·n
@@ -27,13 +27,13 @@ pub fn width_bits(evaluations: u64, share: Log2Prob) -> Result<u32, Error> {
     })
 }
 
-/// A bound on any of `evaluations` code words of `width_bits` being nearer than κ to the
+/// Returns a bound on any of `evaluations` code words of `width_bits` being nearer than κ to the
 /// one word that the receiver knows in its place.
 pub fn near_collision(width_bits: u32, evaluations: u64) -> Log2Prob {
     binomial::tail(width_bits, Security::COMPUTATIONAL_BITS).times(evaluations.into())
 }
 
-/// The smallest width from κ up that `suffices`, which must not fail again above it.
+/// Returns the smallest width from κ up that `suffices`, which must not fail again above it.
 pub(crate) fn smallest_width(suffices: impl Fn(u32) -> bool) -> Option<u32> {
     let widths = Security::COMPUTATIONAL_BITS.into()..=MAX_WIDTH_BITS.into();
     least(widths, |width| suffices(width as u32)).map(|width| width as u32)

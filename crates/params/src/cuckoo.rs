@@ -60,9 +60,9 @@ pub struct Costs {
     pub stash_bits: u64,
 }
 
-/// The cheapest table in which `items` items find a place, except with a probability of at most
-/// `share`: stash sizes 0 to [`MAX_STASH`] are tried, each with the fewest bins that suffice (at
-/// least 1.23 per item, and at least 3).
+/// Returns the cheapest table in which `items` items find a place, except with a probability of at
+/// most `share`: stash sizes 0 to [`MAX_STASH`] are tried, each with the fewest bins that suffice
+/// (at least 1.23 per item, and at least 3).
 ///
 /// # Errors
 /// [`Error::Unreachable`] if no table of up to [`MAX_BINS`] bins keeps within `share`.
@@ -108,7 +108,7 @@ pub fn smallest_by(
     best.ok_or(unreachable)
 }
 
-/// The fewest bins, from `floor` up, that suffice beside a stash of this size.
+/// Returns the fewest bins, from `floor` up, that suffice beside a stash of this size.
 fn fewest_bins(
     stash: u32,
     floor: u32,

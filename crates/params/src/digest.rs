@@ -11,7 +11,7 @@ use crate::{Error, Log2Prob, Sizes};
 /// The digest lengths that exist, in bytes.
 const LENGTHS: [usize; 2] = [16, 32];
 
-/// The length in bytes, 16 or 32, of the shortest digest that keeps collisions within
+/// Returns the length in bytes, 16 or 32, of the shortest digest that keeps collisions within
 /// `share`.
 ///
 /// # Errors

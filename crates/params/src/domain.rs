@@ -11,8 +11,8 @@ use crate::{Error, Log2Prob, Sizes, search};
 /// The most bits: those of a short digest.
 pub const MAX_BITS: u32 = 128;
 
-/// The fewest bits at which all items, and 0, are distinct, except with a probability of at most
-/// `share`.
+/// Returns the fewest bits at which all items, and 0, are distinct, except with a probability of at
+/// most `share`.
 ///
 /// # Errors
 /// [`Error::Unreachable`] if [`MAX_BITS`] are not enough.

@@ -5,8 +5,8 @@ use crate::{Error, Log2Prob, search};
 /// The most bits: those of an output of a PRF.
 pub const MAX_BITS: u32 = 128;
 
-/// The fewest bits, a multiple of `digit_bits`, at which none of the tests finds random numbers
-/// equal by chance, except with a probability of at most `share`.
+/// Returns the fewest bits, a multiple of `digit_bits`, at which none of the tests finds random
+/// numbers equal by chance, except with a probability of at most `share`.
 ///
 /// # Errors
 /// [`Error::Unreachable`] if [`MAX_BITS`] are not enough.
@@ -22,7 +22,7 @@ pub fn bits(tests: u64, digit_bits: u32, share: Log2Prob) -> Result<u32, Error> 
     })
 }
 
-/// A bound on any of the tests finding random numbers equal by chance.
+/// Returns a bound on any of the tests finding random numbers equal by chance.
 pub fn by_chance(tests: u64, bits: u32) -> Log2Prob {
     Log2Prob::from_log2(-f64::from(bits)).times(tests.into())
 }

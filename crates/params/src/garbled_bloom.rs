@@ -51,8 +51,8 @@ mod falls;
 
 use falls::{Weights, subsets};
 
-/// The smallest filter that serves as [`smallest`] for either set, and in which the hidden items
-/// are [`dependent`] with a probability of at most `share`.
+/// Returns the smallest filter that serves as [`smallest`] for either set, and in which the hidden
+/// items are [`dependent`] with a probability of at most `share`.
 ///
 /// # Errors
 /// [`Error::Unreachable`] if no slice of up to 2^28 cells is enough.
@@ -62,8 +62,8 @@ pub fn shape(sizes: Sizes, share: Log2Prob) -> Result<Shape, Error> {
     fewest_cells(paper, share, suffices)
 }
 
-/// A filter for the sender's items. The receiver sees the cells of its own. The sender's are
-/// [`dependent`], or the filter is [`stuck`], with a probability of at most `share`. A slice is
+/// Returns a filter for the sender's items. The receiver sees the cells of its own. The sender's
+/// are [`dependent`], or the filter is [`stuck`], with a probability of at most `share`. A slice is
 /// about half full with what the receiver sees.
 ///
 /// # Errors
@@ -104,7 +104,7 @@ pub fn stuck(items: u64, shape: Shape) -> Log2Prob {
     subsets(items, 2, Weights { one: 0.0, odd: 1.0 }, shape)
 }
 
-/// A bound on any of `hidden` items being linearly dependent where `seen` others have no
+/// Returns a bound on any of `hidden` items being linearly dependent where `seen` others have no
 /// cells.
 pub fn dependent(hidden: u64, seen: u64, shape: Shape) -> Log2Prob {
     subsets(hidden, 1, unseen(seen, shape), shape)

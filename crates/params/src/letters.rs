@@ -14,8 +14,8 @@ pub const BITS: u32 = 8;
 /// The most letters of an item: those of a 128-bit digest.
 pub const MAX: usize = 16;
 
-/// The fewest letters, at least one, with which none of `comparisons` pairs of different items
-/// has the same string, except with a probability of at most `share`.
+/// Returns the fewest letters, at least one, with which none of `comparisons` pairs of different
+/// items has the same string, except with a probability of at most `share`.
 ///
 /// # Errors
 /// [`Error::Unreachable`] if [`MAX`] are not enough.
@@ -28,12 +28,12 @@ pub fn fewest(comparisons: u128, share: Log2Prob) -> Result<usize, Error> {
         })
 }
 
-/// A bound on any of `comparisons` pairs of different items having the same random string.
+/// Returns a bound on any of `comparisons` pairs of different items having the same random string.
 pub fn collision(comparisons: u128, letters: usize) -> Log2Prob {
     Log2Prob::from_log2(-f64::from(BITS) * letters as f64).times(comparisons)
 }
 
-/// The letters that spell an item of `bits` bits.
+/// Returns the letters that spell an item of `bits` bits.
 pub fn of_bits(bits: u32) -> usize {
     bits.div_ceil(BITS).max(1) as usize
 }

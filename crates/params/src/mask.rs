@@ -5,7 +5,7 @@ use crate::{Error, Log2Prob};
 /// The longest mask, in bits.
 pub const MAX_BITS: u32 = 128;
 
-/// The smallest length v, in bits, at which none of `comparisons` pairs of masks of
+/// Returns the smallest length v, in bits, at which none of `comparisons` pairs of masks of
 /// different items is equal, except with a probability of at most `share`.
 ///
 /// `comparisons` is the number of pairs that the receiver tries; with 2^-σ for share and
@@ -25,14 +25,14 @@ pub fn bits(comparisons: u128, share: Log2Prob) -> Result<u32, Error> {
     Ok((needed.ceil() as u32).max(1))
 }
 
-/// A bound on any of `comparisons` pairs of masks of `bits` bits being equal by chance.
+/// Returns a bound on any of `comparisons` pairs of masks of `bits` bits being equal by chance.
 pub fn collision(comparisons: u128, bits: u32) -> Log2Prob {
     Log2Prob::from_log2(-f64::from(bits)).times(comparisons)
 }
 
-/// The smallest M at which none of `comparisons` pairs of masks of different items, uniform in
-/// 0..M, is equal, except with a probability of at most `share`. Where masks are sorted and coded,
-/// M needs not be a power of two: the fraction of a bit is saved.
+/// Returns the smallest M at which none of `comparisons` pairs of masks of different items, uniform
+/// in 0..M, is equal, except with a probability of at most `share`. Where masks are sorted and
+/// coded, M needs not be a power of two: the fraction of a bit is saved.
 ///
 /// # Errors
 /// [`Error::Unreachable`] if masks of 2^128 values were not enough.
@@ -56,7 +56,7 @@ fn scaling_bias() -> Log2Prob {
     Log2Prob::from_log2(-128.0)
 }
 
-/// A bound on any of `comparisons` pairs of masks in 0..`range` being equal by chance.
+/// Returns a bound on any of `comparisons` pairs of masks in 0..`range` being equal by chance.
 pub fn range_collision(comparisons: u128, range: u128) -> Log2Prob {
     let uniform = Log2Prob::from_log2(-(range as f64).log2());
     uniform.or(scaling_bias()).times(comparisons)

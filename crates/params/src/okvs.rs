@@ -106,9 +106,9 @@ impl Shape {
     }
 }
 
-/// The smallest store for `items` items that cannot be encoded with a probability of at most
-/// `share`: bins of up to about 2^16 items, four of them where there are enough items, and in each
-/// as few elements as the bounds allow.
+/// Returns the smallest store for `items` items that cannot be encoded with a probability of at
+/// most `share`: bins of up to about 2^16 items, four of them where there are enough items, and in
+/// each as few elements as the bounds allow.
 ///
 /// Takes a few milliseconds.
 ///
@@ -180,7 +180,7 @@ fn overload(items: u64, bins: u64, bin_items: u64) -> Log2Prob {
     Log2Prob::from_log2((term - (-growth).ln_1p()) / LN_2)
 }
 
-/// The smallest capacity at which no bin overflows, except with probability `share`.
+/// Returns the smallest capacity at which no bin overflows, except with probability `share`.
 fn fewest_capacity(items: u64, bins: u64, share: Log2Prob) -> Option<u64> {
     let suffices = |capacity| overload(items, bins, capacity).times(bins.into()) <= share;
     let capacity = least(items / bins..=items, suffices)?;
@@ -204,8 +204,8 @@ impl Bin {
         Log2Prob::from_log2(dependent_sets_log2(rows, self.slots) - f64::from(self.dense))
     }
 
-    /// The smallest bin in which this many rows are independent, except with probability `share`,
-    /// to about a hundredth of the slots.
+    /// Returns the smallest bin in which this many rows are independent, except with probability
+    /// `share`, to about a hundredth of the slots.
     fn smallest(rows: u64, share: Log2Prob) -> Option<Self> {
         let floor = peeling_slots(rows);
         let most = floor.saturating_mul(MOST_SLOTS_FACTOR).min(MAX_SLOTS);
@@ -222,7 +222,7 @@ impl Bin {
     }
 }
 
-/// The fewest dense columns that suffice beside these slots.
+/// Returns the fewest dense columns that suffice beside these slots.
 fn fewest_dense(rows: u64, slots: u32, share: Log2Prob) -> Option<u32> {
     let needed = dependent_sets_log2(rows, slots) - share.log2();
     let dense = needed.ceil().max(0.0);
@@ -236,7 +236,7 @@ fn dependent_sets_log2(rows: u64, slots: u32) -> f64 {
     dependent_sets::expected_log2(rows, slots.into(), bias)
 }
 
-/// The fewest slots above which peeling leaves rows in one bin of about 2^8 only, so that
+/// Returns the fewest slots above which peeling leaves rows in one bin of about 2^8 only, so that
 /// encoding takes no longer than it must: RR22, equations (2) and (3), for weight 3.
 fn peeling_slots(rows: u64) -> u32 {
     let n = rows.max(1) as f64;

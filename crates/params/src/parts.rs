@@ -126,7 +126,8 @@ pub fn overflow(items: u64, parts: u32, capacity: u64) -> Log2Prob {
     Log2Prob::from_log2(one.times(parts.into()).log2() + SLACK_LOG2)
 }
 
-/// The smallest capacity at which no part overflows, except with a probability of at most `share`.
+/// Returns the smallest capacity at which no part overflows, except with a probability of at most
+/// `share`.
 fn fewest_capacity(items: u64, parts: u32, share: Log2Prob) -> Result<u64, Error> {
     let mean = items / u64::from(parts);
     least(mean..=items, |capacity| {

@@ -20,7 +20,7 @@ impl Log2Prob {
         Self(log2.min(0.0))
     }
 
-    /// The logarithm to base 2: zero or negative, or minus infinity.
+    /// Returns the logarithm to base 2: zero or negative, or minus infinity.
     pub fn log2(self) -> f64 {
         self.0
     }

@@ -1,7 +1,8 @@
 use std::ops::RangeInclusive;
 
-/// The smallest number in the range that suffices, by bisection: if what suffices should not be
-/// all from some number on, at least one that does. `None` if the last of the range does not.
+/// Returns the smallest number in the range that suffices, by bisection: if what suffices should
+/// not be all from some number on, at least one that does. `None` if the last of the range does
+/// not.
 pub(crate) fn least(range: RangeInclusive<u64>, suffices: impl Fn(u64) -> bool) -> Option<u64> {
     let (mut low, mut high) = range.into_inner();
     if low > high || !suffices(high) {
@@ -18,8 +19,8 @@ pub(crate) fn least(range: RangeInclusive<u64>, suffices: impl Fn(u64) -> bool) 
     Some(high)
 }
 
-/// A number that suffices, at most `apart` above one that does not, by bisection from two such
-/// numbers. What is returned suffices, even if not all above it do.
+/// Returns a number that suffices, at most `apart` above one that does not, by bisection from two
+/// such numbers. What is returned suffices, even if not all above it do.
 pub(crate) fn narrow(
     mut too_few: u32,
     mut enough: u32,

@@ -15,7 +15,7 @@ impl Security {
     /// κ: the bits that an attacker that can compute must guess.
     pub const COMPUTATIONAL_BITS: u32 = 128;
 
-    /// The level with σ = `statistical_bits`.
+    /// Returns the level with σ = `statistical_bits`.
     ///
     /// # Errors
     /// Unless 40 ≤ σ ≤ 80.
@@ -28,7 +28,7 @@ impl Security {
         })
     }
 
-    /// The level of one part of a session: higher than what can be asked for, as all parts
+    /// Returns the level of one part of a session: higher than what can be asked for, as all parts
     /// together must keep the session's. `share` is what each of them may take.
     pub(crate) fn of_a_part(share: Log2Prob) -> Self {
         Self {
@@ -68,7 +68,7 @@ impl Sizes {
     /// The largest set in one run: 2^26 items.
     pub const MAX_AT_ONCE: u64 = 1 << 26;
 
-    /// The sizes of the sender's and of the receiver's set, 0 ..= 2^34 each.
+    /// Returns the sizes of the sender's and of the receiver's set, 0 ..= 2^34 each.
     ///
     /// # Errors
     /// If a set is larger than [`MAX_ITEMS`](Self::MAX_ITEMS).

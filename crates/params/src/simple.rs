@@ -47,8 +47,8 @@ const BIAS: f64 = 1.0 / (1_u64 << 36) as f64;
 /// Steps of the search for each doubling of the number of bins.
 const STEPS: u32 = 8;
 
-/// The cheapest table with room for `items` items, except with a probability of at most `share`:
-/// one bin with room for all at the one end, one bin an item at the other.
+/// Returns the cheapest table with room for `items` items, except with a probability of at most
+/// `share`: one bin with room for all at the one end, one bin an item at the other.
 ///
 /// # Errors
 /// [`Error::TooManyAtOnce`] for a set that is too large for one run.
@@ -66,8 +66,8 @@ pub fn smallest(items: u64, share: Log2Prob, costs: Costs) -> Result<Shape, Erro
     Ok(cheapest.expect("there is always one bin"))
 }
 
-/// The smallest capacity, at least one, that all of `bins` bins keep except with probability
-/// `share`.
+/// Returns the smallest capacity, at least one, that all of `bins` bins keep except with
+/// probability `share`.
 fn capacity(items: u64, bins: u32, share: Log2Prob) -> u32 {
     let suffices = |capacity: u64| {
         let capacity = capacity as u32;

@@ -59,7 +59,7 @@ pub fn selector_failure(layout: Layout, buckets: u64) -> Log2Prob {
     Log2Prob::from_log2(log2).times(events + u128::from(layout.evaluations))
 }
 
-/// The smallest number of buckets for each polynomial that keeps within `share`.
+/// Returns the smallest number of buckets for each polynomial that keeps within `share`.
 ///
 /// # Errors
 /// [`Error::Unreachable`] if not even as many buckets as points do.

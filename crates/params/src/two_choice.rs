@@ -71,8 +71,8 @@ pub fn shape(items: u64, items_per_bin: u32, share: Log2Prob) -> Result<Shape, E
     })
 }
 
-/// The cheapest table in which items with two distinct bins each find a place, except with a
-/// probability of at most `share`.
+/// Returns the cheapest table in which items with two distinct bins each find a place, except with
+/// a probability of at most `share`.
 ///
 /// # Errors
 /// [`Error::TooManyAtOnce`] for a set that is too large for one run.
@@ -129,8 +129,8 @@ fn union_bound(items: u64, shape: Shape, mut first: u32, inside: impl Fn(f64) ->
     Log2Prob::from_log2((sum.ln() / LN_2).min(0.0))
 }
 
-/// A bound, as its logarithm, on any particular number of bins from `first` to `last` having a
-/// set with too many items.
+/// Returns a bound, as its logarithm, on any particular number of bins from `first` to `last`
+/// having a set with too many items.
 fn ln_overfull(
     items: u64,
     shape: Shape,
@@ -230,7 +230,7 @@ mod tests {
         assert_eq!(failure(40_001, shape), Log2Prob::ONE);
     }
 
-    /// The exact probability, by trying all pairs of distinct bins and Hall's condition.
+    /// Returns the exact probability, by trying all pairs of distinct bins and Hall's condition.
     fn by_enumeration(items: u32, shape: Shape) -> f64 {
         let pairs: Vec<u32> = (0_u32..1 << shape.bins)
             .filter(|set| set.count_ones() == 2)

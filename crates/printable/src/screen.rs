@@ -25,8 +25,8 @@ impl<W: Write> Screen<W> {
         Self { to, open }
     }
 
-    /// A writer to this stream, which escapes if that is a terminal, and otherwise passes all on as
-    /// it is.
+    /// Returns a writer to this stream, which escapes if that is a terminal, and otherwise passes
+    /// all on as it is.
     pub fn if_terminal<'a>(stream: W) -> Box<dyn Write + Send + 'a>
     where
         W: IsTerminal + Send + 'a,

@@ -97,13 +97,13 @@ impl FilterOt {
         })
     }
 
-    /// The cells of items, whose hash functions come from the joint seed.
+    /// Returns the cells of items, whose hash functions come from the joint seed.
     pub(crate) fn cells(self, purpose: &str, input: &Input) -> Cells {
         let seed = input.joint_seed.key(purpose);
         Cells::new(*seed.first_chunk().expect("16 of 32 bytes"), self.shape)
     }
 
-    /// The sender's base OTs.
+    /// Returns the sender's base OTs.
     ///
     /// # Errors
     /// If the channel breaks, or the peer sends an invalid group element.
@@ -114,7 +114,7 @@ impl FilterOt {
             .set_up_sender(context.channel, &mut context.rng)?)
     }
 
-    /// The receiver's base OTs.
+    /// Returns the receiver's base OTs.
     ///
     /// # Errors
     /// As [`set_up_sender`](Self::set_up_sender).

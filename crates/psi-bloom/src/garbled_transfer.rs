@@ -34,8 +34,8 @@ impl GarbledTransfer {
         self.filter.conversation(bytes)
     }
 
-    /// The filter in which the strings of each item sum up to its value. `sigma` is for the error
-    /// that says how unlikely it is that no such filter exists.
+    /// Returns the filter in which the strings of each item sum up to its value. `sigma` is for the
+    /// error that says how unlikely it is that no such filter exists.
     ///
     /// # Errors
     /// [`Error::BadLuck`] if there is none.

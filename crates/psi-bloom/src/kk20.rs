@@ -117,7 +117,7 @@ fn silent_plan(request: &Request) -> Result<Plan, Error> {
     Ok(Params::<Pointed>::new(request, Extension::Silent)?.plan())
 }
 
-/// All but columns of the sender, for which the filter's strings have no room.
+/// Returns all but columns of the sender, for which the filter's strings have no room.
 fn computes(output: &OutputKind) -> bool {
     !matches!(output, OutputKind::Payloads(_)) && output.columns().sender == 0
 }

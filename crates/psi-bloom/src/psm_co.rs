@@ -210,7 +210,7 @@ impl<F: Form> Tests<F> {
         .ranges()
     }
 
-    /// The bits of numbers, one after the other.
+    /// Returns the bits of numbers, one after the other.
     fn choices(&self, numbers: &[Block]) -> Vec<Block> {
         let length = MaskLength {
             bits: self.bits as u32,

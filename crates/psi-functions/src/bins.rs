@@ -70,7 +70,7 @@ impl Keys {
         }
     }
 
-    /// The bins of each item.
+    /// Returns the bins of each item.
     pub fn bins(&self, items: Digests<'_>) -> Buffer<[u32; CHOICES]> {
         let mut bins = Buffer::zeroed(items.len());
         parallel::chunks_mut(&mut bins, ITEMS_PER_TASK, &|range, bins| {
@@ -79,14 +79,14 @@ impl Keys {
         bins
     }
 
-    /// The keys of each item, one for each of its bins: item by item.
+    /// Returns the keys of each item, one for each of its bins: item by item.
     pub fn of_all(&self, items: Digests<'_>) -> DigestBuffer {
         self.hash(items, CHOICES * items.len(), &|range| {
             range.map(|i| (i / CHOICES, (i % CHOICES) as u8)).collect()
         })
     }
 
-    /// The keys of the items in the bins that hold one.
+    /// Returns the keys of the items in the bins that hold one.
     pub fn of_placed(&self, items: Digests<'_>, table: &Table) -> DigestBuffer {
         self.hash(items, table.placed.len(), &|range| {
             let input = |placed: &Placed| (placed.item as usize, placed.choice);

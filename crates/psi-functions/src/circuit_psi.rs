@@ -204,7 +204,7 @@ impl Party for Sender {
     }
 }
 
-/// The sender's online phase, with any engine.
+/// Returns the sender's online phase, with any engine.
 fn send<W: Lanes>(
     params: &Params,
     mut party: &mut dyn TwoParty<Wires = W>,
@@ -258,7 +258,7 @@ impl Party for Receiver {
     }
 }
 
-/// The receiver's online phase, with any engine.
+/// Returns the receiver's online phase, with any engine.
 fn receive<W: Lanes>(
     params: &Params,
     mut party: &mut dyn TwoParty<Wires = W>,
@@ -290,19 +290,19 @@ fn receive<W: Lanes>(
     }
 }
 
-/// A party's share of the number of shared items.
+/// Returns a party's share of the number of shared items.
 fn total(count: u64) -> Output {
     let sums = Vec::new();
     Output::Totals(TotalShares { sums, count })
 }
 
-/// A wire for each bit of the numbers.
+/// Returns a wire for each bit of the numbers.
 fn wires(numbers: &[(u128, u32)], bits: usize) -> Vec<Bits> {
     let numbers: Vec<u128> = numbers.iter().map(|(number, _)| *number).collect();
     Bits::transposed(&numbers, bits)
 }
 
-/// The sender's switches.
+/// Returns the sender's switches.
 fn switches<W: Lanes>(
     party: &mut dyn TwoParty<Wires = W>,
     permutation: &[u32],
@@ -322,7 +322,7 @@ fn their_switches<W: Lanes>(
     Ok(wires.collect::<Result<Vec<_>, _>>()?.concat())
 }
 
-/// The receiver's rows for the numbers that it learned. Zeros stand for no item.
+/// Returns the receiver's rows for the numbers that it learned. Zeros stand for no item.
 fn rows(learned: &[u128], numbers: &[(u128, u32)]) -> Result<Output, Error> {
     let found = learned.iter().filter(|number| **number != 0);
     let positions = found.map(|number| {

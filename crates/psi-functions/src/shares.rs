@@ -135,7 +135,7 @@ fn outputs<C: Circuit>(
     circuit.outputs(&mut party, &places)
 }
 
-/// The sum of both parties' shares modulo 2^64.
+/// Returns the sum of both parties' shares modulo 2^64.
 fn number(
     mut party: &mut dyn TwoParty<Wires = Labels>,
     shares: &[u64],

@@ -39,7 +39,7 @@ impl SeedOts {
         }
     }
 
-    /// The sender's part.
+    /// Returns the sender's part.
     pub(crate) fn choose(self, context: &mut Context) -> Result<ChosenSeeds, Error> {
         context.phases.begin("base OT");
         match self.checked {
@@ -48,7 +48,7 @@ impl SeedOts {
         }
     }
 
-    /// The receiver's part.
+    /// Returns the receiver's part.
     pub(crate) fn offer(self, context: &mut Context) -> Result<SeedPairs, Error> {
         context.phases.begin("base OT");
         match self.checked {
@@ -84,14 +84,14 @@ fn offer<M: Model>(columns: usize, context: &mut Context) -> Result<SeedPairs, E
 }
 
 impl ChosenSeeds {
-    /// The sender's matrix.
+    /// Returns the sender's matrix.
     pub(crate) fn into_matrix(self, shape: RowShape) -> SenderMatrix {
         SenderMatrix::new(self.delta, &self.seeds, shape)
     }
 }
 
 impl SeedPairs {
-    /// The receiver's matrix.
+    /// Returns the receiver's matrix.
     pub(crate) fn into_matrix(self, shape: RowShape) -> ReceiverMatrix {
         ReceiverMatrix::new(&self.0, shape)
     }

@@ -9,8 +9,8 @@ use psijoin_psi_functions::functions::opening::Opening;
 
 use crate::session::{Receiver, Sender};
 
-/// The plan of a protocol for sets of any sizes: of one run, or in parts if the sets are large and
-/// the protocol can give the output in parts.
+/// Returns the plan of a protocol for sets of any sizes: of one run, or in parts if the sets are
+/// large and the protocol can give the output in parts.
 ///
 /// # Errors
 /// As [`Protocol::plan`]. [`Error::NotInParts`] if the sets are too large for one run, and the
@@ -38,7 +38,7 @@ fn payload_bytes(request: &Request) -> u128 {
     of(Role::Sender, request.sizes.sender()) + of(Role::Receiver, request.sizes.smaller())
 }
 
-/// The plan of a session in this number of parts, whatever its size.
+/// Returns the plan of a session in this number of parts, whatever its size.
 ///
 /// # Errors
 /// As [`plan`].
@@ -119,8 +119,8 @@ pub(crate) fn opening(request: &Request) -> Option<Opening> {
     (!kept).then(|| Opening::new(request))
 }
 
-/// All that is said, over one stream, if so many parts run, and then what is opened, if `opens`.
-/// Nothing is prepared before the sets are known: it would take the memory of all parts.
+/// Returns all that is said, over one stream, if so many parts run, and then what is opened, if
+/// `opens`. Nothing is prepared before the sets are known: it would take the memory of all parts.
 pub(crate) fn dialogue(request: &Request, parts: &Parts, run: u32, opens: bool) -> Dialogue {
     let part = parts.plan.dialogue().at_once().clone();
     let all = part.repeated(run.into());

@@ -24,7 +24,7 @@ pub struct Remaining<'a> {
 }
 
 impl<'a> Remaining<'a> {
-    /// All of it.
+    /// Returns all of it.
     pub fn all(plan: &'a Plan) -> Self {
         Self::where_done(plan, |_| false)
     }

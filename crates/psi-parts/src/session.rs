@@ -394,7 +394,7 @@ impl Kept {
         parts.map(|part| part.membership().clone()).collect()
     }
 
-    /// The rows of a part whose bits are one.
+    /// Returns the rows of a part whose bits are one.
     fn rows(&self, part: u32, shared: &Bits) -> Vec<u32> {
         let Some(part) = &self.shares[part as usize] else {
             return Vec::new();
@@ -414,7 +414,7 @@ impl Kept {
         }
     }
 
-    /// The shares of all parts, one part after the other.
+    /// Returns the shares of all parts, one part after the other.
     fn all_shares(&self, columns: usize) -> Shares {
         let (mut bits, mut sums) = (Bits::default(), vec![Vec::new(); columns]);
         let mut items: Option<Vec<Option<u32>>> = None;

@@ -103,7 +103,7 @@ impl Given {
         self.ranges.spilled_bytes()
     }
 
-    /// The rows of a range that were found, and their payloads.
+    /// Returns the rows of a range that were found, and their payloads.
     ///
     /// # Errors
     /// If what was spilled cannot be read.
@@ -146,7 +146,7 @@ impl Given {
 }
 
 impl Spilled {
-    /// An empty table of this party for a plan in parts. Items have positions below `rows`.
+    /// Returns an empty table of this party for a plan in parts. Items have positions below `rows`.
     ///
     /// # Errors
     /// [`Error::Table`] if the folder has no room for what the items of the plan's set take beyond
@@ -263,7 +263,7 @@ impl Spilled {
         self.parts.spilled_bytes() + self.given.as_ref().map_or(0, Given::spilled_bytes)
     }
 
-    /// The seed that its items were digested under.
+    /// Returns the seed that its items were digested under.
     pub fn joint_seed(&self) -> &JointSeed {
         &self.joint_seed
     }
@@ -428,7 +428,7 @@ fn write<'a, const D: usize, N: Iterator<Item = i64>>(
     }
 }
 
-/// The first bytes.
+/// Returns the first bytes.
 fn word<const BYTES: usize>(bytes: &[u8]) -> [u8; BYTES] {
     *bytes.first_chunk().expect("records are long enough")
 }

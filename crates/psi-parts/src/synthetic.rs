@@ -70,7 +70,7 @@ impl<'a> Synthetic<'a> {
         }
     }
 
-    /// A party's table.
+    /// Returns a party's table.
     pub fn table(&self, role: Role) -> SyntheticTable<'_> {
         SyntheticTable {
             sets: self,
@@ -95,7 +95,7 @@ impl<'a> Synthetic<'a> {
         prg.fill_bytes(fingerprints.as_flattened_mut());
     }
 
-    /// The numbers of an owner's items in a column of a party: of 32 bits, so that no sum
+    /// Returns the numbers of an owner's items in a column of a party: of 32 bits, so that no sum
     /// overflows.
     fn numbers(&self, part: u32, owner: Owner, role: Role, column: usize) -> Vec<i64> {
         let mut numbers = vec![0_i32; self.len(part, owner)];
@@ -135,7 +135,7 @@ impl<'a> Synthetic<'a> {
         }
     }
 
-    /// The sum of each column over the shared items.
+    /// Returns the sum of each column over the shared items.
     fn sums(&self) -> Vec<i64> {
         let columns = self.plan.request().output.columns();
         let of = |role| (0..columns.of(role)).map(move |column| (role, column));
@@ -263,7 +263,7 @@ impl SyntheticTable<'_> {
         self.found.fetch_add(rows.len() as u64, Ordering::Relaxed);
     }
 
-    /// The rows of a part: those that are the party's alone, and those that are shared.
+    /// Returns the rows of a part: those that are the party's alone, and those that are shared.
     fn rows(&self, part: u32) -> [Range<u32>; 2] {
         let own = Owner::One(self.role);
         let before = self.sets.before[part as usize];

@@ -13,8 +13,8 @@ pub trait Table: Sync {
         None
     }
 
-    /// The party's items in this part, as [`Plan::items`](psijoin_psi::Plan::items) sorts them into
-    /// parts.
+    /// Returns the party's items in this part, as [`Plan::items`](psijoin_psi::Plan::items) sorts
+    /// them into parts.
     ///
     /// # Errors
     /// If they cannot be had.
@@ -67,14 +67,14 @@ impl<'a> InMemory<'a> {
         self.payloads.len().checked_div(items).unwrap_or(0)
     }
 
-    /// All rows that were found.
+    /// Returns all rows that were found.
     pub(crate) fn rows(self) -> Output {
         let items = self.parts.digests().len();
         let found = self.found.into_inner().expect("no panic");
         Output::Rows(output::ascending(found.rows, items))
     }
 
-    /// All rows that were found, with the other party's payloads.
+    /// Returns all rows that were found, with the other party's payloads.
     pub(crate) fn matched(self) -> Output {
         let items = self.parts.digests().len();
         let Matched { rows, payloads } = self.found.into_inner().expect("no panic");

@@ -38,8 +38,8 @@ pub(crate) fn try_send(
     )
 }
 
-/// The masks of encoded numbers or points that have `WORDS` words each: hashes of all of their
-/// bytes.
+/// Returns the masks of encoded numbers or points that have `WORDS` words each: hashes of all of
+/// their bytes.
 pub(crate) fn masks<const WORDS: usize>(
     encoded: &[u8],
     key: &[u8; 32],
@@ -51,7 +51,7 @@ pub(crate) fn masks<const WORDS: usize>(
     length.hash(key, words.as_chunks::<WORDS>().0).collect()
 }
 
-/// The positions of those `masks` that are among `others`, in any order.
+/// Returns the positions of those `masks` that are among `others`, in any order.
 pub(crate) fn find(masks: &[Mask], others: &[Mask], length: MaskLength) -> Vec<u32> {
     let index = MaskIndex::new(masks, length, 0..masks.len() as u32);
     let mut found = Vec::new();

@@ -299,7 +299,7 @@ impl Secret<'_> {
         Ok(received)
     }
 
-    /// The key of the hash to the group.
+    /// Returns the key of the hash to the group.
     fn hash_key(&self, joint_seed: &JointSeed) -> [u8; 32] {
         joint_seed.key("psijoin 2026 dh hash to group")
     }
@@ -321,7 +321,7 @@ struct Powers<'a> {
 }
 
 impl Powers<'_> {
-    /// The masks of the elements' powers.
+    /// Returns the masks of the elements' powers.
     fn masks(&self, elements: &[u8]) -> Result<Vec<Mask>, Error> {
         let powers = self.secret.exponent.power(elements)?;
         let group = self.secret.params.group;

@@ -118,7 +118,7 @@ impl Party for Receiver {
     }
 }
 
-/// The masks of a party's items.
+/// Returns the masks of a party's items.
 fn masks(input: &Input, length: MaskLength) -> Vec<Mask> {
     let key = input.joint_seed.key("psijoin 2026 naive masks");
     let digests = input.items.digests();

@@ -6,7 +6,7 @@ use psijoin_params::public_key::UNIFORM_BITS;
 /// reduced to one.
 pub(crate) const BYTES: usize = UNIFORM_BITS as usize / 8;
 
-/// A keyed hash of each row: BLAKE3's extendable output.
+/// Returns a keyed hash of each row: BLAKE3's extendable output.
 pub(crate) fn hash(key: &[u8; 32], rows: &[[u64; 4]]) -> Vec<[u8; BYTES]> {
     let hash = |row: &[u64; 4]| {
         let mut hasher = blake3::Hasher::new_keyed(key);

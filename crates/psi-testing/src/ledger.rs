@@ -45,7 +45,7 @@ impl MemoryLedger {
         }
     }
 
-    /// The steps that it has, with the names of their runs.
+    /// Returns the steps that it has, with the names of their runs.
     pub fn steps(&self) -> BTreeMap<u32, RunName> {
         let steps = self.lock();
         let of = |(step, known): (&u32, &Step)| Some((*step, known.gave.as_ref()?.1));

@@ -25,7 +25,7 @@ impl Sets {
         }
     }
 
-    /// Every sixteenth item.
+    /// Returns every sixteenth item.
     pub(crate) fn a_sixteenth(self) -> Self {
         let some = |items: Vec<u64>| items.into_iter().filter(|item| item % 16 == 0).collect();
         Self {
@@ -34,7 +34,7 @@ impl Sets {
         }
     }
 
-    /// A request for sets of these sizes.
+    /// Returns a request for sets of these sizes.
     pub fn request(&self, output: OutputKind) -> Request {
         let sizes = Sizes::new(self.sender.len() as u64, self.receiver.len() as u64);
         let sizes = sizes.expect("there are few items");
@@ -96,7 +96,7 @@ impl Sets {
         }
     }
 
-    /// The sums of these columns over the shared items.
+    /// Returns the sums of these columns over the shared items.
     pub(crate) fn sums(&self, columns: Columns) -> Vec<i64> {
         let rows = self.shared_rows();
         let sum = |(role, column): (Role, usize)| {
@@ -117,7 +117,7 @@ impl Sets {
         }
     }
 
-    /// A party's items.
+    /// Returns a party's items.
     fn of(&self, role: Role) -> &[u64] {
         match role {
             Role::Sender => &self.sender,
@@ -125,7 +125,7 @@ impl Sets {
         }
     }
 
-    /// The shared items of a party, with the other one's payloads.
+    /// Returns the shared items of a party, with the other one's payloads.
     fn matched(&self, role: Role, payloads: Payloads) -> Matched {
         let theirs: HashSet<_> = self.of(role.other()).iter().collect();
         let rows = (0..).zip(self.of(role));
@@ -140,7 +140,7 @@ impl Sets {
         }
     }
 
-    /// The receiver's positions that a plain join finds.
+    /// Returns the receiver's positions that a plain join finds.
     pub(crate) fn shared_rows(&self) -> Vec<u32> {
         let senders: HashSet<_> = self.sender.iter().collect();
         let rows = (0..).zip(&self.receiver);
@@ -149,7 +149,7 @@ impl Sets {
     }
 }
 
-/// The payloads of a party's items, one after the other.
+/// Returns the payloads of a party's items, one after the other.
 pub(crate) fn payloads(role: Role, items: &[u64], output: &OutputKind) -> Vec<u8> {
     let payload = |item: &u64| {
         let mut payload = vec![0; output.payload_bytes(role)];
@@ -162,14 +162,14 @@ pub(crate) fn payloads(role: Role, items: &[u64], output: &OutputKind) -> Vec<u8
     items.iter().flat_map(payload).collect()
 }
 
-/// The columns of both parties, the sender's first.
+/// Returns the columns of both parties, the sender's first.
 pub(crate) fn all_columns(columns: Columns) -> impl Iterator<Item = (Role, usize)> {
     [Role::Sender, Role::Receiver]
         .into_iter()
         .flat_map(move |role| (0..columns.of(role)).map(move |column| (role, column)))
 }
 
-/// The number of an item in a column: of either sign, and some of them large.
+/// Returns the number of an item in a column: of either sign, and some of them large.
 pub(crate) fn number(role: Role, column: usize, item: u64) -> i64 {
     let input = [role as u64, column as u64, item].map(u64::to_le_bytes);
     let hash = blake3::hash(input.as_flattened());
@@ -177,7 +177,7 @@ pub(crate) fn number(role: Role, column: usize, item: u64) -> i64 {
     i64::from_le_bytes(*first) >> (17 + 13 * column)
 }
 
-/// The numbers of a party's items.
+/// Returns the numbers of a party's items.
 pub(crate) fn columns(role: Role, items: &[u64], output: &OutputKind) -> Vec<Vec<i64>> {
     let column = |column| {
         let numbers = items.iter().map(|item| number(role, column, *item));

@@ -21,8 +21,8 @@ pub struct Subject {
 }
 
 impl Subject {
-    /// A protocol that needs nothing else said: an item costs microseconds, a message holds a
-    /// thousand items or so, and the sender's masks are sorted.
+    /// Returns a protocol that needs nothing else said: an item costs microseconds, a message holds
+    /// a thousand items or so, and the sender's masks are sorted.
     pub fn new(protocol: &'static Protocol) -> Self {
         Self {
             protocol,
@@ -134,7 +134,7 @@ impl Subject {
         }
     }
 
-    /// The plan of a request that must be possible.
+    /// Returns the plan of a request that must be possible.
     pub(crate) fn plan(&self, request: &Request) -> Plan {
         self.try_plan(request).expect("it can be planned")
     }
@@ -216,7 +216,7 @@ impl Units {
         Self { lists, ..self }
     }
 
-    /// The units of a message.
+    /// Returns the units of a message.
     pub(crate) fn of(self, plan: &Plan, message: &[u8]) -> Vec<Vec<bool>> {
         let (lists, part_bits) = ((self.lists)(plan) as usize, (self.part_bits)(plan) as usize);
         let bits: Vec<bool> = message
@@ -234,7 +234,7 @@ impl Units {
     }
 }
 
-/// The value of a plan's parameter.
+/// Returns the value of a plan's parameter.
 ///
 /// # Panics
 /// If it has none of this name.

@@ -32,7 +32,7 @@ pub fn assert_all_is_uniform(plan: &Plan) {
     assert_last_are_uniform(received, plan.cost().online.receiver_bytes);
 }
 
-/// The messages of either party, sender first, if no items are shared.
+/// Returns the messages of either party, sender first, if no items are shared.
 fn sent_if_none_are_shared(plan: &Plan) -> [Vec<Vec<u8>>; 2] {
     let sizes = plan.request().sizes;
     let [senders, receivers] = [sizes.sender() as u32, sizes.receiver() as u32];
@@ -56,7 +56,7 @@ fn assert_last_are_uniform(messages: Vec<Vec<u8>>, bytes: u64) {
     assert_uniform(online.iter().map(|byte| usize::from(byte >> 4)));
 }
 
-/// The masks that are the last of these messages.
+/// Returns the masks that are the last of these messages.
 fn sent_masks(masks: SortedMasks, messages: Vec<Vec<u8>>) -> Vec<u128> {
     let mut coded = masks.coded_bytes() as usize;
     let mut first = messages.len();

@@ -47,7 +47,7 @@ impl Layout {
         Ok(Self { shape, security })
     }
 
-    /// The messages that carry it: one for each bin.
+    /// Returns the messages that carry it: one for each bin.
     pub(crate) fn bins(&self) -> Chunks {
         Chunks {
             total: self.shape.bins as usize,
@@ -65,7 +65,7 @@ impl Layout {
         (self.shape.len() * V::BYTES) as u64
     }
 
-    /// The lengths of the messages.
+    /// Returns the lengths of the messages.
     pub(crate) fn messages<V: Element>(&self) -> impl Iterator<Item = usize> {
         let bin_bytes = self.bin_bytes::<V>();
         self.bins().message_lengths(move |_| bin_bytes)
@@ -141,7 +141,7 @@ impl<'a> Inputs<'a> {
 /// output, and a function does with the probability that two digests are equal.
 pub(crate) const CIPHERS: &str = "ciphers unlike functions";
 
-/// A bound on that event, for the items of both parties together.
+/// Returns a bound on that event, for the items of both parties together.
 pub(crate) fn ciphers(items: u64, digest_bytes: usize) -> Log2Prob {
     match digest_bytes {
         16 => digest::collision_among(items, 16).times(RowHasher::CIPHERS as u128),

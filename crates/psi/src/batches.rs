@@ -15,8 +15,8 @@ pub trait Batches: Sync {
     /// Returns the number of batches.
     fn batches(&self) -> usize;
 
-    /// The items of a batch, digested as [`Plan::items`] does. Each batch is asked for once, one
-    /// after the other.
+    /// Returns the items of a batch, digested as [`Plan::items`] does. Each batch is asked for
+    /// once, one after the other.
     ///
     /// # Errors
     /// If they cannot be had.

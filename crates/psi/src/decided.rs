@@ -13,7 +13,7 @@ use crate::{
 /// Bytes of a digest. Nothing here depends on it.
 const DIGEST_BYTES: usize = 16;
 
-/// The plan of a protocol, if the result of this request follows from the sizes.
+/// Returns the plan of a protocol, if the result of this request follows from the sizes.
 pub(crate) fn plan(info: &'static Info, request: &Request) -> Option<Plan> {
     let derived = Derived {
         info,

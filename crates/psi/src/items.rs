@@ -87,7 +87,7 @@ impl Items {
         }
     }
 
-    /// The part of each item; nothing if there are no parts.
+    /// Returns the part of each item; nothing if there are no parts.
     pub fn parts(&self) -> &[u16] {
         &self.parts
     }
@@ -127,12 +127,12 @@ impl Items {
         self.digests().digest_bytes()
     }
 
-    /// The digests.
+    /// Returns the digests.
     pub fn digests(&self) -> Digests<'_> {
         self.digests.as_digests()
     }
 
-    /// The digests at these positions as words, short ones padded with zeros.
+    /// Returns the digests at these positions as words, short ones padded with zeros.
     pub fn rows(&self, positions: impl Iterator<Item = u32>) -> Vec<[u64; 4]> {
         let digests = self.digests();
         positions.map(|i| digests.words(i as usize)).collect()
@@ -149,8 +149,8 @@ impl From<DigestVec> for Items {
     }
 }
 
-/// The length of the shortest digests that are all different, within an eighth of the failure
-/// budget.
+/// Returns the length of the shortest digests that are all different, within an eighth of the
+/// failure budget.
 ///
 /// # Errors
 /// If there are none.

@@ -80,7 +80,7 @@ pub fn keeping(
     output
 }
 
-/// The name of a run, as either party makes it.
+/// Returns the name of a run, as either party makes it.
 fn name(role: Role, passed: &SoFar) -> RunName {
     let [senders, receivers] = match role {
         Role::Sender => [passed.said, passed.heard],

@@ -32,7 +32,7 @@ impl MaskParams {
         self.base.request.sizes
     }
 
-    /// The derived parameters of a protocol that has no others.
+    /// Returns the derived parameters of a protocol that has no others.
     pub fn parameters(&self) -> Vec<Parameter> {
         parameters(&[("mask bits", self.masks.bits.into())])
     }

@@ -23,8 +23,8 @@ pub struct MaskLength {
 }
 
 impl MaskLength {
-    /// The shortest masks that agree by chance in none of `comparisons` pairs of different items,
-    /// within half of the failure budget.
+    /// Returns the shortest masks that agree by chance in none of `comparisons` pairs of different
+    /// items, within half of the failure budget.
     pub fn derive(comparisons: u128, budget: &mut FailureBudget) -> Result<Self, Error> {
         let bits = mask::bits(comparisons, budget.share(0.5))?;
         budget.charge("mask collision", mask::collision(comparisons, bits))?;
@@ -46,7 +46,7 @@ impl MaskLength {
         sorted
     }
 
-    /// The masks of these rows: a keyed hash of each, cut.
+    /// Returns the masks of these rows: a keyed hash of each, cut.
     pub fn hash<const ROW: usize>(
         self,
         key: &[u8; 32],
@@ -87,7 +87,7 @@ impl MaskLength {
         message.extend_from_slice(&pending.to_le_bytes()[..pending_bits.div_ceil(8) as usize]);
     }
 
-    /// The `count` masks at the start of what [`pack`](Self::pack) wrote.
+    /// Returns the `count` masks at the start of what [`pack`](Self::pack) wrote.
     ///
     /// # Panics
     /// If the bytes are fewer.
@@ -224,7 +224,7 @@ impl<'a> MaskIndex<'a> {
         (slot + 1) & (self.slots.len() - 1)
     }
 
-    /// The topmost bits: the lowest ones say where the search begins.
+    /// Returns the topmost bits: the lowest ones say where the search begins.
     fn tag(&self, mask: Mask) -> u32 {
         (mask >> self.length.bits.saturating_sub(32)) as u32
     }

@@ -14,7 +14,7 @@ pub struct Ots {
 }
 
 impl Ots {
-    /// The setup.
+    /// Returns the setup.
     pub fn setup(self) -> Conversation {
         // Both speak at once in the base OTs, which are all of IKNP's setup. Silent OT's receiver
         // goes on.
@@ -30,14 +30,14 @@ impl Ots {
             .says(self.sender.other(), of_receiver - base)
     }
 
-    /// A call for `count` OTs of random choices.
+    /// Returns a call for `count` OTs of random choices.
     pub fn random(self, count: usize) -> Conversation {
         Conversation::default()
             .says(self.sender.other(), self.extension.receiver_bytes(count))
             .says(self.sender, self.extension.sender_bytes(count))
     }
 
-    /// A call for `count` OTs of given choices.
+    /// Returns a call for `count` OTs of given choices.
     pub fn chosen(self, count: usize) -> Conversation {
         let random = self.extension.receiver_bytes(count);
         let corrections = self.extension.chosen_receiver_bytes(count) - random;
@@ -55,7 +55,7 @@ mod tests {
     use super::*;
     use crate::Traffic;
 
-    /// A setup, a call for random choices and two for given ones.
+    /// Returns a setup, a call for random choices and two for given ones.
     fn measured(extension: Extension, count: usize) -> Traffic {
         let (sender, mut receiver) = memory::pair();
         let (mut sender, counters) = counted(sender);

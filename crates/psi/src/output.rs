@@ -28,7 +28,7 @@ pub enum OutputKind {
 }
 
 impl OutputKind {
-    /// The columns of numbers that the parties bring.
+    /// Returns the columns of numbers that the parties bring.
     pub fn columns(&self) -> Columns {
         match self {
             Self::Rows | Self::Payloads(_) | Self::Count | Self::Threshold(_) => Columns::NONE,
@@ -278,8 +278,8 @@ impl fmt::Debug for Matched {
 }
 
 impl Output {
-    /// The rows of a receiver of `items` items, from the positions that it found, in any order
-    /// and perhaps more than once.
+    /// Returns the rows of a receiver of `items` items, from the positions that it found, in any
+    /// order and perhaps more than once.
     pub fn rows(found: impl IntoIterator<Item = u32>, items: usize) -> Self {
         Self::Rows(ascending(found, items))
     }

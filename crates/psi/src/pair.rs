@@ -94,7 +94,7 @@ pub fn run<'a>(
     })
 }
 
-/// A pool of one thread.
+/// Returns a pool of one thread.
 ///
 /// # Panics
 /// If the operating system gives none.

@@ -87,8 +87,8 @@ const AHEAD: usize = 16;
 /// Elements that a task collects.
 const CHUNK: usize = 1 << 14;
 
-/// The pairs of items whose masks must differ for a run to succeed. That their keys differ is
-/// charged to the budget.
+/// Returns the pairs of items whose masks must differ for a run to succeed. That their keys differ
+/// is charged to the budget.
 ///
 /// # Errors
 /// If the budget does not allow it.
@@ -146,7 +146,7 @@ struct Shared<'a> {
 }
 
 impl Shared<'_> {
-    /// The numbers of what is shared of these masks.
+    /// Returns the numbers of what is shared of these masks.
     fn numbers(&self, masks: Range<usize>) -> Range<usize> {
         let number_of = |rank| self.ranks.partition_point(|other| (*other as usize) < rank);
         number_of(masks.start)..number_of(masks.end)
@@ -180,7 +180,7 @@ impl Delivery {
         sealed_bytes(self.bytes(Role::Sender))
     }
 
-    /// The messages of step 2, none if there are no payloads.
+    /// Returns the messages of step 2, none if there are no payloads.
     fn sealed(&self) -> Chunks {
         let items = match self.bytes(Role::Sender) {
             0 => 0,
@@ -189,7 +189,7 @@ impl Delivery {
         chunks(items, self.sealed_bytes())
     }
 
-    /// The messages of step 5, none if there are no payloads.
+    /// Returns the messages of step 5, none if there are no payloads.
     fn returned(&self) -> Chunks {
         let bytes = self.bytes(Role::Receiver);
         let items = match bytes {
@@ -199,7 +199,7 @@ impl Delivery {
         chunks(items, bytes)
     }
 
-    /// The sender's steps.
+    /// Returns the sender's steps.
     ///
     /// # Errors
     /// If the channel breaks, or the receiver claims what it does not have.
@@ -314,7 +314,7 @@ impl Delivery {
         Ok(arranged.payloads)
     }
 
-    /// The receiver's steps.
+    /// Returns the receiver's steps.
     ///
     /// # Errors
     /// If the channel breaks, the peer sent something that is not masks, or luck fails.
@@ -444,7 +444,7 @@ fn up_to(numbers: Range<usize>, end: usize) -> Range<usize> {
     numbers.start.min(end)..numbers.end.min(end)
 }
 
-/// The elements at these places, which are anywhere.
+/// Returns the elements at these places, which are anywhere.
 fn at<T: Copy>(elements: &[T], places: &[u32]) -> impl ExactSizeIterator<Item = T> {
     places.iter().enumerate().map(|(i, place)| {
         if let Some(later) = places.get(i + AHEAD) {
@@ -465,8 +465,8 @@ fn gathered<T: Pod + Send + Sync>(elements: &[T], places: &[u32]) -> Buffer<T> {
     gathered
 }
 
-/// The payload of the i-th of these positions, of `bytes` bytes. The positions that follow should
-/// be asked for next.
+/// Returns the payload of the i-th of these positions, of `bytes` bytes. The positions that follow
+/// should be asked for next.
 fn payload_at<'a>(payloads: &'a [u8], positions: &[u32], i: usize, bytes: usize) -> &'a [u8] {
     let start_of = |position: u32| position as usize * bytes;
     if let Some(later) = positions.get(i + AHEAD) {

@@ -54,8 +54,8 @@ pub struct Parts {
 }
 
 impl Parts {
-    /// A party's items: digests under the seed that both parties agreed on after both had fixed
-    /// their sets, and the part of each.
+    /// Returns a party's items: digests under the seed that both parties agreed on after both had
+    /// fixed their sets, and the part of each.
     pub fn items(&self, fingerprints: &[Fingerprint], joint_seed: &JointSeed) -> Items {
         let digest_bytes = self.plan.digest_bytes();
         Items::digest_in_parts(fingerprints, joint_seed, digest_bytes, self.shape.parts)
@@ -145,13 +145,13 @@ impl Plan {
         self.places
     }
 
-    /// The parts that it runs in, if they are more than one.
+    /// Returns the parts that it runs in, if they are more than one.
     pub fn parts(&self) -> Option<&Arc<Parts>> {
         self.parts.as_ref()
     }
 
-    /// A party's items as this plan takes them: digests under the seed that both parties agreed on
-    /// after both had fixed their sets, and the part of each item if there are parts.
+    /// Returns a party's items as this plan takes them: digests under the seed that both parties
+    /// agreed on after both had fixed their sets, and the part of each item if there are parts.
     pub fn items(&self, fingerprints: &[Fingerprint], joint_seed: &JointSeed) -> Items {
         match &self.parts {
             None => Items::digest(fingerprints, joint_seed, self.digest_bytes()),
@@ -166,7 +166,7 @@ impl Plan {
         }
     }
 
-    /// The protocol that made it.
+    /// Returns the protocol that made it.
     pub fn info(&self) -> &'static Info {
         self.derived.info
     }
@@ -176,12 +176,12 @@ impl Plan {
         &self.derived.base.request
     }
 
-    /// The derived parameters.
+    /// Returns the derived parameters.
     pub fn parameters(&self) -> &[Parameter] {
         &self.derived.parameters
     }
 
-    /// The failure events, and how likely each is at most.
+    /// Returns the failure events, and how likely each is at most.
     pub fn budget(&self) -> &FailureBudget {
         &self.derived.base.budget
     }
@@ -191,7 +191,7 @@ impl Plan {
         self.derived.dialogue.cost()
     }
 
-    /// All that is said in a run whose result is not withheld.
+    /// Returns all that is said in a run whose result is not withheld.
     pub fn dialogue(&self) -> &Dialogue {
         &self.derived.dialogue
     }
@@ -210,7 +210,7 @@ impl Plan {
         self.refusal.map_or(Ok(()), |why| Err(Error::Misuse(why)))
     }
 
-    /// A digest of protocol, request and parameters: equal on both sides, or the run would
+    /// Returns a digest of protocol, request and parameters: equal on both sides, or the run would
     /// not make sense.
     pub fn digest(&self) -> [u8; 32] {
         let mut hasher = blake3::Hasher::new_derive_key("psijoin 2026 plan");

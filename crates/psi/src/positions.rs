@@ -40,7 +40,7 @@ impl PositionSet {
         }
     }
 
-    /// The bits, in this many bytes.
+    /// Returns the bits, in this many bytes.
     pub(crate) fn to_bytes(&self, count: usize) -> Vec<u8> {
         let bytes = self.words.iter().flat_map(|word| word.to_le_bytes());
         bytes.take(count).collect()
@@ -65,7 +65,7 @@ impl PositionSet {
         }
     }
 
-    /// All of them, ascending.
+    /// Returns all of them, ascending.
     pub(crate) fn ascending(&self) -> Vec<u32> {
         let mut positions = Vec::with_capacity(self.len());
         self.for_each(|position| positions.push(position));

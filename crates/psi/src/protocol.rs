@@ -69,8 +69,8 @@ enum Derive {
 }
 
 impl Protocol {
-    /// A protocol that finds rows. `derive` makes the plan for a request whose result does not
-    /// follow from the sizes, so neither set is empty.
+    /// Returns a protocol that finds rows. `derive` makes the plan for a request whose result does
+    /// not follow from the sizes, so neither set is empty.
     pub const fn new(info: &'static Info, derive: fn(&Request) -> Result<Plan, Error>) -> Self {
         Self {
             info,
@@ -110,8 +110,8 @@ impl Protocol {
         self.info
     }
 
-    /// The protocol that a request is planned with: itself, unless it chooses among others, as
-    /// `auto` does.
+    /// Returns the protocol that a request is planned with: itself, unless it chooses among others,
+    /// as `auto` does.
     pub fn chosen(&'static self, request: &Request) -> &'static Protocol {
         match self.derive {
             Derive::Own(_) => self,

@@ -17,7 +17,7 @@ pub enum Role {
 }
 
 impl Role {
-    /// The role of the other party.
+    /// Returns the role of the other party.
     pub fn other(self) -> Self {
         match self {
             Self::Sender => Self::Receiver,
@@ -69,7 +69,7 @@ pub struct Request {
 }
 
 impl Request {
-    /// The receiver's shared rows, at the default security level.
+    /// Returns the receiver's shared rows, at the default security level.
     ///
     /// # Errors
     /// If a set is larger than [`Sizes::MAX_ITEMS`].
@@ -78,7 +78,7 @@ impl Request {
         Ok(Self::of(sizes, Security::default()))
     }
 
-    /// The receiver's shared rows, for these sizes, at this security level.
+    /// Returns the receiver's shared rows, for these sizes, at this security level.
     pub fn of(sizes: Sizes, security: Security) -> Self {
         Self {
             sizes,
@@ -119,7 +119,7 @@ impl Request {
             || matches!(self.output, OutputKind::Threshold(least) if least == 0 || least > most)
     }
 
-    /// The statistical failure of a run that was planned for this.
+    /// Returns the statistical failure of a run that was planned for this.
     pub fn bad_luck(&self, what: &'static str) -> Error {
         Error::BadLuck(what, self.security.statistical_bits())
     }

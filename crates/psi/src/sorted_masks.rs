@@ -86,7 +86,7 @@ impl SortedMasks {
         self.count as u128 + highest
     }
 
-    /// The messages of the upper parts, byte by byte.
+    /// Returns the messages of the upper parts, byte by byte.
     fn upper_messages(self) -> Chunks {
         Chunks {
             total: self.upper_bits().div_ceil(8) as usize,
@@ -94,7 +94,8 @@ impl SortedMasks {
         }
     }
 
-    /// The messages of the lower parts, mask by mask. They are empty, and not sent, if l is 0.
+    /// Returns the messages of the lower parts, mask by mask. They are empty, and not sent, if l
+    /// is 0.
     fn lower_messages(self) -> Chunks {
         Chunks {
             total: self.count,
@@ -102,7 +103,7 @@ impl SortedMasks {
         }
     }
 
-    /// The mask of a hash: ⌊hash·M / 2^128⌋.
+    /// Returns the mask of a hash: ⌊hash·M / 2^128⌋.
     #[inline]
     pub fn mask(self, hash: u128) -> u128 {
         let halves = |number: u128| (number as u64, (number >> 64) as u64);
@@ -113,13 +114,13 @@ impl SortedMasks {
         product(a1, b1) + (middle >> 64) + (u128::from(carry) << 64)
     }
 
-    /// The upper part of a mask.
+    /// Returns the upper part of a mask.
     #[inline]
     fn upper(self, mask: u128) -> usize {
         mask.checked_shr(self.low_bits).unwrap_or(0) as usize
     }
 
-    /// The first 32 bits of a mask, where each has as many bits as M.
+    /// Returns the first 32 bits of a mask, where each has as many bits as M.
     #[inline]
     fn prefix(self, mask: u128) -> u32 {
         (mask << self.range.leading_zeros() >> 96) as u32

@@ -23,7 +23,7 @@ pub fn send(channel: &mut Channel, items: &[impl AsRef<[u8]>]) -> Result<(), Joi
     Join::default().send(channel, items, &[]).map(drop)
 }
 
-/// The positions, ascending, of the items that the peer, which calls [`send`], has too.
+/// Returns the positions, ascending, of the items that the peer, which calls [`send`], has too.
 ///
 /// # Errors
 /// As [`Join::receive`].
@@ -213,7 +213,7 @@ impl Join {
     }
 }
 
-/// A collision-resistant hash of each item.
+/// Returns a collision-resistant hash of each item.
 fn fingerprints(items: &[impl AsRef<[u8]>]) -> Result<Vec<Fingerprint>, JoinError> {
     let hash =
         |item: &_| blake3::derive_key("psijoin 2026 item of the library", AsRef::as_ref(item));

@@ -100,9 +100,9 @@ pub enum Order {
     Money,
 }
 
-/// The [shipped](Calibration::shipped) calibration, made as fast as this machine by two small runs,
-/// which take about a second: of `dh` for the protocols that compute with points and large numbers,
-/// of `rr22` for the others.
+/// Returns the [shipped](Calibration::shipped) calibration, made as fast as this machine by two
+/// small runs, which take about a second: of `dh` for the protocols that compute with points and
+/// large numbers, of `rr22` for the others.
 ///
 /// # Errors
 /// As [`psijoin_forecast::measure`].
@@ -131,7 +131,7 @@ fn slowness(calibration: &Calibration, protocol: &Protocol, items: u64) -> Resul
     Ok(measured / prediction.computing())
 }
 
-/// Every protocol: the estimates, the best first, and the others with what is in their way.
+/// Returns every protocol: the estimates, the best first, and the others with what is in their way.
 pub fn compare(
     request: &Request,
     conditions: &Conditions<'_>,
@@ -204,8 +204,8 @@ fn planned(protocol: &'static Protocol, request: &Request) -> Result<Plan, Obsta
     Ok(plan)
 }
 
-/// The memory that the parties need. Where it is not predicted, as one run is far larger than all
-/// that were measured, it is in proportion to the largest of these.
+/// Returns the memory that the parties need. Where it is not predicted, as one run is far larger
+/// than all that were measured, it is in proportion to the largest of these.
 fn needed(plan: &Plan, predicted: [Option<f64>; 2], calibration: &Calibration) -> [u64; 2] {
     let request = plan.request();
     let profile = calibration.profile(plan.info().name, &request.output);

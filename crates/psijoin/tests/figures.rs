@@ -103,7 +103,7 @@ fn rr22_beside_volepsi() {
     check("volepsi.svg", &chart.svg(Medium::File));
 }
 
-/// The least number of milliseconds in a cell such as "388, 418, 438" or "1,336 – 1,437".
+/// Returns the least number of milliseconds in a cell such as "388, 418, 438" or "1,336 – 1,437".
 fn least(cell: &str) -> f64 {
     let numbers = cell.split([' ', '–']).map(|number| {
         let digits = number.replace(',', "");
@@ -112,7 +112,7 @@ fn least(cell: &str) -> f64 {
     numbers.fold(f64::INFINITY, f64::min)
 }
 
-/// The number in "2^20, malicious".
+/// Returns the number in "2^20, malicious".
 fn items(cell: &str) -> f64 {
     let log = cell.trim_start_matches("2^").split(',').next();
     log.expect("a size").parse().map(f64::exp2).expect("a size")

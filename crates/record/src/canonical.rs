@@ -9,7 +9,7 @@ use crate::Error;
 /// The largest whole number that every reader of JSON takes for what it is.
 const MAX_NUMBER: u64 = (1 << 53) - 1;
 
-/// The canonical text of a value, which holds whole numbers only.
+/// Returns the canonical text of a value, which holds whole numbers only.
 ///
 /// # Errors
 /// [`Error::Number`] if a number is too large, and [`Error::Unprintable`] if a text has characters

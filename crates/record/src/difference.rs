@@ -45,7 +45,7 @@ impl Document {
     }
 }
 
-/// All values of a document that have no parts, by their places.
+/// Returns all values of a document that have no parts, by their places.
 fn fields(document: &Document) -> BTreeMap<String, String> {
     let document = serde_json::to_value(document).expect("records are plain data");
     let mut fields = BTreeMap::new();

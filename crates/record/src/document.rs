@@ -48,7 +48,7 @@ impl Document {
         self.to_sign().map(drop)
     }
 
-    /// The text that both parties sign.
+    /// Returns the text that both parties sign.
     pub(crate) fn to_sign(&self) -> Result<String, Error> {
         let PerParty { receiver, sender } = &self.parties;
         if receiver.key == sender.key {
@@ -91,7 +91,7 @@ impl Side {
     /// Both.
     pub const BOTH: [Self; 2] = [Self::Receiver, Self::Sender];
 
-    /// The other one.
+    /// Returns the other one.
     pub fn other(self) -> Self {
         match self {
             Self::Receiver => Self::Sender,

@@ -6,7 +6,7 @@ use crate::{
     Column, Document, FORMAT, Outcome, Party, PerParty, Protocol, Side, Terms, failure_bits,
 };
 
-/// A document of two parties that can sign it.
+/// Returns a document of two parties that can sign it.
 pub(crate) fn document(sender: &Identity, receiver: &Identity) -> Document {
     let map = |entries: &[(&str, &str)]| {
         let entries = entries.iter();

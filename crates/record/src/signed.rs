@@ -82,7 +82,7 @@ impl SignedRecord {
         }
     }
 
-    /// The text to keep: the only one that stands for this record.
+    /// Returns the text to keep: the only one that stands for this record.
     pub fn to_text(&self) -> String {
         let text = canonical::text(&self.0);
         text.expect("the document's numbers were small enough to be signed") + "\n"
@@ -132,7 +132,7 @@ mod tests {
         [(); 2].map(|()| Identity::generate().unwrap())
     }
 
-    /// A record that both of these have signed.
+    /// Returns a record that both of these have signed.
     fn signed(document: Document, sender: &Identity, receiver: &Identity) -> Unverified {
         let text = canonical::text(&document).unwrap();
         Unverified {

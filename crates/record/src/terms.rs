@@ -23,7 +23,7 @@ pub struct Terms {
 }
 
 impl Terms {
-    /// The terms with this text.
+    /// Returns the terms with this text.
     ///
     /// # Errors
     /// [`Error::EmptyTerms`] and [`Error::LongTerms`].

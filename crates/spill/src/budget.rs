@@ -22,7 +22,7 @@ struct Shared {
 }
 
 impl Budget {
-    /// A budget of this many bytes.
+    /// Returns a budget of this many bytes.
     pub fn new(bytes: u64) -> Self {
         Self(Arc::new(Shared {
             limit: bytes,
@@ -32,22 +32,23 @@ impl Budget {
         }))
     }
 
-    /// A budget that is never exceeded: nothing is spilled.
+    /// Returns a budget that is never exceeded: nothing is spilled.
     pub fn unlimited() -> Self {
         Self::new(u64::MAX)
     }
 
-    /// The bytes that are allowed.
+    /// Returns the bytes that are allowed.
     pub fn limit(&self) -> u64 {
         self.0.limit
     }
 
-    /// The bytes that stores hold now, what they have reserved for records to come among them.
+    /// Returns the bytes that stores hold now, what they have reserved for records to come among
+    /// them.
     pub fn used(&self) -> u64 {
         self.0.used.load(Ordering::Relaxed)
     }
 
-    /// The bytes that stores have written to disk so far, those that are gone included.
+    /// Returns the bytes that stores have written to disk so far, those that are gone included.
     pub fn spilled(&self) -> u64 {
         self.0.spilled.load(Ordering::Relaxed)
     }
@@ -99,8 +100,8 @@ impl Budget {
         Ok(())
     }
 
-    /// The partition that holds most of all stores, claimed for the caller; `None` if all that hold
-    /// anything are claimed.
+    /// Returns the partition that holds most of all stores, claimed for the caller; `None` if all
+    /// that hold anything are claimed.
     fn largest(&self) -> Option<(Arc<Partitions>, usize)> {
         let stores = self.0.stores.lock().expect("no panic");
         let stores = stores.iter().filter_map(Weak::upgrade);

@@ -33,7 +33,7 @@ impl SpillFile {
         self.bytes.load(Ordering::Relaxed)
     }
 
-    /// A place at its end for this many bytes.
+    /// Returns a place at its end for this many bytes.
     pub(crate) fn place(&self, bytes: usize) -> u64 {
         self.bytes.fetch_add(bytes as u64, Ordering::Relaxed)
     }
@@ -88,7 +88,7 @@ impl SpillFile {
         }
     }
 
-    /// The file, once something was spilled.
+    /// Returns the file, once something was spilled.
     pub(crate) fn file(&self) -> Option<&File> {
         self.file.get()
     }

@@ -18,8 +18,8 @@ impl Folder {
         Self(path.into())
     }
 
-    /// The system's folder for temporary files: `TMPDIR`, or `/tmp`. Some systems hold it in
-    /// memory.
+    /// Returns the system's folder for temporary files: `TMPDIR`, or `/tmp`. Some systems hold it
+    /// in memory.
     pub fn temporary() -> Self {
         Self(env::temp_dir())
     }
@@ -79,7 +79,7 @@ impl Folder {
     }
 }
 
-/// An error of `tempfile` names the folder, as the caller does.
+/// Returns an error of `tempfile` names the folder, as the caller does.
 fn plain(error: io::Error) -> io::Error {
     match error.raw_os_error() {
         Some(code) => io::Error::from_raw_os_error(code),

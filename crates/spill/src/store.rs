@@ -19,8 +19,8 @@ use crate::{
 pub struct Store(Arc<Partitions>);
 
 impl Store {
-    /// An empty store of this many partitions. What is beyond the budget goes to a temporary file
-    /// in the folder.
+    /// Returns an empty store of this many partitions. What is beyond the budget goes to a
+    /// temporary file in the folder.
     ///
     /// # Panics
     /// If records have no bytes or more than 256 KiB, or the operating system gives no randomness.
@@ -112,8 +112,8 @@ impl Store {
         self.0.visit(partition, work)
     }
 
-    /// All records of a partition in the order in which they were appended. They are the caller's,
-    /// and not part of the budget.
+    /// Returns all records of a partition in the order in which they were appended. They are the
+    /// caller's, and not part of the budget.
     ///
     /// # Errors
     /// If they cannot be read, or the disk does not hold what was written.
@@ -222,8 +222,8 @@ impl Partitions {
         self.budget.give_back(content.held());
     }
 
-    /// The partition that holds most, and how much that is; `None` if none holds anything, or all
-    /// are claimed.
+    /// Returns the partition that holds most, and how much that is; `None` if none holds anything,
+    /// or all are claimed.
     pub(crate) fn largest(&self) -> Option<(usize, usize)> {
         let held = |partition: &Partition| partition.held.load(Ordering::Relaxed);
         let (held, partition) = self.partitions.iter().map(held).zip(0..).max()?;
@@ -324,7 +324,8 @@ impl Content {
         self.open.reserve_exact(wanted - len);
     }
 
-    /// The chunks that are in memory, but for the one that is being filled, and their places.
+    /// Returns the chunks that are in memory, but for the one that is being filled, and their
+    /// places.
     fn full(&mut self) -> impl Iterator<Item = (usize, &mut Chunk)> {
         let chunks = self.chunks.iter_mut().enumerate();
         chunks.filter(|(_, chunk)| matches!(chunk, Chunk::InMemory(_)))

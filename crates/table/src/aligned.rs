@@ -80,7 +80,7 @@ pub struct AlignedRows<'a> {
 }
 
 impl<'a> AlignedRows<'a> {
-    /// The first rows of shared keys, and their ranks.
+    /// Returns the first rows of shared keys, and their ranks.
     pub(crate) fn new(rows: PartnerRows<'a>, ranked: Vec<Ranked>) -> Self {
         Self {
             rows,
@@ -101,7 +101,7 @@ pub(crate) struct Ranked {
     row: u32,
 }
 
-/// The ranks of `count` shared keys, given the fingerprint and the first row of each.
+/// Returns the ranks of `count` shared keys, given the fingerprint and the first row of each.
 pub(crate) fn ranked(
     key: &[u8; 32],
     count: usize,
@@ -131,7 +131,7 @@ fn words(fingerprint: &[u8; 32]) -> [u64; 4] {
     std::array::from_fn(|word| u64::from_le_bytes(words[word]))
 }
 
-/// The position of each row among the ranks, in the order of rows.
+/// Returns the position of each row among the ranks, in the order of rows.
 fn positions(mut ranked: Vec<Ranked>) -> Vec<u32> {
     parallel::sort_unstable(&mut ranked);
     let mut placed: Vec<(u32, u32)> = ranked.iter().map(|shared| shared.row).zip(0..).collect();

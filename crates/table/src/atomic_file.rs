@@ -167,7 +167,7 @@ impl Staged {
     }
 }
 
-/// The file that `path` leads to, or the place of a new one, without links.
+/// Returns the file that `path` leads to, or the place of a new one, without links.
 fn target(path: &Path, existing: Existing) -> io::Result<PathBuf> {
     let no_file = |reason| Err(io::Error::new(io::ErrorKind::InvalidInput, reason));
     match fs::metadata(path) {

@@ -33,8 +33,8 @@ pub(crate) fn civil(days: i64) -> (i64, i64, i64) {
     (year, month, day)
 }
 
-/// The days from 1970-01-01 to a date in the Gregorian calendar, by the inverse of [`civil`];
-/// `None` if there is no such date. The year must have at most 12 digits.
+/// Returns the days from 1970-01-01 to a date in the Gregorian calendar, by the inverse of
+/// [`civil`]; `None` if there is no such date. The year must have at most 12 digits.
 pub(crate) fn days(year: i64, month: i64, day: i64) -> Option<i64> {
     let year_from_march = year - i64::from(month <= 2);
     let era = year_from_march.div_euclid(400);

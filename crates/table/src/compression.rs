@@ -28,7 +28,7 @@ impl fmt::Display for Compression {
 }
 
 impl Compression {
-    /// The compression that a file name's ending stands for, in upper or lower case.
+    /// Returns the compression that a file name's ending stands for, in upper or lower case.
     pub(crate) fn of_ending(path: &Path) -> Option<Self> {
         let ending = path.extension()?.to_str()?.to_ascii_lowercase();
         Some(match ending.as_str() {
@@ -38,7 +38,8 @@ impl Compression {
         })
     }
 
-    /// The compression that the first bytes show. Neither is UTF-8: no text begins like that.
+    /// Returns the compression that the first bytes show. Neither is UTF-8: no text begins like
+    /// that.
     pub(crate) fn of_beginning(bytes: &[u8]) -> Option<Self> {
         match bytes {
             [0x1f, 0x8b, ..] => Some(Self::Gzip),
@@ -50,7 +51,7 @@ impl Compression {
         }
     }
 
-    /// The ending of file names that stands for it.
+    /// Returns the ending of file names that stands for it.
     pub(crate) fn ending(self) -> &'static str {
         match self {
             Self::Gzip => ".gz",
@@ -58,7 +59,7 @@ impl Compression {
         }
     }
 
-    /// The program that can check a file.
+    /// Returns the program that can check a file.
     pub(crate) fn program(self) -> &'static str {
         match self {
             Self::Gzip => "gzip",

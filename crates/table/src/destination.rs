@@ -558,8 +558,8 @@ impl StagedRows {
         self.rows
     }
 
-    /// The rows, in order, and their columns, if they are [in memory](Destination::in_memory), or
-    /// [their numbers](Destination::row_numbers).
+    /// Returns the rows, in order, and their columns, if they are [in
+    /// memory](Destination::in_memory), or [their numbers](Destination::row_numbers).
     pub fn into_batches(self) -> Option<(SchemaRef, Vec<RecordBatch>)> {
         match self.staged {
             Staged::Memory(schema, batches) => Some((schema, batches)),
@@ -581,8 +581,8 @@ impl StagedRows {
     }
 }
 
-/// A name that none of these columns has: this one, if it is none of theirs, and otherwise with as
-/// many prefixes as it takes.
+/// Returns a name that none of these columns has: this one, if it is none of theirs, and otherwise
+/// with as many prefixes as it takes.
 fn different(name: &str, prefix: &str, columns: &[String]) -> String {
     let mut name = name.to_owned();
     while columns.contains(&name) {

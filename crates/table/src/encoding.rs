@@ -33,8 +33,8 @@ impl Encoding {
     /// UTF-8, with or without a byte order mark.
     pub const UTF_8: Self = Self(UTF_8);
 
-    /// The encoding of a text that begins like this, given what is said about it: that of its byte
-    /// order mark, if there is one. No sensible text in another encoding begins with it.
+    /// Returns the encoding of a text that begins like this, given what is said about it: that of
+    /// its byte order mark, if there is one. No sensible text in another encoding begins with it.
     ///
     /// If UTF-16 is given, in either byte order, the mark decides the order.
     pub(crate) fn of_beginning(
@@ -69,8 +69,8 @@ impl Encoding {
         }
     }
 
-    /// The kind of UTF-16 that a text in ASCII characters without a byte order mark may be, if it
-    /// begins like this. It is UTF-8 too, with a NUL at every second place.
+    /// Returns the kind of UTF-16 that a text in ASCII characters without a byte order mark may be,
+    /// if it begins like this. It is UTF-8 too, with a NUL at every second place.
     pub(crate) fn unmarked_utf_16(beginning: &[u8]) -> Option<Self> {
         match *beginning {
             [first, 0, second, 0, ..] if first != 0 && second != 0 => Some(Self(UTF_16LE)),
@@ -99,7 +99,7 @@ impl Encoding {
         })
     }
 
-    /// The bytes that were decoded to this text.
+    /// Returns the bytes that were decoded to this text.
     ///
     /// # Panics
     /// May panic if the text was not decoded from this encoding.
@@ -108,7 +108,7 @@ impl Encoding {
         bytes.expect("what was decoded is encoded by the same bytes")
     }
 
-    /// The text in this encoding; `None` if it has a character that the encoding lacks.
+    /// Returns the text in this encoding; `None` if it has a character that the encoding lacks.
     pub(crate) fn try_encode(self, text: &str) -> Option<Cow<'_, [u8]>> {
         // `encoding_rs` encodes to UTF-8 in place of UTF-16.
         if self.0 == UTF_16LE {

@@ -55,8 +55,8 @@ impl Format {
         }
     }
 
-    /// The format that a file name's ending stands for, in upper or lower case; for a compressed
-    /// text, the ending before the last.
+    /// Returns the format that a file name's ending stands for, in upper or lower case; for a
+    /// compressed text, the ending before the last.
     pub(crate) fn of_ending(path: &Path) -> Option<Self> {
         let ending = decompressed(path)
             .extension()?
@@ -73,7 +73,7 @@ impl Format {
         })
     }
 
-    /// The format that the first bytes show, if it is not text.
+    /// Returns the format that the first bytes show, if it is not text.
     pub(crate) fn of_beginning(bytes: &[u8]) -> Option<Self> {
         if bytes.starts_with(b"PAR1") || bytes.starts_with(b"PARE") {
             Some(Self::Parquet)
@@ -104,7 +104,7 @@ fn is_old_stream(bytes: &[u8]) -> bool {
     matches!(bytes, [_, _, _, 0, 8..=64, 0, 0, 0, ..]) && bytes[..3] != [0; 3]
 }
 
-/// The name of a file, without the ending that says how it is compressed.
+/// Returns the name of a file, without the ending that says how it is compressed.
 fn decompressed(path: &Path) -> &Path {
     match (Compression::of_ending(path), path.file_stem()) {
         (Some(_), Some(stem)) => Path::new(stem),

@@ -13,8 +13,8 @@ const BEGINNINGS: [char; 8] = ['=', '+', '-', '@', '＝', '＋', '－', '＠'];
 /// What may divide cells where the delimiter is taken for another one.
 const DIVIDERS: [char; 6] = [',', ';', '\t', '|', '\n', '\r'];
 
-/// The text with a single quote before everything that a spreadsheet may take for a formula; `None`
-/// if there is nothing of the kind.
+/// Returns the text with a single quote before everything that a spreadsheet may take for a
+/// formula; `None` if there is nothing of the kind.
 ///
 /// So a quote stands at the beginning of a text that begins as a formula or with a control
 /// character, and before what begins as one behind something that may divide cells. Blanks, quotes

@@ -33,7 +33,7 @@ pub(crate) struct Frame {
 }
 
 impl Frame {
-    /// The rows of a table that errors call `name`.
+    /// Returns the rows of a table that errors call `name`.
     ///
     /// # Errors
     /// If a batch does not have the columns of the schema, or no array can be of a column's type.
@@ -88,7 +88,7 @@ impl Frame {
         rows.clamp(LEAST_PIECE_ROWS, PIECE_ROWS) as usize
     }
 
-    /// The bytes that correspond to this many rows.
+    /// Returns the bytes that correspond to this many rows.
     fn bytes_of(&self, rows: u64) -> u64 {
         let share = u128::from(self.bytes) * u128::from(rows) / u128::from(self.rows.max(1));
         share as u64

@@ -71,7 +71,8 @@ impl Inspection {
     }
 }
 
-/// The fingerprints of the keys that most rows have, two at least, and how many rows have each.
+/// Returns the fingerprints of the keys that most rows have, two at least, and how many rows have
+/// each.
 fn most_frequent(keys: &KeyTable, most: usize) -> HashMap<[u8; 32], u64> {
     let repeated = keys.rows.repeated();
     let repeated = repeated.chunk_by(|(_, a), (_, b)| a == b);

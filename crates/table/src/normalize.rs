@@ -115,8 +115,8 @@ pub enum Rule {
 }
 
 impl Rule {
-    /// The rule's name, without what one side alone has to know: the format of its dates, the
-    /// country of its telephone numbers, the zone of its times.
+    /// Returns the rule's name, without what one side alone has to know: the format of its dates,
+    /// the country of its telephone numbers, the zone of its times.
     pub fn name(&self) -> &'static str {
         match self {
             Self::Trim => "trim",
@@ -144,8 +144,8 @@ impl Rule {
         }
     }
 
-    /// The version of the tables that the rule uses, if they change what it does: white space has
-    /// been the same since Unicode 6.3.
+    /// Returns the version of the tables that the rule uses, if they change what it does: white
+    /// space has been the same since Unicode 6.3.
     fn tables(&self) -> Option<String> {
         match self {
             Self::Lowercase => Some(unicode(char::UNICODE_VERSION)),
@@ -165,7 +165,7 @@ impl Rule {
         }
     }
 
-    /// The rule as it is written on request.
+    /// Returns the rule as it is written on request.
     pub fn named_in_full(&self) -> String {
         let name = self.name();
         match self {
@@ -235,7 +235,7 @@ impl Rule {
         Ok(rules.to_vec())
     }
 
-    /// The column that the rule takes each row's country from.
+    /// Returns the column that the rule takes each row's country from.
     pub(crate) fn country_column(&self) -> Option<&str> {
         match self {
             Self::E164In(column) => Some(column),
@@ -295,7 +295,8 @@ fn unicode<T: fmt::Display>((major, minor, micro): (T, T, T)) -> String {
     format!("Unicode {major}.{minor}.{micro}")
 }
 
-/// A text in lower case, by the rule `of_unicode` unless it is ASCII, where all rules are the same.
+/// Returns a text in lower case, by the rule `of_unicode` unless it is ASCII, where all rules are
+/// the same.
 fn lowercase(text: Cow<'_, str>, of_unicode: impl FnOnce(&str) -> String) -> Cow<'_, str> {
     // Without a branch per byte, so that many are looked at at once.
     let has = |sort: fn(&u8) -> bool| text.bytes().fold(false, |has, byte| has | sort(&byte));

@@ -71,7 +71,7 @@ impl From<&Metadata> for Version {
     }
 }
 
-/// The numbers of the device and of the file on it, where the operating system has such.
+/// Returns the numbers of the device and of the file on it, where the operating system has such.
 #[cfg(unix)]
 fn identity(metadata: &Metadata) -> Option<(u64, u64)> {
     use std::os::unix::fs::MetadataExt;

@@ -28,7 +28,7 @@ enum Bytes {
 }
 
 impl Section {
-    /// The `length` bytes of a file from `start` on.
+    /// Returns the `length` bytes of a file from `start` on.
     pub(crate) fn new(file: Arc<File>, start: u64, length: u64) -> Self {
         Self {
             bytes: Bytes::File(file),

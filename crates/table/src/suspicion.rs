@@ -178,7 +178,7 @@ impl Suspects {
         }
     }
 
-    /// Each sort at each position of the key.
+    /// Returns each sort at each position of the key.
     pub(crate) fn into_sorts(self) -> impl Iterator<Item = (usize, Suspicion, Places)> {
         self.0.into_iter()
     }

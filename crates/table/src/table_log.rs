@@ -41,7 +41,7 @@ impl TableLog {
         folders.find_map(|folder| Some((folder.to_owned(), Self::of(folder)?)))
     }
 
-    /// The log that is in this folder.
+    /// Returns the log that is in this folder.
     pub(crate) fn of(folder: &Path) -> Option<Self> {
         Self::ALL.into_iter().find(|log| log.is_in(folder))
     }

@@ -224,8 +224,8 @@ impl Connection {
         self.peer_address
     }
 
-    /// The key by which the peer has proved who it is; `None` without TLS, and if the key is of
-    /// another kind than those that [`Identity::generate`](crate::Identity::generate) makes.
+    /// Returns the key by which the peer has proved who it is; `None` without TLS, and if the key
+    /// is of another kind than those that [`Identity::generate`](crate::Identity::generate) makes.
     pub fn peer_key(&self) -> Option<PublicKey> {
         self.peer_key
     }

@@ -25,7 +25,7 @@ pub enum Endpoint {
 pub struct Address(String);
 
 impl Address {
-    /// The address as text.
+    /// Returns the address as text.
     pub fn as_str(&self) -> &str {
         &self.0
     }
@@ -144,8 +144,8 @@ pub struct Options {
 }
 
 impl Options {
-    /// The given security, the default time-outs, an interrupt of its own, no pulse, and no further
-    /// streams.
+    /// Returns the given security, the default time-outs, an interrupt of its own, no pulse, and no
+    /// further streams.
     pub fn new(security: Security) -> Self {
         Self {
             security,
@@ -167,8 +167,8 @@ impl Options {
 pub struct Pulse(Arc<dyn Fn() -> u64 + Send + Sync>);
 
 impl Pulse {
-    /// A pulse that `read` reads: a quick function that does not block, since it is called before
-    /// every keep-alive, on a thread that also sends.
+    /// Returns a pulse that `read` reads: a quick function that does not block, since it is called
+    /// before every keep-alive, on a thread that also sends.
     pub fn new(read: impl Fn() -> u64 + Send + Sync + 'static) -> Self {
         Self(Arc::new(read))
     }

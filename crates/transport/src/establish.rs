@@ -64,7 +64,7 @@ impl<'a> Patience<'a> {
         }
     }
 
-    /// A wait of another length that the same things end.
+    /// Returns a wait of another length that the same things end.
     fn anew(&self, limit: Duration) -> Self {
         Self {
             started: Instant::now(),

@@ -28,7 +28,7 @@ const GROUP_SYMBOLS: usize = 4;
 pub struct Fingerprint([u8; HASH_SYMBOLS]);
 
 impl Fingerprint {
-    /// The name of a public key, given as DER-encoded `SubjectPublicKeyInfo` (RFC 5280).
+    /// Returns the name of a public key, given as DER-encoded `SubjectPublicKeyInfo` (RFC 5280).
     pub fn of_public_key(subject_public_key_info: &[u8]) -> Self {
         let hash = blake3::derive_key(
             "psijoin v1 fingerprint of a public key",
@@ -37,7 +37,7 @@ impl Fingerprint {
         Self(symbols_of(&hash))
     }
 
-    /// The hash, as it is written.
+    /// Returns the hash, as it is written.
     pub(crate) fn symbols(&self) -> &[u8; HASH_SYMBOLS] {
         &self.0
     }

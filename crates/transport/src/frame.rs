@@ -48,17 +48,17 @@ pub fn encode_data(message: &[u8], frame: &mut Vec<u8>) {
     frame.extend_from_slice(message);
 }
 
-/// The frame that says that this party lives.
+/// Returns the frame that says that this party lives.
 pub fn keep_alive() -> [u8; HEADER_BYTES] {
     [KEEP_ALIVE, 0, 0, 0, 0]
 }
 
-/// The frame that says that this party gives up.
+/// Returns the frame that says that this party gives up.
 pub fn abort(code: AbortCode) -> [u8; HEADER_BYTES + 1] {
     [ABORT, 1, 0, 0, 0, code as u8]
 }
 
-/// The frame that says that this party is done.
+/// Returns the frame that says that this party is done.
 pub fn bye() -> [u8; HEADER_BYTES] {
     [BYE, 0, 0, 0, 0]
 }
@@ -79,7 +79,7 @@ pub struct Decoder {
 pub type Fault = &'static str;
 
 impl Decoder {
-    /// A decoder at the start of a stream.
+    /// Returns a decoder at the start of a stream.
     pub fn new() -> Self {
         Self::default()
     }
@@ -116,7 +116,7 @@ impl Decoder {
         }
     }
 
-    /// The length that the header announces, if a frame of its kind can be so long.
+    /// Returns the length that the header announces, if a frame of its kind can be so long.
     fn payload_bytes(&self) -> Result<usize, Fault> {
         let [kind, length @ ..] = self.header;
         let length = u32::from_le_bytes(length) as usize;

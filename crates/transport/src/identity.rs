@@ -109,13 +109,13 @@ impl Identity {
         file.sync_all()
     }
 
-    /// The short name of this identity, which the other party pins.
+    /// Returns the short name of this identity, which the other party pins.
     pub fn fingerprint(&self) -> Fingerprint {
         self.fingerprint
     }
 
-    /// The key that checks what this identity [signs](Self::sign); `None` if the identity is not an
-    /// Ed25519 key, as those of [`generate`](Self::generate) are.
+    /// Returns the key that checks what this identity [signs](Self::sign); `None` if the identity
+    /// is not an Ed25519 key, as those of [`generate`](Self::generate) are.
     pub fn public_key(&self) -> Option<PublicKey> {
         key_of(self.certified.end_entity_cert().ok()?)
     }
@@ -132,7 +132,7 @@ impl Identity {
         Some(Signature::from_bytes(signature.try_into().ok()?))
     }
 
-    /// A secret that only who has this identity can derive: another one for each purpose, a
+    /// Returns a secret that only who has this identity can derive: another one for each purpose, a
     /// constant as for [`sign`](Self::sign).
     ///
     /// # Panics
@@ -180,7 +180,7 @@ impl fmt::Debug for Identity {
     }
 }
 
-/// The name of the key in a certificate, if the certificate can be read.
+/// Returns the name of the key in a certificate, if the certificate can be read.
 pub(crate) fn fingerprint_of(certificate: &CertificateDer<'_>) -> Option<Fingerprint> {
     let parsed = ParsedCertificate::try_from(certificate).ok()?;
     Some(Fingerprint::of_public_key(
@@ -194,7 +194,7 @@ pub(crate) fn has_unsound_key(certificate: &CertificateDer<'_>) -> bool {
         .is_ok_and(|parsed| is_unsound(&parsed.subject_public_key_info()))
 }
 
-/// The key in a certificate, if it can be read and is one that signs statements.
+/// Returns the key in a certificate, if it can be read and is one that signs statements.
 pub(crate) fn key_of(certificate: &CertificateDer<'_>) -> Option<PublicKey> {
     let parsed = ParsedCertificate::try_from(certificate).ok()?;
     PublicKey::from_der(&parsed.subject_public_key_info())

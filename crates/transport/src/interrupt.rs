@@ -26,7 +26,7 @@ struct Inner {
 }
 
 impl Interrupt {
-    /// A handle that was not triggered yet.
+    /// Returns a handle that was not triggered yet.
     pub fn new() -> Self {
         Self::default()
     }

@@ -99,8 +99,8 @@ pub struct Knock {
 }
 
 impl Knock {
-    /// A fresh knock at the door of `listener`. `None` if the identity is not an Ed25519 key, or
-    /// the operating system gives no randomness.
+    /// Returns a fresh knock at the door of `listener`. `None` if the identity is not an Ed25519
+    /// key, or the operating system gives no randomness.
     pub fn new(identity: &Identity, listener: Fingerprint, time: u64) -> Option<Self> {
         let nonce = fresh_nonce()?;
         let statement = statement(listener, &nonce, time);
@@ -172,7 +172,7 @@ fn statement(listener: Fingerprint, nonce: &[u8; NONCE_BYTES], time: u64) -> Vec
     [&listener.symbols()[..], nonce, &time.to_le_bytes()].concat()
 }
 
-/// A nonce that nobody has had, if the operating system gives randomness.
+/// Returns a nonce that nobody has had, if the operating system gives randomness.
 pub(crate) fn fresh_nonce() -> Option<[u8; NONCE_BYTES]> {
     let mut nonce = [0; NONCE_BYTES];
     SystemRandom::new().fill(&mut nonce).ok()?;

@@ -117,7 +117,7 @@ impl State {
 }
 
 impl Link {
-    /// A link of the session that `bond` stands for.
+    /// Returns a link of the session that `bond` stands for.
     pub(crate) fn new(timeouts: Timeouts, pulse: Option<Pulse>, bond: &Arc<Bond>) -> Arc<Self> {
         let link = Arc::new(Self {
             timeouts,

@@ -20,8 +20,8 @@ pub(crate) enum Occasion {
 }
 
 impl Occasion {
-    /// A stream that comes to a wrong place must not pass for a party to meet, nor the other way
-    /// round.
+    /// Returns a stream that comes to a wrong place must not pass for a party to meet, nor the
+    /// other way round.
     fn magic(self) -> &'static [u8; MAGIC_BYTES] {
         match self {
             Self::Meeting => b"psijoin",

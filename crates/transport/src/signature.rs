@@ -41,7 +41,8 @@ pub(crate) const DER_PREFIX: [u8; 12] = [
 pub struct PublicKey([u8; KEY_BYTES]);
 
 impl PublicKey {
-    /// The key in a DER-encoded `SubjectPublicKeyInfo` (RFC 5280), if it is a sound Ed25519 key.
+    /// Returns the key in a DER-encoded `SubjectPublicKeyInfo` (RFC 5280), if it is a sound Ed25519
+    /// key.
     pub fn from_der(subject_public_key_info: &[u8]) -> Option<Self> {
         let key = subject_public_key_info.strip_prefix(&DER_PREFIX)?;
         Self::sound(key.try_into().ok()?)
@@ -61,7 +62,7 @@ impl PublicKey {
         self.0
     }
 
-    /// The short name of the party with this key.
+    /// Returns the short name of the party with this key.
     pub fn fingerprint(&self) -> Fingerprint {
         Fingerprint::of_public_key(&[&DER_PREFIX[..], &self.0].concat())
     }
@@ -125,7 +126,7 @@ pub enum NotAKey {
 pub struct Signature([u8; SIGNATURE_BYTES]);
 
 impl Signature {
-    /// A signature of these bytes, which may be nobody's.
+    /// Returns a signature of these bytes, which may be nobody's.
     pub fn from_bytes(bytes: [u8; SIGNATURE_BYTES]) -> Self {
         Self(bytes)
     }

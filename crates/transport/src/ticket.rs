@@ -32,12 +32,13 @@ impl Ticket {
         blake3::keyed_hash(&self.0, &[side as u8, stream])
     }
 
-    /// The [knock](crate::knock) of a stream: a fresh nonce and its hash, keyed with the ticket.
+    /// Returns the [knock](crate::knock) of a stream: a fresh nonce and its hash, keyed with the
+    /// ticket.
     pub(crate) fn knock(&self, nonce: [u8; NONCE_BYTES]) -> Vec<u8> {
         [&nonce[..], self.seal(nonce).as_bytes()].concat()
     }
 
-    /// The nonce of a stream's knock, if whoever said it has the ticket.
+    /// Returns the nonce of a stream's knock, if whoever said it has the ticket.
     pub(crate) fn nonce_of(&self, said: &[u8]) -> Option<[u8; NONCE_BYTES]> {
         let (&nonce, seal) = said.split_first_chunk()?;
         let seal: [u8; blake3::OUT_LEN] = seal.try_into().ok()?;

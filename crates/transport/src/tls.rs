@@ -27,7 +27,7 @@ use crate::{
     identity::{fingerprint_of, has_unsound_key, key_of},
 };
 
-/// The primitives that TLS is made of.
+/// Returns the primitives that TLS is made of.
 pub(crate) fn provider() -> Arc<CryptoProvider> {
     Arc::new(rustls::crypto::ring::default_provider())
 }
@@ -77,7 +77,7 @@ pub(crate) fn listening(
     Ok(Arc::new(config))
 }
 
-/// The TLS state of the side that connected, with its knock.
+/// Returns the TLS state of the side that connected, with its knock.
 pub(crate) fn client(
     config: &Arc<ClientConfig>,
     knock: Option<Vec<u8>>,
@@ -90,7 +90,7 @@ pub(crate) fn client(
     Ok(unbounded(connection.into()))
 }
 
-/// The TLS state of the side that listened, as it answers.
+/// Returns the TLS state of the side that listened, as it answers.
 pub(crate) fn server(
     hello: Accepted,
     config: &Arc<ServerConfig>,
@@ -99,7 +99,7 @@ pub(crate) fn server(
     Ok(unbounded(connection.into()))
 }
 
-/// The key that the peer has proved to have, if it is one that signs statements.
+/// Returns the key that the peer has proved to have, if it is one that signs statements.
 pub(crate) fn peer_key(connection: &Connection) -> Option<PublicKey> {
     key_of(connection.peer_certificates()?.first()?)
 }
@@ -229,7 +229,7 @@ impl PinnedPeer {
     }
 }
 
-/// The answer to TLS 1.2, which is not offered.
+/// Returns the answer to TLS 1.2, which is not offered.
 fn refuse_tls12() -> Result<HandshakeSignatureValid, TlsError> {
     Err(TlsError::General("TLS 1.2 is not supported".to_owned()))
 }

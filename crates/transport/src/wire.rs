@@ -151,7 +151,7 @@ pub(crate) struct WireWriter<S> {
 }
 
 impl<S: Fn() -> bool> WireWriter<S> {
-    /// A writer that gives up as soon as `is_stopped`.
+    /// Returns a writer that gives up as soon as `is_stopped`.
     pub(crate) fn new(wire: Arc<Wire>, is_stopped: S) -> Self {
         Self {
             wire,

@@ -14,7 +14,7 @@ pub(super) trait Lanes<const COUNT: usize>: Copy {
     fn rotate_right<const BITS: i32>(self) -> Self;
     /// The low halves and the high halves of 64-bit words.
     fn split(words: &[u64; COUNT]) -> (Self, Self);
-    /// The 64-bit words with these halves.
+    /// Returns the 64-bit words with these halves.
     fn join(low: Self, high: Self) -> [u64; COUNT];
 }
 

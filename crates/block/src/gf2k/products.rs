@@ -16,7 +16,7 @@ pub(crate) struct Constants {
 pub(crate) mod portable {
     use super::{Constants, Element};
 
-    /// The product of two polynomials of degree at most 63, in constant time.
+    /// Returns the product of two polynomials of degree at most 63, in constant time.
     fn carryless(a: u64, b: u64) -> u128 {
         (0..64).fold(0, |sum, i| {
             let taken = u128::from(b >> i & 1).wrapping_neg();
@@ -74,7 +74,7 @@ pub(crate) mod portable {
         sums[2] ^= carryless(b.low ^ b.high, a_sum);
     }
 
-    /// The sum of products.
+    /// Returns the sum of products.
     pub(in super::super) fn reduce_karatsuba(
         field: Constants,
         [low, high, both]: [u128; 3],

@@ -24,7 +24,7 @@ fn frobenius(width: &Width, a: u64, times: u32) -> u64 {
     (0..times).fold(a, |a, _| small_product(width, a, a))
 }
 
-/// The remainder of a polynomial of degree below 127.
+/// Returns the remainder of a polynomial of degree below 127.
 fn remainder(mut a: u128, m: u64) -> u64 {
     let degree = 63 - m.leading_zeros();
     while a >> degree != 0 {

@@ -25,7 +25,7 @@ impl<const BITS: u32> Subspace<BITS> {
     /// Bytes of the upper part on the wire.
     const HIGH_BYTES: usize = Self::BYTES - LOW_BYTES;
 
-    /// The lowest bits of an element.
+    /// Returns the lowest bits of an element.
     fn of(element: Tower) -> Self {
         Self(Tower {
             low: element.low,
@@ -95,7 +95,7 @@ impl<const BITS: u32> Element for Subspace<BITS> {
     }
 }
 
-/// An element from the bytes of its parts, of which the upper one may be short.
+/// Returns an element from the bytes of its parts, of which the upper one may be short.
 #[inline(always)]
 fn from_parts(low: &[u8], high: &[u8]) -> Tower {
     let part = |bytes: &[u8]| {

@@ -43,7 +43,7 @@ impl FromStr for Link {
     }
 }
 
-/// A number, an optional space and a unit, as a non-negative multiple of the base unit.
+/// Returns a number, an optional space and a unit, as a non-negative multiple of the base unit.
 fn parse_quantity(text: &str, units: &[(&str, f64)]) -> Option<f64> {
     let text = text.trim();
     let number_bytes = text.find(|c: char| c.is_ascii_alphabetic())?;

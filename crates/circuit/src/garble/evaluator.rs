@@ -40,7 +40,7 @@ pub struct Evaluator<'a> {
 }
 
 impl<'a> Evaluator<'a> {
-    /// An evaluator; the peer makes a [`Garbler`](super::Garbler).
+    /// Returns an evaluator; the peer makes a [`Garbler`](super::Garbler).
     pub fn new(setup: &'a mut Setup, channel: &'a mut Channel) -> Self {
         Self {
             setup,

@@ -48,7 +48,7 @@ pub struct Garbler<'a> {
 }
 
 impl<'a> Garbler<'a> {
-    /// A garbler; the peer makes an [`Evaluator`](super::Evaluator).
+    /// Returns a garbler; the peer makes an [`Evaluator`](super::Evaluator).
     pub fn new(setup: &'a mut Setup, channel: &'a mut Channel) -> Self {
         Self {
             delta: setup.ots.delta(),

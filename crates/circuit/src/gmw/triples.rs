@@ -176,7 +176,7 @@ pub(super) fn demand(gates: &Gates, multiplication: Multiplication) -> BTreeMap<
     demand
 }
 
-/// The lengths of the triples' vectors for a product's vector.
+/// Returns the lengths of the triples' vectors for a product's vector.
 fn parts(length: usize, multiplication: Multiplication) -> impl Iterator<Item = usize> {
     let longest = match multiplication {
         Multiplication::Bitwise => 1,

@@ -54,7 +54,7 @@ pub(super) fn run(args: &args::Calibrate) -> Result<(), Failure> {
     Ok(())
 }
 
-/// A protocol with each kind of output that it computes.
+/// Returns a protocol with each kind of output that it computes.
 fn tasks(protocol: &'static Protocol) -> Vec<(&'static Protocol, OutputKind)> {
     let outputs = measured_outputs().into_iter();
     let computed = outputs.filter(|output| protocol.computes(output));

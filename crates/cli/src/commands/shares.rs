@@ -23,8 +23,8 @@ pub(super) fn run(args: &args::Shares) -> Result<(), Failure> {
     }
 }
 
-/// A line for each place: its number, in the receiver's file the row that it is of, the share of
-/// whether it is shared, and those of its numbers.
+/// Returns a line for each place: its number, in the receiver's file the row that it is of, the
+/// share of whether it is shared, and those of its numbers.
 fn write(file: &File, output: impl Write) -> io::Result<()> {
     let mut csv = csv::Writer::from_writer(output);
     let write_record = |csv: &mut csv::Writer<_>, record: &[String]| {

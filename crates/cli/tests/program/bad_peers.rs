@@ -113,7 +113,7 @@ fn a_taken_port_is_an_error_of_the_network() {
     assert_said!([ended]);
 }
 
-/// A run that takes long enough to be disturbed.
+/// Returns a run that takes long enough to be disturbed.
 fn long_run() -> (Folder, Process, Process) {
     let folder = Folder::new();
     let output = folder.path("shared");

@@ -49,7 +49,7 @@ fn sums_of_the_senders_columns_are_computed() {
     assert_said!(joined.both());
 }
 
-/// A receiver of 100 keys and a sender of 4, with more options each; the receiver first.
+/// Returns a receiver of 100 keys and a sender of 4, with more options each; the receiver first.
 fn unequal(receivers: &[&str], senders: &[&str]) -> [Ended; 2] {
     let folder = Folder::new();
     let mine = folder.file("mine", lines(0..100));

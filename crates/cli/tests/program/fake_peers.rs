@@ -13,7 +13,7 @@ use crate::support::{Ended, Folder, Process, all_exit, assert_said, free_address
 /// The first bytes of a party that does not encrypt.
 const PREAMBLE: &[u8] = b"psijoin\x03";
 
-/// A frame that holds a message.
+/// Returns a frame that holds a message.
 fn frame(message: &[u8]) -> Vec<u8> {
     let length = (message.len() as u32).to_le_bytes();
     [&[1], &length[..], message].concat()
@@ -49,13 +49,13 @@ impl Files {
         Process::listen("receive", &[&files[..], more].concat())
     }
 
-    /// A sender that connects to this address, without encryption, for a second.
+    /// Returns a sender that connects to this address, without encryption, for a second.
     fn connect(&self, address: &str) -> Ended {
         let connect = ["send", "--connect", address, "--input", &self.table];
         run(&[&connect[..], &["--insecure-plaintext", "--wait", "1"]].concat())
     }
 
-    /// A receiver that listens, without encryption, hears these bytes and then nothing.
+    /// Returns a receiver that listens, without encryption, hears these bytes and then nothing.
     fn hear(&self, bytes: &[u8], more: &[&str]) -> Ended {
         let (receiver, address) = self.listen(&[&["--insecure-plaintext"], more].concat());
         let mut socket = TcpStream::connect(address).unwrap();

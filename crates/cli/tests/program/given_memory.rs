@@ -11,8 +11,8 @@ use crate::support::{Folder, start_pair};
 /// Columns that can be given, all of them null.
 const COLUMNS: usize = 256;
 
-/// A table in which each of the keys 0, 1, 2, … has this many rows, of wide types and without a
-/// value.
+/// Returns a table in which each of the keys 0, 1, 2, … has this many rows, of wide types and
+/// without a value.
 fn nulls(folder: &Folder, keys: u32, rows_of_key: usize) -> String {
     let wide = DataType::Decimal256(76, 0);
     let id = Field::new("id", DataType::Utf8, false);
@@ -36,7 +36,7 @@ fn nulls(folder: &Folder, keys: u32, rows_of_key: usize) -> String {
     path
 }
 
-/// A table of keys, with a text beside each.
+/// Returns a table of keys, with a text beside each.
 fn ids(keys: u32, text: &str) -> String {
     let rows: String = (0..keys).map(|key| format!("key {key}{text}\n")).collect();
     format!("id,text\n{rows}")

@@ -622,7 +622,7 @@ fn joined(title: &str, spellings: &[Spelling]) -> String {
     table
 }
 
-/// The arguments of a party that has this table.
+/// Returns the arguments of a party that has this table.
 fn arguments(folder: &Folder, at: usize, spelling: &Spelling) -> Vec<String> {
     let file = match &spelling.cell {
         Csv(text) if spelling.rule.contains(":column:") => {

@@ -44,7 +44,7 @@ pub(crate) fn join_over_a_line(
     })
 }
 
-/// The same, where the sender is gone before it can say that it is done.
+/// Joins where the sender is gone before it can say that it is done.
 pub(crate) fn join_without_goodbye(receiver: &[&str], sender: &[&str]) -> Joined {
     let stdout = Stdio::piped();
     join_by(
@@ -59,7 +59,7 @@ pub(crate) fn join_without_goodbye(receiver: &[&str], sender: &[&str]) -> Joined
     )
 }
 
-/// The same, where the cheat's last word never arrives: that it has kept what it got. Nor is it
+/// Joins where the cheat's last word never arrives: that it has kept what it got. Nor is it
 /// done itself, as it cannot write what it got.
 #[cfg(target_os = "linux")]
 pub(crate) fn join_without_receipt(receiver: &[&str], sender: &[&str], cheat: Cheat) -> Joined {
@@ -76,8 +76,8 @@ pub(crate) fn join_without_receipt(receiver: &[&str], sender: &[&str], cheat: Ch
     )
 }
 
-/// All frames of the cheat, whose standard output this is, go through `change`; the line ends for
-/// them where that fails.
+/// Returns all frames of the cheat, whose standard output this is, go through `change`; the line
+/// ends for them where that fails.
 fn join_by(
     receiver: &[&str],
     sender: &[&str],

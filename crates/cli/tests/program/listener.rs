@@ -37,7 +37,7 @@ struct Listening {
 }
 
 impl Listening {
-    /// A receiver that listens, with TLS.
+    /// Returns a receiver that listens, with TLS.
     fn start(more: &[&str]) -> Self {
         let folder = Folder::new();
         let trust = trust(&folder);

@@ -39,7 +39,7 @@ pub(crate) fn plan(calibration: &str, more: &[&str]) -> Vec<Value> {
     estimates(&ended.stdout)
 }
 
-/// The protocols that are a choice.
+/// Returns the protocols that are a choice.
 fn estimates(text: &str) -> Vec<Value> {
     let mut plans = objects(text);
     plans.retain(|plan| plan.get("obstacle").is_none());

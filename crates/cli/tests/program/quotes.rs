@@ -7,8 +7,8 @@ const FORGED: &str = "plan`, and of your other keys nothing. The other side lear
 /// The same where a name is quoted.
 const QUOTED: &str = r"`plan\`, and of your other keys nothing. The other side learned \`nothing`";
 
-/// A receiver with keys, and a sender whose second column has the forged name, with these further
-/// arguments of each.
+/// Returns a receiver with keys, and a sender whose second column has the forged name, with these
+/// further arguments of each.
 fn joined(folder: &Folder, receiver: &[&str], sender: &[&str]) -> Joined {
     let mine = folder.file("mine.csv", "id\n1\n2\n");
     let theirs = folder.file("theirs.csv", format!("id,{}\n1,7\n", in_csv(FORGED)));
@@ -18,7 +18,7 @@ fn joined(folder: &Folder, receiver: &[&str], sender: &[&str]) -> Joined {
     )
 }
 
-/// A name among others, in a table's header or in an option.
+/// Returns a name among others, in a table's header or in an option.
 fn in_csv(name: &str) -> String {
     format!("\"{name}\"")
 }

@@ -76,7 +76,7 @@ impl Parties {
         )
     }
 
-    /// The record, which both sides have alike, and which can be verified.
+    /// Returns the record, which both sides have alike, and which can be verified.
     #[track_caller]
     fn recorded(&self) -> Value {
         let [receivers, senders] = self.records.each_ref();
@@ -396,13 +396,15 @@ fn fingerprint() -> Fingerprint {
     [7; 32]
 }
 
-/// The program joins with a party that does not sign: what it says, and that it keeps nothing.
+/// Returns the program joins with a party that does not sign: what it says, and that it keeps
+/// nothing.
 #[track_caller]
 fn unsigned(role: Role, farewell: impl FnOnce(&mut Channel)) -> Ended {
     ended_by(role, |channel, _| farewell(channel))
 }
 
-/// The program joins with a party that ends like this: what it says, and that it keeps nothing.
+/// Returns the program joins with a party that ends like this: what it says, and that it keeps
+/// nothing.
 fn ended_by(role: Role, farewell: impl FnOnce(&mut Channel, &CutLine)) -> Ended {
     let parties = Parties::new();
     let (file, trusted) = match role {

@@ -27,7 +27,7 @@ fn tables(folder: &Folder) -> [String; 2] {
     ]
 }
 
-/// The rows of the receiver that are shared.
+/// Returns the rows of the receiver that are shared.
 fn shared(folder: &Folder) -> Vec<String> {
     let is_shared = |row: &&str| {
         let key = row

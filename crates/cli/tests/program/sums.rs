@@ -34,7 +34,7 @@ const SENDERS: &[Row] = &[
     ("cid", "4.40", "5"),
 ];
 
-/// A CSV file of these rows, whose columns are `id` and these.
+/// Returns a CSV file of these rows, whose columns are `id` and these.
 fn csv(folder: &Folder, name: &str, columns: [&str; 2], rows: &[Row]) -> String {
     let mut text = format!("id,{},{}\n", columns[0], columns[1]);
     for (key, first, second) in rows {
@@ -43,7 +43,7 @@ fn csv(folder: &Folder, name: &str, columns: [&str; 2], rows: &[Row]) -> String 
     folder.file(name, text)
 }
 
-/// A number as an integer of `scale` decimals.
+/// Returns a number as an integer of `scale` decimals.
 fn scaled(cell: &str, scale: usize) -> i128 {
     let (whole, fraction) = cell.trim().split_once('.').unwrap_or((cell.trim(), ""));
     let digits = format!("{whole}{fraction:0<scale$}");

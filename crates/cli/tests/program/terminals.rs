@@ -65,7 +65,7 @@ impl Terminal {
         self.stream.try_clone().unwrap().into()
     }
 
-    /// All that was written, after everybody has closed it.
+    /// Returns all that was written, after everybody has closed it.
     fn shown(self) -> String {
         drop(self.stream);
         // The terminal puts a carriage return before each line feed.
@@ -74,7 +74,7 @@ impl Terminal {
     }
 }
 
-/// The arguments of a receiver that takes what a sender gives: a hostile text.
+/// Returns the arguments of a receiver that takes what a sender gives: a hostile text.
 fn hostile(folder: &Folder) -> [Vec<String>; 2] {
     let mine = folder.file("mine.csv", "id\n1\n");
     let theirs = folder.file("theirs.csv", format!("id,note\n1,{HOSTILE}\n"));

@@ -4,7 +4,7 @@ use std::fs;
 
 use crate::support::{Folder, assert_said, join, run};
 
-/// A text in UTF-16, little-endian, with a byte order mark.
+/// Returns a text in UTF-16, little-endian, with a byte order mark.
 fn utf_16(text: &str) -> Vec<u8> {
     let units = "\u{feff}".encode_utf16().chain(text.encode_utf16());
     units.flat_map(u16::to_le_bytes).collect()

@@ -16,7 +16,7 @@ const TUTORIAL: &str = include_str!("../../../../docs/tutorial.md");
 const DICTIONARIES: &str = "/usr/share/dict";
 const ADDRESS: &str = "127.0.0.1:7766";
 
-/// The commands in order, each with whose shell it is for.
+/// Returns the commands in order, each with whose shell it is for.
 fn commands() -> Vec<(&'static str, &'static str)> {
     let blocks = TUTORIAL.split("```sh\n").skip(1);
     blocks

@@ -17,7 +17,7 @@ struct Side {
     commands: [String; 2],
 }
 
-/// The shell's part of the lines of both units that begin with this, as systemd reads them.
+/// Returns the shell's part of the lines of both units that begin with this, as systemd reads them.
 fn scripts(setting: &str) -> Vec<String> {
     let script = |line: &str| {
         let quoted = line.strip_prefix(setting)?.strip_prefix("=/bin/sh -c '")?;

@@ -21,7 +21,7 @@ impl Number {
         }
     }
 
-    /// The lower 255 bits, modulo p.
+    /// Returns the lower 255 bits, modulo p.
     fn from_bytes(bytes: &[u8; 32]) -> Self {
         let mut words = [0; 4];
         for (word, chunk) in words.iter_mut().zip(bytes.chunks_exact(8)) {

@@ -11,7 +11,7 @@ pub(crate) struct Avx2 {
 }
 
 impl Avx2 {
-    /// The proof, if this processor has the instructions, and the build takes them
+    /// Returns the proof, if this processor has the instructions, and the build takes them
     /// (`psijoin_backend`, as in `psijoin_block`).
     pub(crate) fn detect() -> Option<Self> {
         if cfg!(psijoin_backend = "portable") {

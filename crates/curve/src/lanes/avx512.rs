@@ -11,7 +11,7 @@ pub(crate) struct Avx512 {
 }
 
 impl Avx512 {
-    /// The proof, if this processor has the instructions, and the build takes them
+    /// Returns the proof, if this processor has the instructions, and the build takes them
     /// (`psijoin_backend`, as in `psijoin_block`).
     pub(crate) fn detect() -> Option<Self> {
         if cfg!(any(psijoin_backend = "portable", psijoin_backend = "avx2")) {

@@ -16,7 +16,7 @@ fn number<const WORDS: usize>(seed: u64) -> Uint<WORDS> {
     }))
 }
 
-/// An odd number with its highest bit set.
+/// Returns an odd number with its highest bit set.
 fn odd<const WORDS: usize>(seed: u64) -> Odd<Uint<WORDS>> {
     let top = Uint::ONE.shl_vartime(Uint::<WORDS>::BITS - 1);
     Odd::new(number(seed) | top | Uint::ONE).unwrap()

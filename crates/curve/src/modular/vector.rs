@@ -96,7 +96,7 @@ fn propagate<const N: usize>(limbs: &mut [i64; N]) -> i64 {
     carry
 }
 
-/// The limbs of a number, in 0..2^51.
+/// Returns the limbs of a number, in 0..2^51.
 fn split<const WORDS: usize, const N: usize>(number: &Uint<WORDS>) -> [u64; N] {
     let words = number.as_words();
     let word = |k: usize| words.get(k).copied().unwrap_or(0);
@@ -109,7 +109,7 @@ fn split<const WORDS: usize, const N: usize>(number: &Uint<WORDS>) -> [u64; N] {
     limbs
 }
 
-/// The number of limbs in 0..2^51; what does not fit into its words must be zero.
+/// Returns the number of limbs in 0..2^51; what does not fit into its words must be zero.
 fn join<const WORDS: usize, const N: usize>(limbs: &[i64; N]) -> Uint<WORDS> {
     let mut words = [0; WORDS];
     for (k, limb) in limbs.iter().enumerate() {
@@ -201,7 +201,7 @@ fn splat<L: Lanes, const N: usize>(lanes: L, limbs: &[u64; N]) -> Number<L, N> {
     number
 }
 
-/// A number in each lane; zero in those beyond the slice.
+/// Returns a number in each lane; zero in those beyond the slice.
 #[inline(always)]
 fn load<L: Lanes, const WORDS: usize, const N: usize>(
     lanes: L,
@@ -239,7 +239,7 @@ fn store<L: Lanes, const WORDS: usize, const N: usize>(
     limbs.zeroize();
 }
 
-/// The entry at `index`, found by looking at all.
+/// Returns the entry at `index`, found by looking at all.
 #[inline(always)]
 fn choose<L: Lanes, const N: usize>(lanes: L, table: &[Number<L, N>], index: u64) -> Number<L, N> {
     let mut chosen = [lanes.splat(0.0); N];
@@ -320,7 +320,7 @@ fn starts<const N: usize>(square: bool) -> [[u64; N]; 2] {
     starts
 }
 
-/// The constants of this many low halves and high halves.
+/// Returns the constants of this many low halves and high halves.
 fn constants(low: u64, high: u64) -> u64 {
     let low = low.wrapping_mul(INTEGER.to_bits());
     low.wrapping_add(high.wrapping_mul(SPLIT.to_bits()))
@@ -431,7 +431,7 @@ impl<L: Lanes, const N: usize> Columns<L, N> {
         limbs
     }
 
-    /// The multiplier m with column k + m·M = 0 modulo 2^51, from −2^50 to 2^50.
+    /// Returns the multiplier m with column k + m·M = 0 modulo 2^51, from −2^50 to 2^50.
     #[inline(always)]
     fn multiplier(&self, k: usize, modulus: &Reduction<L, N>) -> L::Float {
         let l = self.lanes;

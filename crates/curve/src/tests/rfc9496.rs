@@ -103,7 +103,7 @@ pub(crate) const ONE_WAY_MAP: [(&str, &str); 11] = [
     ),
 ];
 
-/// The bytes of a vector.
+/// Returns the bytes of a vector.
 pub(crate) fn bytes<const N: usize>(hex: &str) -> [u8; N] {
     assert_eq!(hex.len(), 2 * N);
     std::array::from_fn(|k| u8::from_str_radix(&hex[2 * k..2 * k + 2], 16).unwrap())

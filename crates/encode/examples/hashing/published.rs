@@ -14,13 +14,13 @@ pub(crate) const TABLE_10: [(f64, f64, &str); 6] = [
 /// KKRT16, Table 2: log2 n, and places in the stash beside 1.2n bins.
 pub(crate) const KKRT16_STASHES: [(u32, u32); 5] = [(8, 12), (12, 6), (16, 4), (20, 3), (24, 2)];
 
-/// The stash of that table for this many items.
+/// Returns the stash of that table for this many items.
 pub(crate) fn kkrt16_stash(items: usize) -> Option<u32> {
     let row = KKRT16_STASHES.iter().find(|(log_n, _)| items == 1 << log_n);
     row.map(|(_, stash)| *stash)
 }
 
-/// The number of bins of that table.
+/// Returns the number of bins of that table.
 pub(crate) fn kkrt16_bins(items: usize) -> u32 {
     (items * 6).div_ceil(5) as u32
 }

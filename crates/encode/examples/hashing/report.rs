@@ -63,7 +63,7 @@ impl Report {
         }
     }
 
-    /// A cell for a bound on the rate beside it.
+    /// Returns a cell for a bound on the rate beside it.
     pub(crate) fn bound(&mut self, case: &str, rate: Rate, bound: Log2Prob) -> String {
         self.compared += 1;
         if !rate.keeps(bound) {
@@ -93,7 +93,7 @@ pub(crate) fn power(log2: f64) -> String {
     format!("2^{log2:.1}")
 }
 
-/// A number of items: as a power of two if it is one.
+/// Returns a number of items: as a power of two if it is one.
 pub(crate) fn items(count: usize) -> String {
     if count.is_power_of_two() {
         format!("2^{}", count.ilog2())

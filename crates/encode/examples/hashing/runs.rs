@@ -39,7 +39,7 @@ impl Distribution {
         self
     }
 
-    /// The largest value that came out.
+    /// Returns the largest value that came out.
     pub(crate) fn largest(&self) -> usize {
         self.counts.len().saturating_sub(1)
     }

@@ -66,7 +66,7 @@ pub(crate) fn against_the_bound(effort: Effort, report: &mut Report) {
     );
 }
 
-/// The load of the fullest bin.
+/// Returns the load of the fullest bin.
 pub(crate) fn largest_loads(runs: u64, items: usize, bins: u32) -> Distribution {
     let items = digests(items);
     let shape = Shape {

@@ -93,8 +93,8 @@ fn walks(runs: u64, items: usize, bins: u32, most_moves: usize) -> Distribution 
     })
 }
 
-/// The stash at which the line through the first and the last rate of ten failures or more meets
-/// `log2`.
+/// Returns the stash at which the line through the first and the last rate of ten failures or more
+/// meets `log2`.
 fn extrapolated(stashes: &Distribution, log2: f64) -> Option<f64> {
     let counted = |stash: &usize| stashes.above(*stash).failed >= 10;
     let last = (1..=stashes.largest()).take_while(counted).last()?;

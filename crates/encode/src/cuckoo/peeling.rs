@@ -120,7 +120,7 @@ impl Bins {
         }
     }
 
-    /// The bins of a batch that still have a single candidate, with that candidate.
+    /// Returns the bins of a batch that still have a single candidate, with that candidate.
     ///
     /// Counts instead of branching: the processor cannot guess which bins these are, and a
     /// wrong guess would wait for memory.

@@ -88,7 +88,7 @@ impl Core {
         solve(equations.collect(), columns)
     }
 
-    /// The rows, set aside or peeled, of a void combination: their slots cancel.
+    /// Returns the rows, set aside or peeled, of a void combination: their slots cancel.
     fn members(&self, combination: &[u64]) -> impl Iterator<Item = u32> {
         let aside = self.chosen(combination);
         let peeled = self.peeled.iter();
@@ -96,7 +96,7 @@ impl Core {
         aside.chain(peeled.map(|(row, _)| *row))
     }
 
-    /// The rows set aside that are in a combination.
+    /// Returns the rows set aside that are in a combination.
     fn chosen(&self, combination: &[u64]) -> impl Iterator<Item = u32> {
         let all = self.aside.iter().enumerate();
         all.filter(move |(i, _)| combination[i / 64] >> (i % 64) & 1 == 1)
@@ -184,7 +184,7 @@ impl Left {
         self.seen = peeling.peeled().len();
     }
 
-    /// The row of a slot that has the most slots of two rows.
+    /// Returns the row of a slot that has the most slots of two rows.
     fn best_of(&self, slot: usize, peeling: &Peeling, rows: &[Row]) -> u32 {
         let candidates = self.by_slot[slot].iter().copied();
         let slots_of_two = |row: u32| {
@@ -286,7 +286,7 @@ fn solve<V: Element>(mut equations: Vec<Equation<V>>, columns: &mut [V]) -> Resu
     Ok(())
 }
 
-/// The first column of an equation.
+/// Returns the first column of an equation.
 fn lowest(columns: u128) -> Option<usize> {
     (columns != 0).then(|| columns.trailing_zeros() as usize)
 }

@@ -11,7 +11,7 @@ use crate::{DigestBuffer, Digests};
 /// Fewer items are not worth another thread.
 const MIN_CHUNK: usize = 1 << 14;
 
-/// The bin of a digest among `bins`: its first word, as a fraction of 2^64.
+/// Returns the bin of a digest among `bins`: its first word, as a fraction of 2^64.
 #[inline]
 pub fn bin_of(word: u64, bins: u32) -> u32 {
     ((u128::from(word) * u128::from(bins)) >> 64) as u32
@@ -96,7 +96,7 @@ impl Partition {
         }
     }
 
-    /// The digests of a bin, and where they stood among all.
+    /// Returns the digests of a bin, and where they stood among all.
     ///
     /// # Panics
     /// If there is no such bin.
@@ -105,7 +105,7 @@ impl Partition {
         (self.digests().slice(range.clone()), &self.positions[range])
     }
 
-    /// All bins, in order.
+    /// Returns all bins, in order.
     pub fn iter(&self) -> impl Iterator<Item = (Digests<'_>, &[u32])> {
         (0..self.bins()).map(|bin| self.bin(bin))
     }
@@ -115,7 +115,7 @@ impl Partition {
         self.starts.windows(2).map(|starts| starts[1] - starts[0])
     }
 
-    /// The digests of all bins, one bin after the other.
+    /// Returns the digests of all bins, one bin after the other.
     pub fn digests(&self) -> Digests<'_> {
         self.digests.as_digests()
     }
@@ -131,8 +131,8 @@ impl Partition {
     }
 }
 
-/// The digests in the order of their bins, given how many each chunk has for each bin; `positions`
-/// become those that they had.
+/// Returns the digests in the order of their bins, given how many each chunk has for each bin;
+/// `positions` become those that they had.
 fn sort<const D: usize>(
     digests: &[[u8; D]],
     chunk: usize,

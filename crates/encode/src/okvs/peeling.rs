@@ -23,13 +23,13 @@ const COUNT_SHIFT: u32 = 2 * SLOT_BITS + ITEM_BITS;
 impl Cell {
     const ONE: u64 = 1 << COUNT_SHIFT;
 
-    /// A row as one of its slots sees it.
+    /// Returns a row as one of its slots sees it.
     #[inline(always)]
     fn of(item: usize, others: [u32; 2]) -> u64 {
         (item as u64) << (2 * SLOT_BITS) | u64::from(others[1]) << SLOT_BITS | u64::from(others[0])
     }
 
-    /// The rows.
+    /// Returns the rows.
     #[inline(always)]
     pub(super) fn count(self) -> u64 {
         self.0 >> COUNT_SHIFT
@@ -46,13 +46,13 @@ impl Cell {
         self.count() == 1
     }
 
-    /// The index of the single row.
+    /// Returns the index of the single row.
     #[inline(always)]
     pub(super) fn item(self) -> usize {
         (self.0 >> (2 * SLOT_BITS)) as usize % MAX_BIN_ITEMS as usize
     }
 
-    /// The other slots of the single row.
+    /// Returns the other slots of the single row.
     #[inline(always)]
     pub(super) fn others(self) -> [usize; 2] {
         [self.0, self.0 >> SLOT_BITS].map(|bits| bits as usize % MAX_SLOTS as usize)
@@ -163,7 +163,7 @@ impl Peeling {
         }
     }
 
-    /// The slots at which rows were peeled, in this order.
+    /// Returns the slots at which rows were peeled, in this order.
     pub(super) fn peeled(&self) -> &[u32] {
         &self.queue[..self.peeled]
     }

@@ -29,7 +29,7 @@ pub struct Row {
 }
 
 impl Row {
-    /// The bits for the first `count` dense columns.
+    /// Returns the bits for the first `count` dense columns.
     pub(super) fn columns(&self, count: usize) -> u128 {
         let mut bytes = [0; 16];
         bytes[..DENSE_BYTES].copy_from_slice(&self.dense);

@@ -36,7 +36,7 @@ fn one_bin(items: usize, slots: u32, dense: u32) -> Shape {
     }
 }
 
-/// A shape that should never fail in a test.
+/// Returns a shape that should never fail in a test.
 fn safe(items: usize) -> Shape {
     smallest(items as u64, Log2Prob::from_log2(-43.0)).unwrap()
 }

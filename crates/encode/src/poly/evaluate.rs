@@ -87,7 +87,7 @@ impl<'a> Evaluator<'a> {
         remainders
     }
 
-    /// The values of all polynomials, one for each point.
+    /// Returns the values of all polynomials, one for each point.
     ///
     /// # Errors
     /// If a point lies on the subspace that is computed with.

@@ -46,7 +46,7 @@ impl<'a> Interpolator<'a> {
         Ok(interpolator)
     }
 
-    /// The coefficients of the polynomial, as many as there are points.
+    /// Returns the coefficients of the polynomial, as many as there are points.
     ///
     /// # Panics
     /// If this is not a slice that went through [`start`](Self::start).
@@ -104,7 +104,8 @@ impl<'a> Interpolator<'a> {
     }
 }
 
-/// The coefficients of the derivative of the monic polynomial with `roots` roots, given on W_top.
+/// Returns the coefficients of the derivative of the monic polynomial with `roots` roots, given on
+/// W_top.
 fn derive(fft: &AdditiveFft, top: u32, mut root: Vec<Element>, roots: usize) -> Vec<Element> {
     let field = fft.field();
     transform::to_coefficients(fft, top, Places::Base, &mut root);

@@ -30,7 +30,7 @@ fn words(fft: &AdditiveFft, elements: &[Element]) -> Vec<[u64; 2]> {
         .collect()
 }
 
-/// The value by the definition of the basis.
+/// Returns the value by the definition of the basis.
 fn value(fft: &AdditiveFft, coefficients: &[Element], at: Element) -> Element {
     let field = fft.field();
     let mut sum = Element::ZERO;

@@ -24,7 +24,7 @@ pub(super) struct Level {
     pub(super) shifted: Vec<Element>,
 }
 
-/// The smallest k with 2^k ≥ n.
+/// Returns the smallest k with 2^k ≥ n.
 pub(super) fn log_ceil(n: usize) -> u32 {
     n.next_power_of_two().ilog2()
 }
@@ -35,7 +35,7 @@ fn task_len(log: u32) -> usize {
 }
 
 impl Level {
-    /// One node per point: x − point at 0 and 1.
+    /// Returns one node per point: x − point at 0 and 1.
     fn leaves(fft: &AdditiveFft, points: &[Element]) -> Self {
         let one = fft.field().one();
         Self {
@@ -59,7 +59,7 @@ impl Level {
         base
     }
 
-    /// The level of 2^`log` points per node with these values on W_log.
+    /// Returns the level of 2^`log` points per node with these values on W_log.
     fn from_base(fft: &AdditiveFft, log: u32, base: Vec<Element>, points: usize) -> Self {
         let mut shifted = base.clone();
         shift(fft, log, &mut shifted, points);
@@ -121,7 +121,7 @@ fn shift(fft: &AdditiveFft, log: u32, values: &mut [Element], points: usize) {
     values[..full].iter_mut().for_each(|value| *value ^= pivot);
 }
 
-/// The levels 0 to `top` − 1 over these points, in ascending order.
+/// Returns the levels 0 to `top` − 1 over these points, in ascending order.
 pub(super) fn levels(fft: &AdditiveFft, points: &[Element], top: u32) -> Vec<Level> {
     let mut levels: Vec<Level> = Vec::with_capacity(top as usize);
     for log in 0..top {
@@ -142,8 +142,8 @@ pub(super) fn root(fft: &AdditiveFft, levels: &[Level], points: &[Element]) -> V
     }
 }
 
-/// The levels [`BLOCK_LOG`] to `top` − 1, in ascending order. What is below is dropped as soon
-/// as it has served.
+/// Returns the levels [`BLOCK_LOG`] to `top` − 1, in ascending order. What is below is dropped as
+/// soon as it has served.
 pub(super) fn upper_levels(fft: &AdditiveFft, points: &[Element], top: u32) -> Vec<Level> {
     if top <= BLOCK_LOG {
         return Vec::new();
@@ -184,8 +184,8 @@ pub(super) fn try_each<T: Send>(
     failed.into_inner().map_or(Ok(()), Err)
 }
 
-/// The inverses of all elements, on the threads of the caller's pool; an error if one is zero: if a
-/// place is a point.
+/// Returns the inverses of all elements, on the threads of the caller's pool; an error if one is
+/// zero: if a place is a point.
 pub(super) fn inverses(
     fft: &AdditiveFft,
     mut elements: Vec<Element>,

@@ -137,18 +137,18 @@ const SHIPPED: [(&str, &str); 2] = [
 ];
 
 impl Prices {
-    /// The names of the prices that come with this crate.
+    /// Returns the names of the prices that come with this crate.
     pub fn shipped_names() -> impl Iterator<Item = &'static str> {
         SHIPPED.iter().map(|(name, _)| *name)
     }
 
-    /// The prices of a paper, `spot19` or `cm20`; none if there are none of that name.
+    /// Returns the prices of a paper, `spot19` or `cm20`; none if there are none of that name.
     pub fn shipped(name: &str) -> Option<Self> {
         let (_, text) = SHIPPED.iter().find(|(shipped, _)| *shipped == name)?;
         Some(text.parse().expect("a test reads all that is shipped"))
     }
 
-    /// The prices in a file. [`str::parse`] reads a text.
+    /// Returns the prices in a file. [`str::parse`] reads a text.
     ///
     /// # Errors
     /// If it cannot be read or is not as `prices/README.md` says.
@@ -244,7 +244,7 @@ impl Prices {
         Ok(())
     }
 
-    /// All prices, and where they stand.
+    /// Returns all prices, and where they stand.
     fn numbers(&self) -> Vec<(String, f64)> {
         let address = self.public_address_usd_per_gb;
         let mut numbers = vec![("public_address_usd_per_gb".into(), address)];
@@ -286,7 +286,7 @@ mod tests {
         *,
     };
 
-    /// The example of `prices/README.md`.
+    /// Returns the example of `prices/README.md`.
     fn example() -> &'static str {
         let (_, rest) = include_str!("../../prices/README.md")
             .split_once("```toml\n")

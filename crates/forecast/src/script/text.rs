@@ -104,7 +104,7 @@ impl FromStr for Script {
     }
 }
 
-/// A thread of an exchange, in which there is no other exchange.
+/// Returns a thread of an exchange, in which there is no other exchange.
 fn half(text: &str) -> Result<Script, InvalidScript> {
     let stretches = text.split_whitespace().map(stretch);
     stretches.collect::<Result<_, _>>().map(Script)

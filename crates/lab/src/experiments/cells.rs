@@ -125,7 +125,7 @@ fn rows(tables: &[&str]) -> impl Iterator<Item = &'static Row> {
     tables.flat_map(|table| &table.rows)
 }
 
-/// The quantities of tables, of each protocol that the paper does not have yet.
+/// Returns the quantities of tables, of each protocol that the paper does not have yet.
 fn later_quantities(experiment: &Experiment, tables: &[&str]) -> Vec<Quantity> {
     let rows = rows(tables).filter(|row| row.metric != Metric::OtBits);
     let all = rows.map(|row| Quantity {

@@ -40,7 +40,7 @@ impl Sweep {
     }
 }
 
-/// A rate in Gbit/s between two sites, where the paper gives no round trip.
+/// Returns a rate in Gbit/s between two sites, where the paper gives no round trip.
 fn between(gbps: f64, same: bool) -> Link {
     let round_trip_ms = if same { 0.2 } else { 80.0 };
     let text = format!("wan:{}mbps,{round_trip_ms}ms", gbps * 1000.0);

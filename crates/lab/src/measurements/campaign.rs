@@ -133,7 +133,7 @@ impl Campaign {
         Ok(campaign)
     }
 
-    /// The run that is made next, if there is time for one.
+    /// Returns the run that is made next, if there is time for one.
     pub fn next(&self) -> Option<Step> {
         let tasks = self.tasks.iter().enumerate();
         let open = tasks.filter_map(|(place, task)| Some((place, task.next?)));
@@ -240,7 +240,7 @@ impl Task {
         Ok(())
     }
 
-    /// The next size, if it is wanted and possible.
+    /// Returns the next size, if it is wanted and possible.
     fn larger(&self, budget: &Budget) -> Result<Option<u64>, MeasureError> {
         let items = self.largest.map_or(FIRST_ITEMS, |made| made.items * GROWTH);
         if items > self.need.most_items.max(FIRST_ITEMS) {

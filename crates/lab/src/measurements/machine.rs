@@ -17,7 +17,7 @@ pub struct Machine {
 }
 
 impl Machine {
-    /// The one that this runs on.
+    /// Returns the one that this runs on.
     pub fn this() -> Self {
         Self {
             processor: processor_name().unwrap_or_else(|| ARCH.into()),

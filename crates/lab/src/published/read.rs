@@ -8,7 +8,7 @@ use std::{fmt::Display, str::FromStr};
 
 use super::{Cells, Row, Table};
 
-/// The names and texts of files as tables.
+/// Returns the names and texts of files as tables.
 pub(super) fn all<R>(
     files: &[(&'static str, &'static str)],
     row: fn(Cells) -> Result<R, String>,
@@ -57,7 +57,7 @@ fn lines(text: &'static str) -> impl Iterator<Item = Cells> {
     })
 }
 
-/// The columns that all comparisons have, and what else there is.
+/// Returns the columns that all comparisons have, and what else there is.
 pub(super) fn row(mut cells: Cells) -> Result<Row, String> {
     let network = cells.take("network")?;
     Ok(Row {

@@ -44,7 +44,7 @@ const STYLES: [&str; 25] = [
     "psz-none",
 ];
 
-/// The style of a protocol, which is the same in all charts.
+/// Returns the style of a protocol, which is the same in all charts.
 pub(super) fn style(protocol: &str) -> usize {
     let known = STYLES.iter().position(|known| *known == protocol);
     known.unwrap_or(STYLES.len())

@@ -12,7 +12,7 @@ use crate::{
     quantity::{Figures, Quantity},
 };
 
-/// A round trip of 80 ms, as in the papers' wide area networks.
+/// Returns a round trip of 80 ms, as in the papers' wide area networks.
 fn wan(mbps: f64) -> Link {
     format!("wan:{mbps}mbps,80ms")
         .parse()
@@ -43,7 +43,7 @@ fn fields(ours: &Ours) -> Vec<(&'static str, Vec<&'static str>)> {
 /// What no paper has.
 const LATEST: [&str; 1] = ["rr22"];
 
-/// The place of the least.
+/// Returns the place of the least.
 fn least(values: impl Iterator<Item = f64>) -> usize {
     let (place, _) = values
         .enumerate()
@@ -52,15 +52,15 @@ fn least(values: impl Iterator<Item = f64>) -> usize {
     place
 }
 
-/// A quantity of a protocol; more than any other if it is not known.
+/// Returns a quantity of a protocol; more than any other if it is not known.
 fn value(ours: &Ours, name: &str, metric: Metric, log2: u32, mbps: f64) -> f64 {
     let quantity = Quantity::new(name, metric, 1 << log2, Some(wan(mbps)));
     ours.value(&quantity)
         .map_or(f64::INFINITY, |value| value.value)
 }
 
-/// The cheapest of 2^20 items, over the rate and CM20's y/x: 2·seconds + y/x·MB is what a run costs
-/// in seconds of a machine.
+/// Returns the cheapest of 2^20 items, over the rate and CM20's y/x: 2·seconds + y/x·MB is what a
+/// run costs in seconds of a machine.
 pub(super) fn cheapest_by_price(ours: &Ours) -> Vec<Figure> {
     let run = |name: &str, mbps| {
         let value = |metric| value(ours, name, metric, 20, mbps);
@@ -88,7 +88,7 @@ pub(super) fn cheapest_by_price(ours: &Ours) -> Vec<Figure> {
     })
 }
 
-/// The fastest, over the rate and the number of items.
+/// Returns the fastest, over the rate and the number of items.
 pub(super) fn fastest_by_items(ours: &Ours) -> Vec<Figure> {
     Map {
         title: "The fastest",

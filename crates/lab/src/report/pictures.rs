@@ -15,7 +15,7 @@ pub struct Picture {
 }
 
 impl Report<'_> {
-    /// The charts of each experiment, numbered.
+    /// Returns the charts of each experiment, numbered.
     pub fn pictures(&self) -> Vec<Picture> {
         let sections = self.experiments.iter();
         let pictures = sections.flat_map(|section| self.pictures_of(section));

@@ -32,7 +32,7 @@ pub(super) fn table(cells: &[Cell]) -> (Vec<&'static str>, Vec<Vec<String>>) {
     (columns, rows)
 }
 
-/// A cell as a row of a table.
+/// Returns a cell as a row of a table.
 fn row(cell: &Cell) -> Vec<String> {
     let details = cell.details.iter().map(|(name, text)| detail(name, text));
     let what = [what(&cell.metric)].into_iter().chain(details);
@@ -60,7 +60,7 @@ fn detail(name: &str, text: &str) -> String {
     }
 }
 
-/// A quantity in words.
+/// Returns a quantity in words.
 pub(crate) fn what(metric: &str) -> String {
     match metric.parse() {
         Ok(Metric::UsdPer1000Runs) => "money for 1,000 runs".into(),
@@ -68,7 +68,7 @@ pub(crate) fn what(metric: &str) -> String {
     }
 }
 
-/// A value with its unit.
+/// Returns a value with its unit.
 pub(crate) fn amount(metric: &str, value: f64) -> String {
     match metric.parse() {
         Ok(Metric::Bytes | Metric::SenderBytes | Metric::ReceiverBytes) => {
@@ -130,7 +130,7 @@ pub(super) const BREAK_EVEN: &str = "Break-even, at a round trip of 80 ms";
 pub(super) const BREAK_EVEN_COLUMNS: [&str; 5] =
     ["faster above", "faster below", "items", "Mbit/s", "origin"];
 
-/// A break-even point as a row of a table.
+/// Returns a break-even point as a row of a table.
 pub(super) fn break_even_row(one: &BreakEven) -> Vec<String> {
     vec![
         format!("`{}`", one.above),

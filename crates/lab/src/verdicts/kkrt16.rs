@@ -33,7 +33,7 @@ fn ot_bits(protocol: &str, log2: u32) -> Term {
     figure(protocol, Metric::OtBits, log2, None)
 }
 
-/// The four factors of section 6.3.
+/// Returns the four factors of section 6.3.
 fn factors(network: &str) -> Vec<Relation> {
     let known = [(64, 20, 2.8), (128, 20, 3.6), (64, 24, 2.3), (128, 24, 3.6)];
     each(&known, |(bits, log2, factor)| {
@@ -41,7 +41,7 @@ fn factors(network: &str) -> Vec<Relation> {
     })
 }
 
-/// All lengths of items and sizes but the shortest items at the largest size.
+/// Returns all lengths of items and sizes but the shortest items at the largest size.
 fn usual() -> Vec<(u32, u32)> {
     let lengths = [32, 64, 128].into_iter();
     let cells = lengths.flat_map(|bits| SIZES.map(|log2| (bits, log2)));

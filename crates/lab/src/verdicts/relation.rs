@@ -159,7 +159,7 @@ pub(super) fn grows(
         .collect()
 }
 
-/// The relations of all these.
+/// Returns the relations of all these.
 pub(super) fn each<T: Copy, R: IntoIterator<Item = Relation>>(
     all: &[T],
     of: impl Fn(T) -> R,

@@ -94,7 +94,7 @@ impl Term {
         }
     }
 
-    /// A value of this term, with its unit if it is a figure.
+    /// Returns a value of this term, with its unit if it is a figure.
     pub(super) fn amount(&self, value: f64) -> String {
         match self {
             Self::Figure(quantity) => amount(quantity.metric.name(), value),
@@ -189,7 +189,7 @@ impl Term {
     }
 }
 
-/// The length of its items, if a paper distinguishes them.
+/// Returns the length of its items, if a paper distinguishes them.
 fn bits(quantity: &Quantity) -> String {
     let bits = quantity.item_bits;
     bits.map_or(String::new(), |bits| format!(" ({bits} bits)"))

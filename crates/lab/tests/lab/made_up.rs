@@ -59,7 +59,8 @@ pub(crate) fn line(version: &str, protocol: &str, threads: usize, run: Run) -> M
     }
 }
 
-/// Each protocol at 2^8 and 2^20 items, where its parties compute for so many seconds in sum.
+/// Returns each protocol at 2^8 and 2^20 items, where its parties compute for so many seconds in
+/// sum.
 pub(crate) fn measured(protocols: &[(&str, f64)]) -> Measured {
     let lines = protocols.iter().flat_map(|(protocol, seconds)| {
         [8, 20].map(|log2| {

@@ -122,7 +122,7 @@ fn budget(seconds: f64) -> Budget {
     }
 }
 
-/// A journal with a run of each protocol, where measuring it took so many seconds.
+/// Returns a journal with a run of each protocol, where measuring it took so many seconds.
 fn journal(folder: &tempfile::TempDir, known: &[(&str, u64, f64)]) -> Journal {
     let mut journal = Journal::open(&folder.path().join("results.jsonl")).unwrap();
     for (protocol, items, seconds) in known {

@@ -147,7 +147,7 @@ fn kkrt_offline_and_online_add_up() {
     assert_eq!(totals.count(), 10);
 }
 
-/// The row of this metric for the same run.
+/// Returns the row of this metric for the same run.
 fn like(table: &'static Table, run: &Row, metric: Metric) -> Option<&'static Row> {
     let of = |row: &Row| (row.ours.clone(), row.sender_items, row.network);
     let mut rows = table.rows.iter().filter(|row| row.metric == metric);

@@ -128,7 +128,7 @@ fn rounding_allows(row: &'static Row) -> bool {
     least <= printed.value + printed.rounding && printed.value - printed.rounding <= most
 }
 
-/// A figure with as many decimals as `printed` has.
+/// Returns a figure with as many decimals as `printed` has.
 fn like(printed: &str, figure: f64) -> String {
     let decimals = printed
         .split_once('.')

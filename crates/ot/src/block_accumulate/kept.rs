@@ -27,8 +27,8 @@ impl Drop for Keeper {
 }
 
 impl BlockAccumulate {
-    /// The code for `len` outputs that [`new`](Self::new) makes: one that is [kept](keep), or
-    /// otherwise a new one, on the threads of the caller's pool.
+    /// Returns the code for `len` outputs that [`new`](Self::new) makes: one that is [kept](keep),
+    /// or otherwise a new one, on the threads of the caller's pool.
     pub fn shared(len: usize) -> Arc<Self> {
         if let Some(code) = kept().find(len) {
             return code;

@@ -57,7 +57,7 @@ pub(crate) fn puncture(
     }
 }
 
-/// The block with a secret number.
+/// Returns the block with a secret number.
 pub(crate) fn select(blocks: &[Block], secret: usize) -> Block {
     let mut selected = Block::ZERO;
     for (number, block) in blocks.iter().enumerate() {

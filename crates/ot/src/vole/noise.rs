@@ -150,7 +150,7 @@ impl Layout {
         self.noise.points() * Shape::LEAF_OTS
     }
 
-    /// The correlated OTs: the rows of the columns.
+    /// Returns the correlated OTs: the rows of the columns.
     fn ots(&self, columns: &ColumnChunk) -> Zeroizing<Vec<Block>> {
         let blocks = self.choices.len();
         let mut ots = ColumnChunk::new(blocks * Block::BITS);
@@ -162,12 +162,12 @@ impl Layout {
         rows
     }
 
-    /// The shares of the vector OLE: Σ e_c·x_c with x_c the values in column c.
+    /// Returns the shares of the vector OLE: Σ e_c·x_c with x_c the values in column c.
     fn shares<V: Values>(&self, columns: &ColumnChunk) -> Zeroizing<Vec<Block>> {
         combine::<V::Element>(columns, self.values.clone(), self.noise.points())
     }
 
-    /// The share of the mask.
+    /// Returns the share of the mask.
     fn mask_share(&self, columns: &ColumnChunk) -> Tower {
         let shares = combine::<Tower>(columns, self.mask.clone(), self.mask.len());
         shares

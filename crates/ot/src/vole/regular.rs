@@ -46,7 +46,7 @@ impl<E: Element> Noise<E> {
         &self.values
     }
 
-    /// The points, each with its position in e.
+    /// Returns the points, each with its position in e.
     pub(crate) fn points(&self) -> impl Iterator<Item = (usize, E)> {
         let starts = (0..).step_by(self.layout.block_len());
         starts

@@ -177,12 +177,12 @@ impl Obstacles {
         }
     }
 
-    /// The fewest items that overfill m bins.
+    /// Returns the fewest items that overfill m bins.
     fn fewest(&self, m: f64) -> f64 {
         m + self.s + 1.0
     }
 
-    /// All terms of m bins: the sum over k.
+    /// Returns all terms of m bins: the sum over k.
     fn term(&self, m: f64) -> f64 {
         let k = self.fewest(m);
         let (inside, inside_growth) = self.inside(m, k);
@@ -230,7 +230,7 @@ impl Obstacles {
         }
     }
 
-    /// The terms of `a` to `c` bins together.
+    /// Returns the terms of `a` to `c` bins together.
     fn cell(&self, a: f64, c: f64) -> f64 {
         let middle = (a + c) / 2.0;
         let k = self.fewest(middle);
@@ -263,7 +263,7 @@ impl Obstacles {
         highest + (c - a + 1.0).ln() + ln_geometric(growth)
     }
 
-    /// The term of m bins and k = m + s + 1 items for any λ and x.
+    /// Returns the term of m bins and k = m + s + 1 items for any λ and x.
     fn first_term(&self, m: f64, lambda: Lambda, x: f64) -> f64 {
         let k = self.fewest(m);
         ln_choose(self.b, m) + ln_factorial(self.n) - ln_factorial(k) + ln_factorial(3.0 * k)
@@ -287,7 +287,7 @@ impl Obstacles {
         3.0 * m * (m - 1.0) / self.triples
     }
 
-    /// The positive root x of px + ℓqx/(1+qx) = N, in a form that does not cancel.
+    /// Returns the positive root x of px + ℓqx/(1+qx) = N, in a form that does not cancel.
     fn best_x(&self, m: f64, others: f64) -> f64 {
         let (p, q) = (self.at_most_one_inside(m), self.two_inside(m));
         let half = (p + (self.b - m) * q - others * q) / 2.0;
@@ -344,7 +344,7 @@ mod tests {
         failure(items, Shape { bins, stash }).log2()
     }
 
-    /// The exact probability, by trying all choices and Hall's condition.
+    /// Returns the exact probability, by trying all choices and Hall's condition.
     fn by_enumeration(items: u32, bins: u32, stash: u32) -> f64 {
         let triples: Vec<u32> = (0..1u32 << bins)
             .filter(|set| set.count_ones() == 3)

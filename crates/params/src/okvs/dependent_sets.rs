@@ -114,7 +114,7 @@ fn many_rows(first: u64, n: f64, m: f64, bias: f64) -> f64 {
     sum.ln()
 }
 
-/// The λ with λ·tanh(λ) = `mean`, where cosh(λ)^m / λ^{m·mean} is smallest: by Newton's
+/// Returns the λ with λ·tanh(λ) = `mean`, where cosh(λ)^m / λ^{m·mean} is smallest: by Newton's
 /// method, since every λ gives a valid bound.
 fn best_lambda(mean: f64) -> f64 {
     let mut lambda = mean.max(mean.sqrt());
@@ -138,7 +138,7 @@ mod tests {
         expected_log2(rows, slots, 1.0).exp2()
     }
 
-    /// The exact number, by trying all choices.
+    /// Returns the exact number, by trying all choices.
     fn by_enumeration(rows: u32, slots: u32) -> f64 {
         let triples: Vec<u32> = (0..1 << slots)
             .filter(|set: &u32| set.count_ones() == 3)

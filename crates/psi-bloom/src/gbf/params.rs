@@ -50,7 +50,7 @@ impl Params {
         })
     }
 
-    /// The plan of such a run.
+    /// Returns the plan of such a run.
     pub fn plan(self) -> Plan {
         let GarbledTransfer { filter, strings } = self.transfer;
         let derived = Derived {

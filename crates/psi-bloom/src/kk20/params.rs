@@ -74,7 +74,7 @@ impl<F: Form> Params<F> {
         })
     }
 
-    /// The plan of a run with these numbers.
+    /// Returns the plan of a run with these numbers.
     pub fn plan(self) -> Plan {
         let [function_offline, function_online] = self.function().conversations();
         let tests = self.tests_with([0; 32]);

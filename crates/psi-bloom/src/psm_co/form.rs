@@ -32,14 +32,14 @@ pub struct Held {
 /// other bit, and "differs" with either. On the wire, those of the first node come before those of
 /// the second, and the one for 0 of a node before the one for 1.
 pub trait Form: Copy + Debug + Send + Sync + 'static {
-    /// The form in which none of this many decryptions goes wrong, except with a probability of at
-    /// most `share`.
+    /// Returns the form in which none of this many decryptions goes wrong, except with a
+    /// probability of at most `share`.
     ///
     /// # Errors
     /// If there is none.
     fn derive(decryptions: u64, share: Log2Prob) -> Result<Self, Error>;
 
-    /// A bound on any of this many decryptions going wrong.
+    /// Returns a bound on any of this many decryptions going wrong.
     fn wrong(self, decryptions: u64) -> Log2Prob;
 
     /// Bits of a tag, if there are any.
@@ -119,7 +119,7 @@ pub(super) fn arranged(rows: [Block; 4], choice: bool, nodes: &Nodes) -> [Block;
     [first, second, third, fourth]
 }
 
-/// The four contents of a test: λ1 for "equal" with the sender's bit, else λ0.
+/// Returns the four contents of a test: λ1 for "equal" with the sender's bit, else λ0.
 pub(super) fn contents([differs, equal]: [Block; 2]) -> [Block; 4] {
     [equal, differs, differs, differs]
 }
@@ -142,7 +142,7 @@ pub(super) fn unpack_all(bits: usize, tests: usize, message: &[u8]) -> Vec<[Bloc
     all.as_chunks().0.to_vec()
 }
 
-/// The one of two at a place.
+/// Returns the one of two at a place.
 pub(super) fn at(place: bool, pair: [Block; 2]) -> Block {
     select(place, pair)[0]
 }

@@ -165,12 +165,12 @@ impl Membership {
         2 * nodes * self.label_bytes(depth) + packed(self.place_bits(depth)).packed_bytes(2 * nodes)
     }
 
-    /// An item with bit 0 as the highest, and nothing after the bits that count.
+    /// Returns an item with bit 0 as the highest, and nothing after the bits that count.
     fn turned(&self, item: u128) -> u128 {
         item.reverse_bits() >> (Block::BITS - self.bits)
     }
 
-    /// The beginnings of `depth` bits, ascending.
+    /// Returns the beginnings of `depth` bits, ascending.
     fn beginnings(&self, set: &[u128], depth: usize) -> Vec<u128> {
         let mut beginnings: Vec<u128> = (set.iter())
             .map(|item| item.checked_shr((self.bits - depth) as u32).unwrap_or(0))
@@ -238,7 +238,7 @@ impl Membership {
         length.pack(texts, message);
     }
 
-    /// The label, and the place in a message, for one of the nodes and a bit.
+    /// Returns the label, and the place in a message, for one of the nodes and a bit.
     fn open(
         &self,
         depth: usize,

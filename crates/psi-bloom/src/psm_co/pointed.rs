@@ -14,7 +14,7 @@ use super::form::{
 #[derive(Debug, Clone, Copy)]
 pub struct Pointed;
 
-/// The blocks of a test, and the labels of the nodes after it.
+/// Returns the blocks of a test, and the labels of the nodes after it.
 fn reduced(pads: &[Pad; 4], choice: bool, nodes: &Nodes) -> ([Block; 2], [Block; 2]) {
     let [equal, other_bit, other_node, neither] = pads.each_ref().map(|pad| block(pad, 0));
     let by_node = other_bit ^ neither;
@@ -137,7 +137,7 @@ impl Form for Pointed {
     }
 }
 
-/// The receiver's one of four ciphertexts.
+/// Returns the receiver's one of four ciphertexts.
 fn own(texts: [Block; 4], choice: bool, held: &Held) -> Block {
     let of_node = [0, 1].map(|bit| at(held.place, [texts[bit], texts[2 + bit]]));
     at(choice, of_node)

@@ -43,7 +43,7 @@ impl Params {
         })
     }
 
-    /// The plan of such a run.
+    /// Returns the plan of such a run.
     pub fn plan(self) -> Plan {
         let Self { filter, masks, .. } = self;
         let online = (filter.conversation(|_| 0)).sender(masks.coded_bytes());

@@ -64,7 +64,7 @@ impl Engine {
         ]
     }
 
-    /// A party's offline phase, for a circuit of these gates; `set_up` is its own of Yao's
+    /// Returns a party's offline phase, for a circuit of these gates; `set_up` is its own of Yao's
     /// protocol.
     pub(super) fn set_up<Y>(
         self,
@@ -84,7 +84,7 @@ impl Engine {
     }
 }
 
-/// The messages of a garbled circuit, except for its outputs.
+/// Returns the messages of a garbled circuit, except for its outputs.
 fn garbled(work: &Work) -> Conversation {
     garbling::OTS
         .chosen(work.receiver_bits)

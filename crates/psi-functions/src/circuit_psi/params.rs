@@ -78,7 +78,7 @@ impl Params {
         })
     }
 
-    /// The plan.
+    /// Returns the plan.
     pub(super) fn plan(self) -> Plan {
         let [offline, online] = self.engine().conversations(&self.work);
         let too_many = self.base.request.sizes.union() > MOST_ITEMS;
@@ -121,12 +121,12 @@ impl Params {
         }
     }
 
-    /// The sender's random number, if a total is revealed with it.
+    /// Returns the sender's random number, if a total is revealed with it.
     pub(super) fn blind(&self, rng: &mut Prg) -> Option<u64> {
         (self.reveals == Reveals::Total).then(|| u64::from_le_bytes(rng.bytes()))
     }
 
-    /// A number for each item, and the item's position: ascending.
+    /// Returns a number for each item, and the item's position: ascending.
     pub(super) fn numbers(&self, items: &Items) -> Vec<(u128, u32)> {
         let digests = items.digests();
         let number = |position| {

@@ -57,7 +57,7 @@ impl Comparison {
         compare::at_least(backend, &count, self.least)
     }
 
-    /// The AND gates of the circuit.
+    /// Returns the AND gates of the circuit.
     fn gates(self) -> u64 {
         let mut count = Count::small();
         let share = vec![Width(1); self.bits()];

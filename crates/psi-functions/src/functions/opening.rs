@@ -65,7 +65,7 @@ impl Opening {
         [offline, online.sender(self.opened_bytes(lanes) as u64)]
     }
 
-    /// The bytes that the sender opens at last.
+    /// Returns the bytes that the sender opens at last.
     fn opened_bytes(&self, lanes: &[usize]) -> usize {
         match self.output {
             OutputKind::Rows => lanes.iter().map(|lanes| lanes.div_ceil(8)).sum(),

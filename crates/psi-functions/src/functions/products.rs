@@ -265,7 +265,7 @@ mod tests {
 
     use super::*;
 
-    /// The shares of the products of r ⊕ s with two numbers, lane by lane, giver first.
+    /// Returns the shares of the products of r ⊕ s with two numbers, lane by lane, giver first.
     fn run(at_once: usize, lanes: &[(bool, bool, [u64; 2])]) -> Vec<[[u64; 2]; 2]> {
         let given: Bits = lanes.iter().map(|(r, _, _)| *r).collect();
         let chosen: Bits = lanes.iter().map(|(_, s, _)| *s).collect();

@@ -80,7 +80,7 @@ impl Receiver {
     }
 }
 
-/// The number of the item in each lane; 0 where there is none.
+/// Returns the number of the item in each lane; 0 where there is none.
 fn by_lane(column: &[i64], placed: &[(u32, u32)], lanes: usize) -> Vec<u64> {
     let mut numbers = vec![0; lanes];
     for (lane, item) in placed {
@@ -89,7 +89,7 @@ fn by_lane(column: &[i64], placed: &[(u32, u32)], lanes: usize) -> Vec<u64> {
     numbers
 }
 
-/// The position of the item in each lane.
+/// Returns the position of the item in each lane.
 fn items_by_lane(placed: &[(u32, u32)], lanes: usize) -> Vec<Option<u32>> {
     let mut items = vec![None; lanes];
     for (lane, item) in placed {

@@ -52,12 +52,12 @@ impl SenderColumns {
     }
 }
 
-/// The number of a bin's first block in its column.
+/// Returns the number of a bin's first block in its column.
 fn first_block(bin: usize, blocks: &[Block]) -> u128 {
     bin as u128 * blocks.len() as u128
 }
 
-/// A generator from each seed and the number of its column.
+/// Returns a generator from each seed and the number of its column.
 fn generators<'a>(seeds: impl Iterator<Item = (u64, &'a Block)>, key: &[u8; 32]) -> Vec<Prg> {
     let mut rows: Vec<[u64; 3]> = seeds
         .map(|(column, seed)| [column, seed.0 as u64, (seed.0 >> 64) as u64])

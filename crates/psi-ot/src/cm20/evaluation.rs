@@ -28,7 +28,7 @@ impl Evaluation {
         self.items.next_multiple_of(ROW_GROUP) / 64
     }
 
-    /// The bits that the items meet in this column.
+    /// Returns the bits that the items meet in this column.
     pub(super) fn column_mut(&mut self, column: usize) -> &mut [u64] {
         let stride = self.stride();
         &mut self.bits[column * stride..][..stride]

@@ -77,7 +77,7 @@ impl Rows {
         self.rows.resize(POSITIONS * self.stride, 0);
     }
 
-    /// The rows of column `column` of the group.
+    /// Returns the rows of column `column` of the group.
     pub(super) fn column(&self, column: usize) -> &[u16] {
         &self.rows[column * self.stride..][..self.items]
     }
@@ -91,7 +91,7 @@ mod tests {
         Function::new(Prg::from_seed(Block(1)), 20, 1000)
     }
 
-    /// All rows of each digest, one column after the other.
+    /// Returns all rows of each digest, one column after the other.
     fn all_rows(digests: Digests<'_>) -> Vec<Vec<u16>> {
         let function = function();
         let (mut inputs, mut rows) = (Vec::new(), Rows::default());

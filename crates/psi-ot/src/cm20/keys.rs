@@ -12,7 +12,7 @@ pub(super) struct Keys {
 }
 
 impl Keys {
-    /// The receiver's part of step 2.
+    /// Returns the receiver's part of step 2.
     pub(super) fn draw(
         joint_seed: &JointSeed,
         channel: &mut Channel,
@@ -24,7 +24,7 @@ impl Keys {
         Ok(Self::new(joint_seed, nonce))
     }
 
-    /// The sender's part of step 2.
+    /// Returns the sender's part of step 2.
     pub(super) fn receive(joint_seed: &JointSeed, channel: &mut Channel) -> Result<Self, Error> {
         Ok(Self::new(joint_seed, channel.recv_array()?))
     }

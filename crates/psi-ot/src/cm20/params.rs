@@ -98,7 +98,7 @@ impl Params {
         self.shape.columns as usize
     }
 
-    /// The messages of step 3: one for each bin.
+    /// Returns the messages of step 3: one for each bin.
     pub(super) fn bins(&self) -> Chunks {
         Chunks {
             total: self.shape.bins as usize,
@@ -115,7 +115,7 @@ impl Params {
         SortedMasks::new(self.base.request.sizes.sender() as usize, self.mask_range)
     }
 
-    /// The OTs of step 1.
+    /// Returns the OTs of step 1.
     pub(super) fn ots(&self) -> SeedOts {
         SeedOts {
             columns: self.columns(),
@@ -123,7 +123,7 @@ impl Params {
         }
     }
 
-    /// The plan of a run with these numbers.
+    /// Returns the plan of a run with these numbers.
     pub fn plan(self) -> Plan {
         let online = Conversation::default()
             .receiver(keys::NONCE_BYTES as u64)

@@ -93,7 +93,7 @@ impl RowHash {
     }
 }
 
-/// The parts of a row.
+/// Returns the parts of a row.
 pub(super) fn parts(row: &[u64]) -> &[Part] {
     row.as_chunks().0
 }
@@ -144,7 +144,7 @@ pub(super) fn append_bytes(
     }
 }
 
-/// The words of the row whose first bytes these are, and zeros.
+/// Returns the words of the row whose first bytes these are, and zeros.
 pub(super) fn from_bytes(bytes: &[u8]) -> [u64; WIDE_ROW_WORDS] {
     let mut row = [0; WIDE_ROW_WORDS];
     bytemuck::cast_slice_mut(&mut row)[..bytes.len()].copy_from_slice(bytes);

@@ -70,7 +70,7 @@ impl Params {
         })
     }
 
-    /// The plan of a run with these numbers.
+    /// Returns the plan of a run with these numbers.
     pub fn plan(self) -> Plan {
         let online = Conversation::default()
             .receiver(self.row_chunks().bytes(|rows| rows * self.row_bytes()))
@@ -103,7 +103,7 @@ impl Params {
         }
     }
 
-    /// The OTs of step 1.
+    /// Returns the OTs of step 1.
     pub(super) fn ots(&self) -> SeedOts {
         SeedOts {
             columns: self.code_bits,
@@ -116,7 +116,7 @@ impl Params {
         self.code_bits / 8
     }
 
-    /// The rows of the matrix: bins and stash.
+    /// Returns the rows of the matrix: bins and stash.
     pub(super) fn row_chunks(&self) -> Chunks {
         let total = self.shape.bins as usize + self.shape.stash as usize;
         Chunks {
@@ -125,7 +125,7 @@ impl Params {
         }
     }
 
-    /// The sender's items, in messages of their masks.
+    /// Returns the sender's items, in messages of their masks.
     pub(super) fn mask_chunks(&self) -> Chunks {
         let total = self.base.request.sizes.sender() as usize;
         Chunks {
@@ -139,7 +139,7 @@ impl Params {
         CHOICES + self.shape.stash as usize
     }
 
-    /// The list that holds what is in a row, given which input of the code it was.
+    /// Returns the list that holds what is in a row, given which input of the code it was.
     pub(super) fn list_of(&self, row: u32, code_input: u8) -> usize {
         if code_input == STASH {
             CHOICES + (row - self.shape.bins) as usize

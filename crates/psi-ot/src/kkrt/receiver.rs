@@ -174,7 +174,7 @@ impl Table {
         })
     }
 
-    /// The item in a row, and the input of the code that goes with it.
+    /// Returns the item in a row, and the input of the code that goes with it.
     fn row(&self, row: u32) -> Option<(u32, u8)> {
         match row.checked_sub(self.bins) {
             None => self
@@ -189,7 +189,7 @@ impl Table {
         }
     }
 
-    /// The rows that hold an item.
+    /// Returns the rows that hold an item.
     fn occupied(&self) -> Vec<u32> {
         let stash = self.cuckoo.stash().len() as u32;
         (0..self.bins + stash)

@@ -98,7 +98,7 @@ impl Functions {
         self.bins.per_item()
     }
 
-    /// The spots of each item, [`per_item`](Self::per_item) of them.
+    /// Returns the spots of each item, [`per_item`](Self::per_item) of them.
     pub(super) fn spots(&self, items: Digests<'_>) -> Buffer<Spot> {
         let per_item = self.per_item();
         let mut spots = Buffer::<Spot>::zeroed(items.len() * per_item);
@@ -150,7 +150,7 @@ impl Functions {
         }
     }
 
-    /// The letters by which an item is compared with all.
+    /// Returns the letters by which an item is compared with all.
     pub(super) fn all_letters(&self, words: [u64; 4]) -> Letters {
         first_letters(words, self.spelling.all_letters)
     }

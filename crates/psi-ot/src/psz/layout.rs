@@ -68,7 +68,7 @@ impl Section {
         (OTS_PER_MESSAGE / self.ots(1)).max(1)
     }
 
-    /// The messages, bin by bin.
+    /// Returns the messages, bin by bin.
     pub(super) fn messages(&self) -> Chunks {
         Chunks {
             total: self.bins as usize,
@@ -76,7 +76,7 @@ impl Section {
         }
     }
 
-    /// The messages, place by place.
+    /// Returns the messages, place by place.
     pub(super) fn messages_of_places(&self) -> Chunks {
         Chunks {
             total: self.places(),
@@ -89,7 +89,7 @@ impl Section {
         kk13::message_bytes(self.ots(bins))
     }
 
-    /// The number of the first OT of a message.
+    /// Returns the number of the first OT of a message.
     pub(super) fn first_ot_of(&self, message: usize) -> u64 {
         let stride = self.ots(self.bins_per_message()).next_multiple_of(OT_GROUP);
         self.first_ot + (message * stride) as u64

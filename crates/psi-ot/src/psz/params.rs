@@ -104,7 +104,7 @@ impl Params {
         Ok(params)
     }
 
-    /// The plan of a run with these numbers.
+    /// Returns the plan of a run with these numbers.
     pub fn plan(self) -> Plan {
         let derived = Derived {
             info: self.scheme.info(),
@@ -167,7 +167,7 @@ impl Params {
         Dialogue::new(seeds.conversation(), online)
     }
 
-    /// The places of step 3.
+    /// Returns the places of step 3.
     pub(super) fn sections(&self) -> Vec<Section> {
         let bins = |bins, capacity| (Candidates::OfBin, bins, capacity, self.spelling.letters);
         let all = |places| (Candidates::All, places, 1, self.spelling.all_letters);
@@ -188,8 +188,8 @@ impl Params {
         (MASKS_PER_LIST / self.base.request.sizes.sender() as usize).max(1)
     }
 
-    /// The lists of masks of step 5, each for a range of the places that hold an item, which are
-    /// compared with no other list.
+    /// Returns the lists of masks of step 5, each for a range of the places that hold an item,
+    /// which are compared with no other list.
     pub(super) fn lists(&self) -> Vec<Range<usize>> {
         match (self.spelling.method, &self.sections()[..]) {
             (Method::None, [section]) => {
@@ -204,13 +204,13 @@ impl Params {
         }
     }
 
-    /// The only list, where items have bins.
+    /// Returns the only list, where items have bins.
     pub(super) fn whole_list(&self) -> Range<usize> {
         0..self.base.request.sizes.receiver() as usize
     }
 
-    /// The masks of a list: one for each item of the sender and each place that it is compared
-    /// with.
+    /// Returns the masks of a list: one for each item of the sender and each place that it is
+    /// compared with.
     pub(super) fn masks(&self, list: &Range<usize>) -> SortedMasks {
         SortedMasks::new(self.mask_count(list), self.mask_range)
     }

@@ -52,7 +52,7 @@ impl Placed {
         placed.map_err(|_| params.no_placement())
     }
 
-    /// The places of a section.
+    /// Returns the places of a section.
     pub(super) fn of(&self, section: &Section) -> &[Place] {
         match section.candidates {
             Candidates::OfBin => &self.in_bins,
@@ -115,7 +115,7 @@ struct Spots {
 }
 
 impl Spots {
-    /// The bins of each item.
+    /// Returns the bins of each item.
     fn bins<const N: usize>(&self) -> Vec<[u32; N]> {
         let spots = self.spots.chunks_exact(N);
         spots
@@ -123,7 +123,7 @@ impl Spots {
             .collect()
     }
 
-    /// An item in the bin of one of its choices.
+    /// Returns an item in the bin of one of its choices.
     fn item(&self, item: u32, choice: impl Into<usize>) -> (u32, Letters) {
         let spot = item as usize * self.per_item + choice.into();
         (item, self.spots[spot].letters)

@@ -31,7 +31,7 @@ impl Method {
     }
 }
 
-/// The values that bins of this number and rests of these letters have room for.
+/// Returns the values that bins of this number and rests of these letters have room for.
 fn permuted_places(bins: u32, letters: usize) -> u128 {
     Permutations::places(bins, letters::BITS * letters as u32)
 }
@@ -54,7 +54,8 @@ pub(super) struct Spelling {
 }
 
 impl Spelling {
-    /// The cheapest one. The table may take an eighth of the failure budget, the letters a quarter.
+    /// Returns the cheapest one. The table may take an eighth of the failure budget, the letters a
+    /// quarter.
     pub(super) fn cheapest(
         request: &Request,
         hashing: Hashing,
@@ -109,8 +110,8 @@ impl Spelling {
         }
     }
 
-    /// The fewest letters, and then the fewest bins, in which items of `item_bits` bits have
-    /// places.
+    /// Returns the fewest letters, and then the fewest bins, in which items of `item_bits` bits
+    /// have places.
     fn permuted(item_bits: u32, items: u64, share: Log2Prob, price: &Price) -> Result<Self, Error> {
         let all_letters = letters::of_bits(item_bits);
         for letters in 1..all_letters {

@@ -55,7 +55,7 @@ impl Extension {
         2 * self.slices * self.field_bits as usize
     }
 
-    /// An element's halves lie in words of their own.
+    /// Returns an element's halves lie in words of their own.
     pub(crate) fn row_shape(&self) -> RowShape {
         RowShape {
             words: match 2 * self.slices <= ROW_WORDS {
@@ -85,8 +85,8 @@ impl Extension {
     }
 }
 
-/// The fewest slices, and then the smallest field, that make rows of at least `code_bits` with
-/// points that fit.
+/// Returns the fewest slices, and then the smallest field, that make rows of at least `code_bits`
+/// with points that fit.
 fn smallest_field(
     layout: Layout,
     code_bits: u32,

@@ -54,7 +54,7 @@ pub(crate) struct Selection {
     sums: Vec<u64>,
 }
 
-/// The first 128 bits of each digest.
+/// Returns the first 128 bits of each digest.
 pub(crate) fn blocks(digests: Digests<'_>) -> impl Iterator<Item = Block> {
     (0..digests.len()).map(move |i| {
         let [low, high, ..] = digests.words(i);

@@ -67,8 +67,8 @@ impl SparseParams {
         }
     }
 
-    /// The error for points that no polynomial is computed for, for example because two of them are
-    /// equal.
+    /// Returns the error for points that no polynomial is computed for, for example because two of
+    /// them are equal.
     pub(crate) fn unfit_points(&self) -> Error {
         (self.base.request).bad_luck("the items do not fit into a polynomial")
     }

@@ -96,7 +96,7 @@ impl ReceiverPart {
     }
 }
 
-/// The rows of these parts.
+/// Returns the rows of these parts.
 fn rows_of(parts: Range<usize>, rows_per_part: usize) -> Range<usize> {
     parts.start * rows_per_part..parts.end * rows_per_part
 }

@@ -61,7 +61,7 @@ fn the_documented_traffic_follows_its_formulas() {
     }
 }
 
-/// A line of the table, once its traffic is found to be that of the plan.
+/// Returns a line of the table, once its traffic is found to be that of the plan.
 fn figures_by_the_formulas(plan: &Plan) -> String {
     let (name, n) = (plan.info().name, plan.request().sizes.sender());
     let field_bits = parameter(plan, "field bits") / 2;

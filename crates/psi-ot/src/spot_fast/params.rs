@@ -45,7 +45,7 @@ impl Params {
         Ok(Self { spot, shape })
     }
 
-    /// The plan of a run with these numbers.
+    /// Returns the plan of a run with these numbers.
     pub fn plan(self) -> Plan {
         let own = parameters(&[
             ("bins", self.shape.bins.into()),
@@ -56,7 +56,7 @@ impl Params {
         Plan::new::<Sender, Receiver>(derived, self)
     }
 
-    /// The bins, in messages of their polynomials.
+    /// Returns the bins, in messages of their polynomials.
     pub(super) fn bins(&self) -> Chunks {
         Chunks {
             total: self.shape.bins as usize,

@@ -77,7 +77,7 @@ struct Bin<'a> {
     prg: Prg,
 }
 
-/// The bins, with their parts of the own values.
+/// Returns the bins, with their parts of the own values.
 fn bins_of<'a>(table: &'a TwoChoiceTable, own: &'a mut [u128], rng: &mut Prg) -> Vec<Bin<'a>> {
     let parts = scatter::split(own, table.lens());
     let bins = parts.into_iter().enumerate().map(|(bin, own)| Bin {

@@ -49,7 +49,7 @@ impl SimpleTable {
         }
     }
 
-    /// The bins, with their parts of the outputs.
+    /// Returns the bins, with their parts of the outputs.
     pub(super) fn bins<'a>(&'a self, outputs: &'a mut [u128]) -> Vec<Bin<'a>> {
         let pairs = self.ranges.chunks_exact(2);
         let lens = pairs.clone().map(|pair| pair[0].len() + pair[1].len());
@@ -79,7 +79,8 @@ fn choose(items: Digests<'_>, bins: &Bins) -> (Vec<[u32; 2]>, Vec<usize>) {
     (choices, counts)
 }
 
-/// The items place by place, and where each place lies, given what [`choose`] said of each unit.
+/// Returns the items place by place, and where each place lies, given what [`choose`] said of each
+/// unit.
 fn sort<const D: usize>(
     items: &[[u8; D]],
     per_unit: usize,

@@ -46,7 +46,7 @@ impl Params {
         Ok(Self { spot })
     }
 
-    /// The plan of a run with these numbers.
+    /// Returns the plan of a run with these numbers.
     pub fn plan(self) -> Plan {
         let extension = &self.spot.extension;
         let slice_bytes = (self.coefficients()).bytes(|count| extension.coefficient_bytes(count));
@@ -55,7 +55,7 @@ impl Params {
         Plan::new::<Sender, Receiver>(derived, self)
     }
 
-    /// The messages of a slice's coefficients.
+    /// Returns the messages of a slice's coefficients.
     pub(super) fn coefficients(&self) -> Chunks {
         Chunks {
             total: self.spot.base.request.sizes.receiver() as usize,

@@ -45,7 +45,7 @@ fn masks_and_polynomials_show_nothing_of_items_that_are_not_shared() {
     }
 }
 
-/// The digests of ten items.
+/// Returns the digests of ten items.
 fn long_digests(plan: &Plan) -> Vec<[u8; 32]> {
     match items(0..10, plan).digests() {
         Digests::Long(digests) => digests.to_vec(),

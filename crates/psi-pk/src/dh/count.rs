@@ -204,7 +204,7 @@ impl<'a> Run<'a> {
         MaskPartitions::new(self.store(larger, bytes), length, most as u64)
     }
 
-    /// The digests of all items, in random order.
+    /// Returns the digests of all items, in random order.
     fn shuffled_digests(&self, rng: Prg) -> Result<Shuffle> {
         let params = self.secret.params;
         let items = params.chunks(self.role).total;
@@ -251,7 +251,7 @@ impl<'a> Run<'a> {
     }
 }
 
-/// A digest as words, a short one padded with zeros.
+/// Returns a digest as words, a short one padded with zeros.
 fn row(digest: &[u8]) -> [u64; 4] {
     let mut words = [[0; 8]; 4];
     words.as_flattened_mut()[..digest.len()].copy_from_slice(digest);

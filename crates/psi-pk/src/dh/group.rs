@@ -51,7 +51,7 @@ impl Group {
         }
     }
 
-    /// A random exponent.
+    /// Returns a random exponent.
     pub(super) fn exponent(self, rng: &mut Prg) -> Exponent {
         match self {
             Self::Ristretto255 => Exponent::Ristretto255(Scalar::from_uniform_bytes(&rng.bytes())),
@@ -62,7 +62,7 @@ impl Group {
         }
     }
 
-    /// The masks of elements: hashes of all of their bytes.
+    /// Returns the masks of elements: hashes of all of their bytes.
     pub(super) fn masks(self, elements: &[u8], key: &[u8; 32], length: MaskLength) -> Vec<Mask> {
         match self {
             Self::Ristretto255 => compare::masks::<{ POINT_BYTES / 8 }>(elements, key, length),

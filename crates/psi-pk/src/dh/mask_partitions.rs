@@ -59,7 +59,7 @@ impl MaskPartitions {
         ((topmost * self.store.partitions() as u128) >> 32) as usize
     }
 
-    /// The masks of a partition, which has none from then on.
+    /// Returns the masks of a partition, which has none from then on.
     fn take(&self, partition: usize) -> Result<Vec<Mask>, Error> {
         let records = self.store.take(partition)?;
         let mask = |record: &[u8]| {

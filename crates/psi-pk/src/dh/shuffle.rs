@@ -45,7 +45,7 @@ impl Shuffle {
         Ok(())
     }
 
-    /// A uniformly random bucket; the bias is at most their number/2^64.
+    /// Returns a uniformly random bucket; the bias is at most their number/2^64.
     fn choose(&mut self) -> usize {
         let word = self.words.pop().unwrap_or_else(|| {
             self.words.resize(DRAWN, 0);
@@ -91,7 +91,7 @@ mod tests {
 
     use super::*;
 
-    /// The order of so many records, added so many at a time.
+    /// Returns the order of so many records, added so many at a time.
     fn order(
         records: u16,
         at_a_time: usize,

@@ -50,7 +50,7 @@ impl Drop for Prime {
 }
 
 impl Prime {
-    /// A random prime p of 1,536 bits, the two highest set, with e prime to p − 1.
+    /// Returns a random prime p of 1,536 bits, the two highest set, with e prime to p − 1.
     fn random(rng: &mut Prg) -> Self {
         let mut rng = Randomness(rng.fork());
         loop {
@@ -95,7 +95,7 @@ impl Prime {
 }
 
 impl PrivateKey {
-    /// A fresh key.
+    /// Returns a fresh key.
     pub(super) fn generate(rng: &mut Prg) -> Self {
         let mut rngs = [rng.fork(), rng.fork()];
         let [first, second] = &mut rngs;
@@ -144,7 +144,7 @@ impl PrivateKey {
         Ok(signatures)
     }
 
-    /// The number modulo N with these residues (Garner): s_q + q·((s_p − s_q)/q mod p).
+    /// Returns the number modulo N with these residues (Garner): s_q + q·((s_p − s_q)/q mod p).
     fn combine(&self, modulo_p: &U1536, modulo_q: &U1536) -> U3072 {
         let monty = |number| FixedMontyForm::new(number, self.p.modulus.params());
         let difference = monty(modulo_p) - monty(modulo_q);

@@ -22,7 +22,7 @@ impl PublicKey {
         (1 + rsa_root_proofs()) * NUMBER_BYTES
     }
 
-    /// The encoding: N, then roots of the [challenges](Self::challenges).
+    /// Returns the encoding: N, then roots of the [challenges](Self::challenges).
     pub(super) fn encode(&self, roots: &[U3072]) -> Vec<u8> {
         let mut bytes = Vec::with_capacity(Self::encoded_bytes());
         encode([self.modulus.get()], &mut bytes);
@@ -69,7 +69,7 @@ impl PublicKey {
             .collect()
     }
 
-    /// The e-th powers.
+    /// Returns the e-th powers.
     pub(super) fn raise(&self, numbers: &[U3072]) -> Vec<U3072> {
         let exponent = U64::from_u32(RSA_PUBLIC_EXPONENT);
         let bits = RSA_PUBLIC_EXPONENT.ilog2() + 1;
@@ -107,12 +107,12 @@ pub(super) fn encode<'a>(numbers: impl IntoIterator<Item = &'a U3072>, message: 
     }
 }
 
-/// The key of H.
+/// Returns the key of H.
 pub(super) fn hash_key(input: &Input) -> [u8; 32] {
     input.joint_seed.key("psijoin 2026 rsa full-domain hash")
 }
 
-/// The masks of signatures: hashes of all of their bytes.
+/// Returns the masks of signatures: hashes of all of their bytes.
 pub(super) fn masks(input: &Input, length: MaskLength, signatures: &[U3072]) -> Vec<Mask> {
     let key = input.joint_seed.key("psijoin 2026 rsa masks");
     let mut encoded = Vec::with_capacity(signatures.len() * NUMBER_BYTES);

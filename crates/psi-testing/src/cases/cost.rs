@@ -38,7 +38,7 @@ pub(super) fn check(subject: &Subject, sets: Sets) {
     }
 }
 
-/// The sender's bytes, the receiver's, and flights.
+/// Returns the sender's bytes, the receiver's, and flights.
 fn measured(plan: &Plan, sets: &Sets) -> [u64; 3] {
     let (sender, receiver) = memory::pair();
     let (sender, counters) = counted(sender);

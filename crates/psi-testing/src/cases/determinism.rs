@@ -105,7 +105,7 @@ struct Run {
 }
 
 impl Run {
-    /// A hash of what was said.
+    /// Returns a hash of what was said.
     fn hash(&self) -> blake3::Hash {
         let mut hasher = blake3::Hasher::new();
         for messages in &self.said {
@@ -151,9 +151,9 @@ fn run(
     Run { said, learned }
 }
 
-/// All messages of a party, one part after the other, and then what it says when all parts are
-/// done: as one stream has them. Of s streams each has every s-th part. Parts have the same number
-/// of messages, and the first stream also has what comes last.
+/// Returns all messages of a party, one part after the other, and then what it says when all parts
+/// are done: as one stream has them. Of s streams each has every s-th part. Parts have the same
+/// number of messages, and the first stream also has what comes last.
 fn by_part(streams: &[Recorder]) -> Vec<Vec<u8>> {
     let streams: Vec<_> = streams.iter().map(Recorder::messages).collect();
     if let [only] = &streams[..] {

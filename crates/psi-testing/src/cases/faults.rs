@@ -174,7 +174,7 @@ fn at_every_message(
     }
 }
 
-/// The messages that a run has.
+/// Returns the messages that a run has.
 fn targets(subject: &Subject, sets: &Sets, plan: &Plan) -> Vec<Target> {
     let (sender, receiver) = memory::pair();
     let (sender, counters) = counted(sender);
@@ -195,8 +195,8 @@ fn targets(subject: &Subject, sets: &Sets, plan: &Plan) -> Vec<Target> {
         .collect()
 }
 
-/// The results of a run in which a message is hit. Whatever happens, the run ends soon, and rows
-/// that it returns exist.
+/// Returns the results of a run in which a message is hit. Whatever happens, the run ends soon, and
+/// rows that it returns exist.
 fn run_with_fault(
     window: Window,
     plan: &Plan,

@@ -110,7 +110,7 @@ fn numbers_in(plan: &Plan, part: u32) -> impl Iterator<Item = u64> {
     })
 }
 
-/// The lengths of the messages of the sender, and of the receiver.
+/// Returns the lengths of the messages of the sender, and of the receiver.
 fn lengths(subject: &Subject, plan: &Plan, sets: &Sets) -> [Vec<usize>; 2] {
     let (results, recorders) = run_recorded(plan, sets);
     assert_output(subject, sets, plan.request(), results);

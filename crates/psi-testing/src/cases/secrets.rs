@@ -26,7 +26,7 @@ fn request(subject: &Subject, sets: &Sets) -> Request {
     }
 }
 
-/// The messages of the sender and of the receiver.
+/// Returns the messages of the sender and of the receiver.
 fn transcript(subject: &Subject, sets: &Sets, setup: &Setup) -> [Vec<u8>; 2] {
     let (sender, receiver) = memory::pair();
     let (sender, senders) = recorded(sender);

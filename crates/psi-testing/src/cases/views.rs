@@ -111,7 +111,7 @@ fn views(plan: &Plan, membership: u64, run: u64) -> [Vec<u8>; 2] {
         .map(|(seen, output)| [memory_of(&output.unwrap()), seen].concat())
 }
 
-/// An output, as it lies in memory: as long whether it is withheld or not.
+/// Returns an output, as it lies in memory: as long whether it is withheld or not.
 fn memory_of(output: &Output) -> Vec<u8> {
     match output {
         Output::Nothing => vec![0; 8],

@@ -33,7 +33,7 @@ impl<B: Base> Receiver<B> {
         Ok(Self { a, c })
     }
 
-    /// The first half of step 1.
+    /// Returns the first half of step 1.
     pub(crate) fn begin<M: Model>(
         layout: &Layout,
         context: &mut Context,
@@ -78,8 +78,8 @@ impl Inputs<'_> {
         Ok(rows)
     }
 
-    /// The receiver's values of step 5: H_o(Decode(c, y) + w, y) of all items, in the order of the
-    /// bins. They fill `outputs`.
+    /// Returns the receiver's values of step 5: H_o(Decode(c, y) + w, y) of all items, in the order
+    /// of the bins. They fill `outputs`.
     pub(crate) fn outputs(
         &self,
         c: Buffer<Tower>,
@@ -128,8 +128,8 @@ impl<'a, V: Element> BinEncoder<'a, V> {
         }
     }
 
-    /// The store of a bin, and the rows of its keys. A key has the value that comes with its row,
-    /// unless `program` puts another one in its place.
+    /// Returns the store of a bin, and the rows of its keys. A key has the value that comes with
+    /// its row, unless `program` puts another one in its place.
     pub(crate) fn encode(
         &mut self,
         keys: Digests<'_>,

@@ -34,7 +34,7 @@ impl<B: Base> Sender<B> {
         Ok(Self::new(granted.finish(context.channel)?))
     }
 
-    /// The first half of step 1.
+    /// Returns the first half of step 1.
     pub(crate) fn begin<M: Model>(
         layout: &Layout,
         context: &mut Context,

@@ -15,8 +15,8 @@ pub(crate) enum Width {
 impl Width {
     pub(crate) const ALL: [Self; 4] = [Self::Bits64, Self::Bits72, Self::Bits80, Self::Bits128];
 
-    /// The fewest bits, of at least `least`, at which the sender's items stay out of the store
-    /// except with probability `share`; or else all bits.
+    /// Returns the fewest bits, of at least `least`, at which the sender's items stay out of the
+    /// store except with probability `share`; or else all bits.
     pub(crate) fn narrowest(least: Self, sender_items: u64, share: Log2Prob) -> Self {
         let suffices = |width: &Self| *width >= least && width.dictionary(sender_items) <= share;
         Self::ALL
@@ -25,7 +25,7 @@ impl Width {
             .unwrap_or(Self::Bits128)
     }
 
-    /// The fewest bits that are at least this many.
+    /// Returns the fewest bits that are at least this many.
     ///
     /// # Panics
     /// If that is more than 128.

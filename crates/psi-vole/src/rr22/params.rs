@@ -98,7 +98,7 @@ impl Params {
         })
     }
 
-    /// The plan that follows.
+    /// Returns the plan that follows.
     pub fn plan(self) -> Plan {
         over_base!(self.width, B => match self.adversary {
             Adversary::Malicious => self.malicious_plan::<B>(),
@@ -192,7 +192,7 @@ impl Params {
         SortedMasks::new(self.base.request.sizes.sender() as usize, self.mask_range)
     }
 
-    /// A party's items in their bins.
+    /// Returns a party's items in their bins.
     pub(super) fn inputs<M: Model>(&self, input: &Input, phases: Phases<'_>) -> Inputs<'_> {
         phases.begin("bins");
         Inputs::new::<M>(&self.oprf, input.items.digests(), input.joint_seed)

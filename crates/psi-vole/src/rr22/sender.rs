@@ -75,7 +75,7 @@ pub(super) fn evaluate<'a, M: Model, B: Base>(
 }
 
 impl Evaluated<'_> {
-    /// The masks of step 4, and payloads.
+    /// Returns the masks of step 4, and payloads.
     pub(super) fn finish(
         self,
         params: &Params,

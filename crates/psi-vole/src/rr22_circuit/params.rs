@@ -110,7 +110,7 @@ impl Params {
         Keys::new(self.bins, purposes, joint_seed)
     }
 
-    /// The plan that follows.
+    /// Returns the plan that follows.
     pub fn plan(self) -> Plan {
         over_base!(self.width, B => self.plan_over::<B>())
     }

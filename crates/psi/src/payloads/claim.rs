@@ -59,7 +59,7 @@ impl Proof {
         Self(blake3::keyed_hash(key, &sum.to_le_bytes()))
     }
 
-    /// The one that is right for these ranks, given the key of the item of each.
+    /// Returns the one that is right for these ranks, given the key of the item of each.
     pub(super) fn of(ranks: &PositionSet, key: &[u8; 32], keys: &[u128]) -> Self {
         let mut sum = 0;
         ranks.for_each(|rank| sum ^= keys[rank as usize]);

@@ -155,7 +155,7 @@ impl Batch {
         self.bytes.div_ceil(BLOCK)
     }
 
-    /// The blocks of an item's key stream.
+    /// Returns the blocks of an item's key stream.
     fn stream(&self, item: usize) -> &[Block] {
         self.streams[item * self.stream_blocks..][..self.stream_blocks].as_flattened()
     }
@@ -197,7 +197,7 @@ impl Batch {
         }
     }
 
-    /// The number, the text and the tag of each item.
+    /// Returns the number, the text and the tag of each item.
     fn items(&self) -> impl Iterator<Item = (usize, &[u8], u128)> {
         let (filled, texts) = (BLOCK * self.text_blocks(), cast_slice(&self.texts));
         let item = move |(item, tag): (usize, &Block)| {

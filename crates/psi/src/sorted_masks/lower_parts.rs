@@ -65,7 +65,7 @@ impl<'a> LowerParts<'a> {
         self.bits
     }
 
-    /// The number at `index`.
+    /// Returns the number at `index`.
     #[inline]
     pub(super) fn get(self, index: usize) -> u128 {
         let start = index * self.bits as usize;

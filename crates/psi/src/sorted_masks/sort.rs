@@ -41,13 +41,13 @@ impl Key for u64 {
     }
 }
 
-/// A prefix of 32 bits, and a place in the lower half: what is sorted is short, and few hashes have
-/// the same prefix without being the same.
+/// Returns a prefix of 32 bits, and a place in the lower half: what is sorted is short, and few
+/// hashes have the same prefix without being the same.
 pub(super) fn prefixed(prefix: u32, place: usize) -> u64 {
     u64::from(prefix) << 32 | place as u64
 }
 
-/// The prefix of a key.
+/// Returns the prefix of a key.
 #[inline]
 pub(super) fn prefix_of(key: u64) -> u32 {
     (key >> 32) as u32
@@ -59,7 +59,8 @@ pub(super) fn place_of(key: u64) -> u32 {
     key as u32
 }
 
-/// The places of hashes in the order of the hashes. Sorts on the threads of the caller's pool.
+/// Returns the places of hashes in the order of the hashes. Sorts on the threads of the caller's
+/// pool.
 ///
 /// # Panics
 /// If there are more than 2^32 hashes.

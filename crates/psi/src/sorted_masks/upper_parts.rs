@@ -27,7 +27,8 @@ pub(super) fn pack(
     }
 }
 
-/// The first index that `is_late`, given that all after it are as well; `len` if there is none.
+/// Returns the first index that `is_late`, given that all after it are as well; `len` if there is
+/// none.
 fn first(len: usize, is_late: impl Fn(usize) -> bool) -> usize {
     let (mut start, mut end) = (0, len);
     while start < end {
@@ -77,7 +78,7 @@ impl UpperParts {
         Ok(Self { words, starts })
     }
 
-    /// The masks at `indices`, which are those of one message, given their lower parts.
+    /// Returns the masks at `indices`, which are those of one message, given their lower parts.
     pub(super) fn masks<'a>(
         &'a self,
         indices: Range<usize>,
@@ -96,7 +97,7 @@ impl UpperParts {
     }
 }
 
-/// The bit of every one that begins a message, and how many ones there are.
+/// Returns the bit of every one that begins a message, and how many ones there are.
 fn starts(words: &[u64]) -> (Vec<usize>, usize) {
     let (mut starts, mut ones) = (Vec::new(), 0);
     for (i, word) in words.iter().enumerate() {

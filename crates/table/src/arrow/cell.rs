@@ -33,7 +33,7 @@ impl<'a> Column<'a> {
         }
     }
 
-    /// The text of the cell in this row; `None` if it is null.
+    /// Returns the text of the cell in this row; `None` if it is null.
     pub(crate) fn text(&self, row: usize) -> Option<String> {
         (!self.is_null(row)).then(|| {
             let mut text = String::new();
@@ -127,7 +127,7 @@ fn number<T: ArrowPrimitiveType<Native: Display>>(array: &ArrayRef) -> WriteCell
     shown(|row| array.value(row))
 }
 
-/// The shortest text that reads back as the same number.
+/// Returns the shortest text that reads back as the same number.
 fn float<'a, T: ArrowPrimitiveType>(
     array: &'a ArrayRef,
     widen: fn(T::Native) -> f64,

@@ -8,7 +8,7 @@ use crate::Error;
 pub(crate) trait TypedFile<'a> {
     fn schema(&self) -> &SchemaRef;
 
-    /// The schema of a Parquet file, as it has it.
+    /// Returns the schema of a Parquet file, as it has it.
     fn parquet_schema(&self) -> Option<SchemaDescPtr> {
         None
     }
@@ -19,9 +19,9 @@ pub(crate) trait TypedFile<'a> {
         Ok(())
     }
 
-    /// The columns that are in no part of the file made of a dictionary alone, as far as it tells:
-    /// to look for equal values in them again takes long and is in vain. Where a format does not
-    /// say, a column without dictionaries may have few values all the same.
+    /// Returns the columns that are in no part of the file made of a dictionary alone, as far as it
+    /// tells: to look for equal values in them again takes long and is in vain. Where a format does
+    /// not say, a column without dictionaries may have few values all the same.
     fn without_dictionaries(&self) -> Result<Vec<usize>, Error> {
         Ok(Vec::new())
     }

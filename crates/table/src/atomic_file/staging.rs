@@ -80,12 +80,12 @@ pub(super) struct Temporary {
 }
 
 impl Temporary {
-    /// An empty file with the rights that the process gives its files.
+    /// Returns an empty file with the rights that the process gives its files.
     pub(super) fn probe(folder: &Path) -> io::Result<Self> {
         Self::create(folder, |_| ())
     }
 
-    /// A file that nobody but its owner can read.
+    /// Returns a file that nobody but its owner can read.
     pub(super) fn staged(folder: &Path) -> io::Result<Self> {
         let staged = Self::create(folder, owned_alone)?;
         rights::restrict(&staged.file);

@@ -82,7 +82,7 @@ impl Decoder {
         }
     }
 
-    /// The columns.
+    /// Returns the columns.
     pub(super) fn finish(self) -> Vec<ArrayRef> {
         let columns = self.columns.into_iter();
         columns.map(|column| column.values.finish()).collect()
@@ -177,7 +177,7 @@ impl Values {
     }
 }
 
-/// An array of values of a fixed width.
+/// Returns an array of values of a fixed width.
 fn fixed(
     data_type: &DataType,
     rows: usize,

@@ -84,12 +84,12 @@ impl PayloadLayout {
         fits.then_some(layout)
     }
 
-    /// The columns of each row.
+    /// Returns the columns of each row.
     pub fn columns(&self) -> &GivenColumns {
         &self.columns
     }
 
-    /// The bytes of a row's slot.
+    /// Returns the bytes of a row's slot.
     pub fn row_bytes(&self) -> usize {
         self.row_bytes.into()
     }
@@ -113,8 +113,8 @@ impl PayloadLayout {
         self.listed.max(1)
     }
 
-    /// The most bytes that a row takes as typed columns, which can be many times those of its slot:
-    /// a null takes the room of a value.
+    /// Returns the most bytes that a row takes as typed columns, which can be many times those of
+    /// its slot: a null takes the room of a value.
     pub(crate) fn decoded_row_bytes(&self) -> u64 {
         /// The offset of a text, and whether it is null.
         const TEXT: usize = 5;
@@ -124,7 +124,7 @@ impl PayloadLayout {
         (self.row_bytes() + values.sum::<usize>()) as u64
     }
 
-    /// The bytes of each payload.
+    /// Returns the bytes of each payload.
     pub fn payload_bytes(&self) -> usize {
         match usize::from(self.listed) {
             0 => self.row_bytes(),
@@ -138,7 +138,7 @@ impl PayloadLayout {
         [numbers.as_flattened(), &self.columns.to_bytes()].concat()
     }
 
-    /// The layout that the other party told of.
+    /// Returns the layout that the other party told of.
     ///
     /// # Errors
     /// Unless these are the very bytes that [`to_bytes`](Self::to_bytes) gives for some layout.
@@ -170,7 +170,7 @@ impl PayloadLayout {
         slots[..self.row_bytes()][..row.len()].copy_from_slice(row);
     }
 
-    /// The slots of a payload that have rows: at least one.
+    /// Returns the slots of a payload that have rows: at least one.
     ///
     /// # Errors
     /// If there is something in the others, or there are none, or more than there is room for.

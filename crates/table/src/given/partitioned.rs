@@ -71,7 +71,7 @@ impl GivenRows<'_> {
 }
 
 impl PartitionedPayloads {
-    /// The stretches of a partition.
+    /// Returns the stretches of a partition.
     ///
     /// # Panics
     /// If there is no such partition.
@@ -79,7 +79,7 @@ impl PartitionedPayloads {
         self.partitions[partition]..self.partitions[partition + 1]
     }
 
-    /// The numbers of a stretch's items among those of its partition.
+    /// Returns the numbers of a stretch's items among those of its partition.
     ///
     /// # Panics
     /// If the partition has no such stretch.
@@ -89,7 +89,7 @@ impl PartitionedPayloads {
         item(self.starts[stretch])..item(self.starts[stretch + 1])
     }
 
-    /// The payloads of a stretch's items, one after the other.
+    /// Returns the payloads of a stretch's items, one after the other.
     ///
     /// # Errors
     /// If what was spilled cannot be read.

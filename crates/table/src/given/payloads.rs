@@ -180,7 +180,7 @@ impl<'a> Partner<'a> {
         self.payloads.layout.columns()
     }
 
-    /// The most bytes that a row takes as typed columns.
+    /// Returns the most bytes that a row takes as typed columns.
     pub(crate) fn decoded_row_bytes(&self) -> u64 {
         self.payloads.layout.decoded_row_bytes()
     }
@@ -229,8 +229,8 @@ impl<'a> Partner<'a> {
         Ok(rows)
     }
 
-    /// The columns of these rows, without the first `skip` that are written for the first of them,
-    /// and up to `most` in all; and how many these are for each.
+    /// Returns the columns of these rows, without the first `skip` that are written for the first
+    /// of them, and up to `most` in all; and how many these are for each.
     pub(crate) fn of(
         &self,
         rows: &[u64],
@@ -287,7 +287,7 @@ impl<'a> Partner<'a> {
         }
     }
 
-    /// The payload of a row, if it has one, of payloads in memory.
+    /// Returns the payload of a row, if it has one, of payloads in memory.
     ///
     /// # Panics
     /// If payloads are not, or rows and payloads do not belong together.

@@ -30,7 +30,8 @@ pub trait PayloadRanges: Send + Sync {
     /// Returns how many rows a range has; the last one may have fewer.
     fn range_rows(&self) -> u32;
 
-    /// The rows of a range that have a payload, ascending, and the payloads, one after the other.
+    /// Returns the rows of a range that have a payload, ascending, and the payloads, one after the
+    /// other.
     ///
     /// # Errors
     /// If what was spilled cannot be read.
@@ -179,7 +180,7 @@ impl RowPayloads {
         (row / self.first.range_rows()) as usize
     }
 
-    /// A range, which stays in memory until all of its payloads were asked for.
+    /// Returns a range, which stays in memory until all of its payloads were asked for.
     fn open(&self, range: usize) -> Result<Arc<Range>, Error> {
         let mut open = self.open.lock().expect("no panic");
         if let Some((known, _)) = open.get(&range) {

@@ -20,8 +20,8 @@ use crate::{
 pub type TakeRow<'t> = &'t mut (dyn FnMut(u32, &[u8]) -> Result<(), Error> + Send);
 
 impl GivenRows<'_> {
-    /// The bytes of the longest row in these columns: the shortest slots that have room for all
-    /// rows. If it follows from the types, the table is not read.
+    /// Returns the bytes of the longest row in these columns: the shortest slots that have room for
+    /// all rows. If it follows from the types, the table is not read.
     ///
     /// # Errors
     /// If the table cannot be read, or has changed since its keys were read; if a row is longer
@@ -52,7 +52,7 @@ impl GivenRows<'_> {
         Ok(longest)
     }
 
-    /// The payloads of all keys, one after the other, in the order of the table's items.
+    /// Returns the payloads of all keys, one after the other, in the order of the table's items.
     ///
     /// # Errors
     /// If the table cannot be read, or has changed since its keys were read; if a row is longer

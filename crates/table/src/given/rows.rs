@@ -17,7 +17,7 @@ impl PayloadOfRow {
         Self(vec![NONE; rows as usize])
     }
 
-    /// A payload for each of these rows, in their order.
+    /// Returns a payload for each of these rows, in their order.
     pub(crate) fn of(rows: u64, with_payload: impl IntoIterator<Item = u32>) -> Self {
         let mut payload_of = Self::new(rows);
         for (row, payload) in with_payload.into_iter().zip(0..) {
@@ -34,7 +34,7 @@ impl PayloadOfRow {
         Some(self.0[row as usize]).filter(|payload| *payload != NONE)
     }
 
-    /// The rows with a payload, each with it.
+    /// Returns the rows with a payload, each with it.
     pub(super) fn pairs(&self) -> impl Iterator<Item = (u64, u32)> {
         let pairs = (0..).zip(self.0.iter().copied());
         pairs.filter(|(_, payload)| *payload != NONE)
@@ -98,7 +98,7 @@ impl<'a> GivenRows<'a> {
     }
 }
 
-/// The rows that come after as many others of their key as may have one payload.
+/// Returns the rows that come after as many others of their key as may have one payload.
 fn beyond(payload_of: &PayloadOfRow, payloads: usize, most: u16) -> Vec<u32> {
     let mut counts = vec![0_u16; payloads];
     let mut is_beyond = |payload: u32| {

@@ -58,7 +58,8 @@ fn quick(array: &ArrayRef) -> Option<Box<dyn Fn(usize) -> Option<Number> + '_>> 
     })
 }
 
-/// The decimals that a decimal number shows, unless that is an exponent, or they are too many.
+/// Returns the decimals that a decimal number shows, unless that is an exponent, or they are too
+/// many.
 fn decimals(scale: i8) -> Option<u32> {
     u32::try_from(scale)
         .ok()

@@ -38,7 +38,8 @@ fn fault(chunk: &ColumnChunkMetaData, column: &str) -> Option<ParquetFault> {
     }
 }
 
-/// The columns, apart from nested ones, that are a dictionary alone in none of the row groups.
+/// Returns the columns, apart from nested ones, that are a dictionary alone in none of the row
+/// groups.
 pub(super) fn without_dictionaries(file: &ArrowReaderMetadata) -> Vec<usize> {
     let schema = file.parquet_schema();
     let groups = file.metadata().row_groups();

@@ -103,9 +103,9 @@ fn exact_units(
     Ok(units)
 }
 
-/// The columns, with a unit for each that holds all of its values: the one that the schema `told`,
-/// if it did; else microseconds, as Spark has them, before nanoseconds. Adds to `beyond` the
-/// top-level columns for which there is none.
+/// Returns the columns, with a unit for each that holds all of its values: the one that the schema
+/// `told`, if it did; else microseconds, as Spark has them, before nanoseconds. Adds to `beyond`
+/// the top-level columns for which there is none.
 pub(super) fn with_units(
     schema: &SchemaRef,
     found: &Found,

@@ -124,7 +124,7 @@ impl<'a> Pieces<'a> {
         bytes.fold(0, u64::saturating_add)
     }
 
-    /// The rows up to this one of the group, each of which takes about this much memory.
+    /// Returns the rows up to this one of the group, each of which takes about this much memory.
     fn piece(&mut self, until: u64, row_bytes: u64) -> Piece<'a> {
         let rows = self.rows..until;
         self.rows = until;
@@ -236,7 +236,8 @@ impl Iterator for Batches<'_> {
     }
 }
 
-/// The file's columns, with a dictionary of texts for each that has nothing else in this group.
+/// Returns the file's columns, with a dictionary of texts for each that has nothing else in this
+/// group.
 fn with_dictionaries(
     file: &ArrowReaderMetadata,
     group: usize,

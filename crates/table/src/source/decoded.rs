@@ -17,8 +17,8 @@ pub(super) fn beginning(input: impl Read) -> io::Result<Vec<u8>> {
     Ok(beginning)
 }
 
-/// The encoding of a text that begins so, which must not be compressed, beyond what was told by
-/// its name.
+/// Returns the encoding of a text that begins so, which must not be compressed, beyond what was
+/// told by its name.
 pub(super) fn encoding_of(
     beginning: &[u8],
     dialect: &Dialect,
@@ -40,7 +40,8 @@ pub(super) fn encoding_of(
     }
 }
 
-/// A text in UTF-8, and how it was encoded. `cannot_read` makes an error of one of the input.
+/// Returns a text in UTF-8, and how it was encoded. `cannot_read` makes an error of one of the
+/// input.
 pub(super) fn decoded<'a>(
     mut input: impl Read + 'a,
     dialect: &Dialect,

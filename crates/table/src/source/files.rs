@@ -36,7 +36,7 @@ impl Listed {
     }
 }
 
-/// The files that the inputs stand for, sorted by the bytes of their paths.
+/// Returns the files that the inputs stand for, sorted by the bytes of their paths.
 ///
 /// # Errors
 /// If there is no such file, or nothing matches a pattern; if a folder cannot be read or is empty;
@@ -102,7 +102,7 @@ fn cannot_open(path: &Path, source: io::Error) -> Error {
     }
 }
 
-/// The input as a pattern, if it looks like one.
+/// Returns the input as a pattern, if it looks like one.
 fn pattern(input: &Path) -> Option<&str> {
     input.to_str().filter(|text| text.contains(['*', '?', '[']))
 }
@@ -224,7 +224,7 @@ fn refuse_repeated(files: &[Listed]) -> Result<(), Error> {
 mod tests {
     use super::*;
 
-    /// A directory with these empty files.
+    /// Returns a directory with these empty files.
     fn folder(names: &[&str]) -> tempfile::TempDir {
         let folder = tempfile::tempdir().unwrap();
         for name in names {
@@ -235,7 +235,7 @@ mod tests {
         folder
     }
 
-    /// The files below `folder` that these inputs below it stand for.
+    /// Returns the files below `folder` that these inputs below it stand for.
     fn listed(folder: &Path, inputs: &[&str]) -> Result<Vec<String>, Error> {
         let inputs: Vec<_> = inputs.iter().map(|input| folder.join(input)).collect();
         let relative = |file: Listed| {

@@ -74,7 +74,7 @@ impl Said<'_> {
         })
     }
 
-    /// The format of a file by its name: the ending's; for another ending, or none,
+    /// Returns the format of a file by its name: the ending's; for another ending, or none,
     /// [`Format::Csv`] if something is said about its delimiter, quote or header; [`Format::Lines`]
     /// for a file without an ending (as word lists are) if the key is not named.
     fn format_of_file(&self, path: &Path) -> Result<Format, Error> {
@@ -96,8 +96,8 @@ impl Said<'_> {
         }
     }
 
-    /// The format of an input without a name: CSV if the key is named or something is said about
-    /// its delimiter, quote or header, otherwise lines.
+    /// Returns the format of an input without a name: CSV if the key is named or something is said
+    /// about its delimiter, quote or header, otherwise lines.
     pub(super) fn format_of_stream(&self) -> Format {
         match self.keyed || !self.dialect.is_layout_default() {
             true => Format::Csv,

@@ -23,8 +23,8 @@ const FULL: Full = Full {
 };
 
 impl Source {
-    /// A table [in memory](Self::of_batches) of the rows of a stream. `name` stands for it in
-    /// errors.
+    /// Returns a table [in memory](Self::of_batches) of the rows of a stream. `name` stands for it
+    /// in errors.
     ///
     /// # Errors
     /// If the stream fails, and as there.
@@ -42,9 +42,9 @@ impl Source {
         Self::of_batches(name, schema, batches)
     }
 
-    /// A table of the rows of a stream, such as those of a query, of which few are in memory at
-    /// once: they are copied to a temporary file without a name in this folder. `name` stands for
-    /// the table in errors.
+    /// Returns a table of the rows of a stream, such as those of a query, of which few are in
+    /// memory at once: they are copied to a temporary file without a name in this folder. `name`
+    /// stands for the table in errors.
     ///
     /// It is read as an [Arrow file](crate#files) would be that has the values of dictionaries in
     /// their place.

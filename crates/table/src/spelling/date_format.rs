@@ -12,7 +12,7 @@ use crate::{Error, KeyFault};
 pub struct DateFormat(String);
 
 impl DateFormat {
-    /// A format of this text.
+    /// Returns a format of this text.
     ///
     /// # Errors
     /// If dates that are written in it cannot be read back.
@@ -32,7 +32,7 @@ impl DateFormat {
         }
     }
 
-    /// The canonical text of a date that is written like this.
+    /// Returns the canonical text of a date that is written like this.
     pub(crate) fn canonical(&self, text: &str) -> Result<String, KeyFault> {
         let date = self.read(text);
         let date = date.ok_or_else(|| KeyFault::NotOfFormat(self.0.clone()))?;

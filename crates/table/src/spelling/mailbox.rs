@@ -2,8 +2,8 @@
 
 use std::borrow::Cow;
 
-/// An address in lower case without the dots, and without the `+` and what follows it, before the
-/// `@` of `gmail.com`: as UID2 describes it. All other texts stay.
+/// Returns an address in lower case without the dots, and without the `+` and what follows it,
+/// before the `@` of `gmail.com`: as UID2 describes it. All other texts stay.
 pub(crate) fn gmail(address: Cow<'_, str>) -> Cow<'_, str> {
     let kept = |name: &str| {
         let untagged = name.split('+').next().unwrap_or_default();
@@ -12,15 +12,16 @@ pub(crate) fn gmail(address: Cow<'_, str>) -> Cow<'_, str> {
     renamed(address, &["gmail.com"], kept)
 }
 
-/// An address in lower case without the dots before the `@` of `gmail.com` and `googlemail.com`: as
-/// Google describes it for lists of customers. All other texts stay.
+/// Returns an address in lower case without the dots before the `@` of `gmail.com` and
+/// `googlemail.com`: as Google describes it for lists of customers. All other texts stay.
 pub(crate) fn google(address: Cow<'_, str>) -> Cow<'_, str> {
     renamed(address, &["gmail.com", "googlemail.com"], |name| {
         name.replace('.', "")
     })
 }
 
-/// The address with what is kept of the name before the `@` of these domains, if anything is.
+/// Returns the address with what is kept of the name before the `@` of these domains, if anything
+/// is.
 fn renamed<'a>(
     address: Cow<'a, str>,
     domains: &[&str],

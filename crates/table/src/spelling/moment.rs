@@ -33,8 +33,8 @@ pub(crate) fn universal_timestamp(text: &str, zone: &Zone) -> Result<String, Key
     Ok(moment.written(Some(offset)))
 }
 
-/// The timestamp in universal time this many seconds after the beginning of 1970, and a fraction of
-/// a second with these digits.
+/// Returns the timestamp in universal time this many seconds after the beginning of 1970, and a
+/// fraction of a second with these digits.
 pub(super) fn since_1970(seconds: i64, fraction: &str) -> String {
     let moment = Moment {
         days: seconds.div_euclid(DAY_SECONDS),
@@ -119,7 +119,7 @@ fn read_midnight(text: &str) -> Option<i64> {
     (is_midnight && moment.offset.is_none()).then_some(moment.days)
 }
 
-/// The days since 1970-01-01.
+/// Returns the days since 1970-01-01.
 fn read_date(text: &str) -> Option<i64> {
     let (year, month, day) = if text.len() == 8 && is_digits(text) {
         (&text[..4], &text[4..6], &text[6..])
@@ -139,7 +139,7 @@ fn read_date(text: &str) -> Option<i64> {
     days(year, two_digits(month)?, two_digits(day)?)
 }
 
-/// The seconds since midnight, and the digits of their fraction. Hours may have one digit.
+/// Returns the seconds since midnight, and the digits of their fraction. Hours may have one digit.
 fn read_time_of_day(text: &str) -> Option<(i64, &str)> {
     const HALF_DAY_SECONDS: i64 = DAY_SECONDS / 2;
     let half = text
@@ -166,7 +166,7 @@ fn read_time_of_day(text: &str) -> Option<(i64, &str)> {
     }
 }
 
-/// The seconds since midnight, and the digits of their fraction.
+/// Returns the seconds since midnight, and the digits of their fraction.
 fn read_time(text: &str) -> Option<(i64, &str)> {
     let (hours, behind) = text.split_once(':')?;
     let hours = two_digits(hours).filter(|&hours| hours < 24)?;
@@ -192,7 +192,8 @@ fn read_minutes(text: &str) -> Option<(i64, &str)> {
     fits.then_some((minutes * 60 + seconds, fraction))
 }
 
-/// The seconds by which a zone is ahead of universal time; within, `None` if there is no zone.
+/// Returns the seconds by which a zone is ahead of universal time; within, `None` if there is no
+/// zone.
 fn read_zone(text: &str) -> Option<Option<i64>> {
     if text.is_empty() {
         return Some(None);
@@ -205,7 +206,8 @@ fn read_zone(text: &str) -> Option<Option<i64>> {
     read_offset(zone).map(Some)
 }
 
-/// The seconds by which an offset such as `+01:00`, `+0100` or `+01` is ahead of universal time.
+/// Returns the seconds by which an offset such as `+01:00`, `+0100` or `+01` is ahead of universal
+/// time.
 pub(super) fn read_offset(zone: &str) -> Option<i64> {
     let offset = zone.strip_prefix(['+', '-'])?;
     let (hours, minutes) = match offset.split_once(':') {

@@ -16,7 +16,7 @@ pub(crate) const PLANS_VERSION: &str = "2.2.15";
 pub struct Country(Region);
 
 impl Country {
-    /// The country of this code of two letters, in any case.
+    /// Returns the country of this code of two letters, in any case.
     ///
     /// # Errors
     /// If no numbering plan is known for it.
@@ -32,8 +32,8 @@ impl Country {
             .ok_or_else(|| Error::UnknownCountry(code.to_owned()))
     }
 
-    /// The number that is written like this in the country, with its extension as `;ext=12`: two
-    /// extensions of a number are two telephones.
+    /// Returns the number that is written like this in the country, with its extension as
+    /// `;ext=12`: two extensions of a number are two telephones.
     ///
     /// It must be possible, that is, of a length that its plan has, and need not be assigned, as
     /// plans change more often than programs. A local number, which lacks its area, stands for
@@ -56,7 +56,7 @@ impl Country {
     }
 }
 
-/// The number that is written like this in the country of this code, which the row has in a
+/// Returns the number that is written like this in the country of this code, which the row has in a
 /// `column`. One with a `+` needs no country.
 pub(crate) fn canonical_in(text: &str, code: &str, column: &str) -> Result<String, KeyFault> {
     match Country::new(code.trim()) {

@@ -20,7 +20,7 @@ pub enum UnixUnit {
 }
 
 impl UnixUnit {
-    /// The unit of this name.
+    /// Returns the unit of this name.
     pub(crate) fn named(name: &str) -> Option<Self> {
         Some(match name {
             "unix" => Self::Seconds,

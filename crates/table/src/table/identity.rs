@@ -60,8 +60,8 @@ impl<'a> Recogniser<'a> {
         columns.fold(of_fingerprints, |sum, column| sum ^ column)
     }
 
-    /// The tag of a table, given what all partitions add to it, how many rows it has, and how its
-    /// numbers are scaled.
+    /// Returns the tag of a table, given what all partitions add to it, how many rows it has, and
+    /// how its numbers are scaled.
     pub(super) fn finish(
         &self,
         tags: &[Block],
@@ -78,7 +78,7 @@ impl<'a> Recogniser<'a> {
     }
 }
 
-/// The sum of a block per record, encrypted.
+/// Returns the sum of a block per record, encrypted.
 fn sum(key: &Aes128, records: &Records<'_>, block: impl Fn(u32) -> Block) -> Block {
     let mut blocks = Vec::with_capacity(AT_ONCE as usize);
     let mut sum = Block::ZERO;

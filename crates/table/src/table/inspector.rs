@@ -51,7 +51,7 @@ pub(super) struct Inspector<'a> {
 }
 
 impl<'a> Inspector<'a> {
-    /// An inspector of this key, which keeps some.
+    /// Returns an inspector of this key, which keeps some.
     pub(super) fn new(key: &'a KeyColumns<'a>, which: &'a Kept) -> Self {
         let column = |column: &KeyColumn<'_>| InspectedColumn {
             name: column.name.clone(),

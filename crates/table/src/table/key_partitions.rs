@@ -147,7 +147,7 @@ impl KeyPartitions {
         (held * partitions as u128).min(limit.into()) as u64
     }
 
-    /// All of it in memory, beyond any budget.
+    /// Returns all of it in memory, beyond any budget.
     ///
     /// # Errors
     /// If there are more than [`MAX_ITEMS`](crate::MAX_ITEMS) distinct keys, or what was spilled
@@ -171,7 +171,7 @@ impl KeyPartitions {
         &self.collected.looks
     }
 
-    /// The cells of the key that count as null, as they have no canonical text.
+    /// Returns the cells of the key that count as null, as they have no canonical text.
     pub fn bad_cells(&self) -> &BadCellsOfKey {
         &self.collected.bad_cells
     }
@@ -211,7 +211,7 @@ impl KeyPartitions {
         (records - self.repeats.records(partition)) as usize
     }
 
-    /// The items of a partition, which stays as it is.
+    /// Returns the items of a partition, which stays as it is.
     ///
     /// # Errors
     /// If what was spilled cannot be read.
@@ -223,8 +223,8 @@ impl KeyPartitions {
         Ok(self.items_of(partition, &records))
     }
 
-    /// The items of a partition, which has none from then on, and takes no memory. Which rows
-    /// [match](Self::matching) is still known.
+    /// Returns the items of a partition, which has none from then on, and takes no memory. Which
+    /// rows [match](Self::matching) is still known.
     ///
     /// # Errors
     /// If what was spilled cannot be read.
@@ -267,9 +267,10 @@ impl KeyPartitions {
         GivenRows::new(payload_of, payloads as usize, starts, repeated)
     }
 
-    /// The rows of shared items, and what the other party gave for each, in this layout: given the
-    /// first row of each item, a bit per row, the lowest of a word first, and the payloads of these
-    /// rows. For rows that repeat a key, payloads are copied, within the budget or to the folder.
+    /// Returns the rows of shared items, and what the other party gave for each, in this layout:
+    /// given the first row of each item, a bit per row, the lowest of a word first, and the
+    /// payloads of these rows. For rows that repeat a key, payloads are copied, within the budget
+    /// or to the folder.
     ///
     /// # Errors
     /// If what was spilled cannot be read, or what is beyond the budget cannot be written.
@@ -327,7 +328,7 @@ impl KeyPartitions {
         aligned::check_repeated(repeated, self.counts.duplicates, || self.first_repeated())
     }
 
-    /// The first of the rows that repeat a key.
+    /// Returns the first of the rows that repeat a key.
     fn first_repeated(&self) -> Result<u32, Error> {
         let mut least = u32::MAX;
         self.each_repeat(|row, _| {
@@ -337,9 +338,9 @@ impl KeyPartitions {
         Ok(least)
     }
 
-    /// The first rows of shared items, in the order that the other party has, too, given a bit per
-    /// row, the lowest of a word first, and a key that both parties know. If the other party gives
-    /// payloads, they are [those of these rows](Self::aligned_payloads).
+    /// Returns the first rows of shared items, in the order that the other party has, too, given a
+    /// bit per row, the lowest of a word first, and a key that both parties know. If the other
+    /// party gives payloads, they are [those of these rows](Self::aligned_payloads).
     ///
     /// The threads of the caller's pool do the work, and read all partitions.
     ///
@@ -399,8 +400,8 @@ impl KeyPartitions {
         Ok(())
     }
 
-    /// The rows that match, given the first row of each item that does: a bit per row, the lowest
-    /// of a word first.
+    /// Returns the rows that match, given the first row of each item that does: a bit per row, the
+    /// lowest of a word first.
     ///
     /// # Errors
     /// If what was spilled cannot be read.
@@ -423,7 +424,7 @@ impl KeyPartitions {
 }
 
 impl Items {
-    /// The items of a partition in which no key is repeated: there is nothing to sort.
+    /// Returns the items of a partition in which no key is repeated: there is nothing to sort.
     fn of_different(records: &Records<'_>) -> Self {
         let all = || 0..records.len() as u32;
         let numbers = |column| all().map(move |record| records.number(record, column));
@@ -437,7 +438,8 @@ impl Items {
     }
 }
 
-/// The rows of a partition that repeat a key, and the first rows that have it, as they are kept.
+/// Returns the rows of a partition that repeat a key, and the first rows that have it, as they are
+/// kept.
 fn written(repeats: &[[u32; 2]]) -> Vec<u8> {
     let rows = repeats.iter().flatten();
     rows.flat_map(|row| row.to_le_bytes()).collect()

@@ -83,7 +83,7 @@ impl Partitions {
         self.store.records(partition)
     }
 
-    /// The records of a partition, which stays as it is.
+    /// Returns the records of a partition, which stays as it is.
     ///
     /// # Errors
     /// If it cannot be read.
@@ -91,7 +91,7 @@ impl Partitions {
         Ok(self.records(self.store.read(partition)?))
     }
 
-    /// The records of a partition, which is empty then.
+    /// Returns the records of a partition, which is empty then.
     ///
     /// # Errors
     /// If it cannot be read.
@@ -158,7 +158,7 @@ impl Records<'_> {
         u32::from_le_bytes(*row.expect("it has a row"))
     }
 
-    /// The number in a column, at the column's last scale.
+    /// Returns the number in a column, at the column's last scale.
     pub(super) fn number(&self, record: u32, column: usize) -> i64 {
         let number = self.record(record)[KEY + column * NUMBER..].first_chunk();
         let number = i64::from_le_bytes(*number.expect("it has a number per column"));

@@ -67,13 +67,13 @@ impl RowItems {
         self.rows
     }
 
-    /// The first row of each item, from 0.
+    /// Returns the first row of each item, from 0.
     pub fn first_rows(&self) -> &[u32] {
         &self.first
     }
 
-    /// All further rows with a key, each with its item, in the order of items, and of rows within
-    /// each. The rows that are missing here and among the first ones were left out.
+    /// Returns all further rows with a key, each with its item, in the order of items, and of rows
+    /// within each. The rows that are missing here and among the first ones were left out.
     pub fn repeated(&self) -> &[(u32, u32)] {
         &self.repeated
     }
@@ -93,8 +93,8 @@ impl RowItems {
         GivenRows::new(payload_of, self.first.len(), &self.starts, repeated)
     }
 
-    /// The rows of these items. They are shared, and the other party gives a payload for each, in
-    /// this order.
+    /// Returns the rows of these items. They are shared, and the other party gives a payload for
+    /// each, in this order.
     ///
     /// # Panics
     /// If there is no such item.
@@ -126,9 +126,9 @@ impl RowItems {
         })
     }
 
-    /// The first rows of these items, which are shared, in the order that the other party has, too:
-    /// given the fingerprints of all items, and a key that both parties know. If the other party
-    /// gives payloads, they are one for each shared item, in the order of `shared`.
+    /// Returns the first rows of these items, which are shared, in the order that the other party
+    /// has, too: given the fingerprints of all items, and a key that both parties know. If the
+    /// other party gives payloads, they are one for each shared item, in the order of `shared`.
     ///
     /// The threads of the caller's pool do the work.
     ///
@@ -155,7 +155,7 @@ impl RowItems {
         AlignedRows::new(rows, ranked)
     }
 
-    /// The rows that match, given which items do.
+    /// Returns the rows that match, given which items do.
     ///
     /// # Panics
     /// If there is not one flag for each item.

@@ -3,7 +3,7 @@
 /// A field that is null.
 const NULL: &str = r"\N";
 
-/// The text of a field; empty for a null. `None` if a backslash begins no escape.
+/// Returns the text of a field; empty for a null. `None` if a backslash begins no escape.
 ///
 /// The escapes are those that either database writes, or reads as one character: letters for
 /// control characters, and what has a meaning in the text, the line break and the delimiter,
@@ -24,7 +24,7 @@ pub(super) fn unescaped(field: &str, delimiter: u8) -> Option<String> {
     Some(text)
 }
 
-/// A field of this text, or a null, with escapes where they are needed.
+/// Returns a field of this text, or a null, with escapes where they are needed.
 pub(crate) fn escaped(text: Option<&str>, delimiter: u8) -> String {
     let Some(text) = text else {
         return NULL.to_owned();

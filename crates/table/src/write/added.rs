@@ -221,7 +221,7 @@ impl<'a> Cursor<'a> {
         self.added
     }
 
-    /// The next rows, up to this many, by their numbers in the table.
+    /// Returns the next rows, up to this many, by their numbers in the table.
     pub(super) fn rows(&mut self, rows: usize) -> Vec<u64> {
         self.chosen.by_ref().take(rows).collect()
     }
@@ -269,8 +269,8 @@ impl<'a> Cursor<'a> {
 }
 
 impl AddedRows {
-    /// The rows with these columns, given the columns of a batch, and which of its rows is at each
-    /// place.
+    /// Returns the rows with these columns, given the columns of a batch, and which of its rows is
+    /// at each place.
     ///
     /// # Errors
     /// If the batch is such that rows cannot be picked from it.
@@ -287,13 +287,13 @@ impl AddedRows {
         RecordBatch::try_new_with_options(schema, columns.collect(), &options)
     }
 
-    /// The row of the table that is written as this one of the portion.
+    /// Returns the row of the table that is written as this one of the portion.
     pub(super) fn row_of(&self, portion: &Portion, row: usize) -> u64 {
         portion.rows[self.places[row] as usize]
     }
 
-    /// The fields of each row of the portion, for each time that it is written, and whether this is
-    /// the last one.
+    /// Returns the fields of each row of the portion, for each time that it is written, and whether
+    /// this is the last one.
     fn texts(&self, portion: &Portion) -> VecDeque<(AddedTexts, bool)> {
         let columns: Vec<Column<'_>> = (self.columns.iter())
             .map(|column| Column::new(column).expect("columns without texts were refused"))
@@ -320,7 +320,7 @@ pub(super) fn own_bytes(batch: &RecordBatch, row: usize) -> u64 {
     bytes.sum::<usize>() as u64
 }
 
-/// The columns of a table with those that are added.
+/// Returns the columns of a table with those that are added.
 pub(super) fn widened(table: &SchemaRef, added: &SchemaRef) -> SchemaRef {
     let fields = table.fields().iter().chain(added.fields()).cloned();
     let fields: Vec<_> = fields.collect();

@@ -70,7 +70,7 @@ impl<'a> Buckets<'a> {
         last.is_some_and(|&position| position as usize + 1 == self.positions.len())
     }
 
-    /// The positions of these rows, which are numbered as they are chosen.
+    /// Returns the positions of these rows, which are numbered as they are chosen.
     ///
     /// # Errors
     /// If there are no such rows, so the table has more than it had.

@@ -14,7 +14,7 @@ pub(super) trait Encoder: Send + Sync {
     /// When a group is full.
     const FULL: Full;
 
-    /// The rows with the types that are written.
+    /// Returns the rows with the types that are written.
     fn fitted(&self, rows: &RecordBatch) -> Result<RecordBatch, Misfit>;
 
     /// Encodes a group of such rows, which is not empty.
@@ -40,8 +40,8 @@ impl From<Error> for Misfit {
 }
 
 impl Misfit {
-    /// The error of the output that errors call `file`. `row` says which row of the table a row of
-    /// these is.
+    /// Returns the error of the output that errors call `file`. `row` says which row of the table a
+    /// row of these is.
     pub(super) fn error(self, file: &str, rows: &RecordBatch, row: impl Fn(usize) -> u64) -> Error {
         match self {
             Self::Value {

@@ -60,7 +60,7 @@ impl groups::Encoder for Encoder {
         bytes: 1 << 24,
     };
 
-    /// The rows of a batch without anything else.
+    /// Returns the rows of a batch without anything else.
     fn fitted(&self, rows: &RecordBatch) -> Result<RecordBatch, Misfit> {
         let columns: Result<_, ArrowError> = rows.columns().iter().map(compact).collect();
         let fitted =
@@ -94,8 +94,8 @@ impl GroupWriter for Writer<'_, '_> {
     }
 }
 
-/// The operating system's error, if that is what made the Arrow writer fail. The writer's own
-/// words may hold values of the table: they are not passed on.
+/// Returns the operating system's error, if that is what made the Arrow writer fail. The writer's
+/// own words may hold values of the table: they are not passed on.
 fn io_error(error: ArrowError) -> io::Error {
     match error {
         ArrowError::IoError(_, error) => error,
@@ -126,7 +126,7 @@ pub(super) fn may_share(data_type: &DataType) -> bool {
     }
 }
 
-/// A column as it is written.
+/// Returns a column as it is written.
 fn written(field: &Field) -> Field {
     match field.data_type() {
         DataType::Dictionary(_, values) => {
@@ -147,7 +147,7 @@ fn compact(array: &ArrayRef) -> Result<ArrayRef, ArrowError> {
     })
 }
 
-/// The column; if it holds views, with a copy of their texts only.
+/// Returns the column; if it holds views, with a copy of their texts only.
 pub(super) fn without_shared_texts(array: &ArrayRef) -> ArrayRef {
     match array.data_type() {
         DataType::Utf8View => Arc::new(array.as_byte_view::<StringViewType>().gc()),

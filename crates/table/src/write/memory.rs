@@ -114,8 +114,8 @@ impl GroupWriter for Writer<'_> {
     }
 }
 
-/// The column; if it is nested, without the items of other rows, of which each would be looked at
-/// again and again.
+/// Returns the column; if it is nested, without the items of other rows, of which each would be
+/// looked at again and again.
 fn without_other_items(column: &ArrayRef) -> Result<ArrayRef, ArrowError> {
     match column.data_type() {
         DataType::Dictionary(..) | DataType::Utf8View | DataType::BinaryView => Ok(column.clone()),

@@ -15,7 +15,7 @@ use crate::{
     write::ipc::{may_share, without_shared_texts},
 };
 
-/// The rows, with dictionaries as their values, and a copy of the texts behind views only.
+/// Returns the rows, with dictionaries as their values, and a copy of the texts behind views only.
 pub(crate) fn owned(rows: &RecordBatch) -> Result<RecordBatch, ArrowError> {
     let columns: Vec<ArrayRef> = rows.columns().iter().map(own).collect::<Result<_, _>>()?;
     let fields = rows.schema_ref().fields().iter().zip(&columns);
@@ -67,7 +67,7 @@ fn own(array: &ArrayRef) -> Result<ArrayRef, ArrowError> {
     }
 }
 
-/// The type of an array with these children.
+/// Returns the type of an array with these children.
 fn of_children(data_type: &DataType, children: &[ArrayRef]) -> DataType {
     use DataType::*;
     let of = |field: &FieldRef, child: &ArrayRef| -> FieldRef {
@@ -103,7 +103,7 @@ mod tests {
 
     const ROWS: usize = 1000;
 
-    /// A column of each type that may share what it holds.
+    /// Returns a column of each type that may share what it holds.
     fn columns() -> Vec<ArrayRef> {
         let texts: Vec<String> = (0..ROWS).map(|row| format!("{row:0200}")).collect();
         let words: DictionaryArray<Int32Type> = texts.iter().map(String::as_str).collect();

@@ -107,7 +107,7 @@ pub(super) fn create<'a, 'b>(
     Ok((encoder, Writer { name, inner }))
 }
 
-/// The columns as they are written, if those of a Parquet file come first.
+/// Returns the columns as they are written, if those of a Parquet file come first.
 ///
 /// # Errors
 /// Within, the name of one that would lose what it says about its values.
@@ -123,14 +123,15 @@ fn columns(
     })
 }
 
-/// The first of the columns of a Parquet file that would lose what it says about its values.
+/// Returns the first of the columns of a Parquet file that would lose what it says about its
+/// values.
 pub(super) fn first_to_lose(schema: &Schema, file: &SchemaDescriptor) -> Option<String> {
     let fields: Vec<Field> = schema.fields().iter().map(|field| written(field)).collect();
     columns(&Schema::new(fields), Some(file)).ok()?.err()
 }
 
 impl Encoder {
-    /// The columns of a row group, each to be encoded on its own.
+    /// Returns the columns of a row group, each to be encoded on its own.
     fn column_writers(&self) -> Result<Vec<ArrowColumnWriter>, Error> {
         // The number of the group matters to encrypted files only.
         let columns = self.columns.create_column_writers(0);
@@ -223,8 +224,8 @@ impl GroupWriter for Writer<'_, '_> {
     }
 }
 
-/// A column as it is written: Parquet has no timestamps in seconds: they would be written as mere
-/// integers.
+/// Returns a column as it is written: Parquet has no timestamps in seconds: they would be written
+/// as mere integers.
 fn written(field: &Field) -> Field {
     field
         .clone()
@@ -262,7 +263,7 @@ fn may_be_beyond(data_type: &DataType) -> bool {
     }
 }
 
-/// The values as Parquet holds them, in the type that is written for theirs.
+/// Returns the values as Parquet holds them, in the type that is written for theirs.
 ///
 /// # Errors
 /// If it cannot hold one of them.
@@ -340,8 +341,8 @@ fn has_long_dates(schema: &Schema) -> bool {
         .any(|field| *field.data_type() == DataType::Date64)
 }
 
-/// The operating system's error, if that is what made the Parquet writer fail. The writer's own
-/// words may hold values of the table: they are not passed on.
+/// Returns the operating system's error, if that is what made the Parquet writer fail. The writer's
+/// own words may hold values of the table: they are not passed on.
 fn io_error(error: ParquetError) -> io::Error {
     let other = || io::Error::other("the Parquet writer cannot take these rows");
     match error {

@@ -63,7 +63,7 @@ impl Side {
         self.keys.fingerprints.iter().copied().collect()
     }
 
-    /// The items that are among these, each with its first row.
+    /// Returns the items that are among these, each with its first row.
     fn shared(&self, theirs: &HashSet<Fingerprint>) -> Vec<(u32, u32)> {
         let first_rows = self.keys.rows.first_rows().iter().copied();
         let items = (0..).zip(first_rows).zip(&self.keys.fingerprints);
@@ -71,7 +71,7 @@ impl Side {
         shared.map(|(item, _)| item).collect()
     }
 
-    /// The first rows of these keys in the order that they are to have, by plain code.
+    /// Returns the first rows of these keys in the order that they are to have, by plain code.
     fn expected(&self, theirs: &HashSet<Fingerprint>) -> Vec<usize> {
         let rank = |(item, row): (u32, u32)| {
             let fingerprint = &self.keys.fingerprints[item as usize];
@@ -143,7 +143,7 @@ const FORMATS: [&str; 6] = [
     "parts",
 ];
 
-/// The rows as lines of CSV.
+/// Returns the rows as lines of CSV.
 fn lines(rows: &[Row]) -> Vec<String> {
     let line = |(word, number, n): &Row| {
         let word = word.as_deref().unwrap_or_default();
@@ -247,7 +247,7 @@ fn read_typed(path: &Path) -> RecordBatch {
     concat_batches(&schema, &batches).unwrap()
 }
 
-/// The rows of an output as lines of CSV, the header first.
+/// Returns the rows of an output as lines of CSV, the header first.
 fn read_back(path: &Path) -> Vec<String> {
     let mut text = String::new();
     match path.extension().unwrap().to_str().unwrap() {

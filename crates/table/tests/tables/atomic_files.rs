@@ -122,7 +122,7 @@ fn errors_do_not_show_names_of_staged_files() {
 /// Set for a process that runs [`child`]: what it does.
 const TASK: &str = "PSIJOIN_TABLE_TEST_TASK";
 
-/// A process that does `task` in this folder.
+/// Returns a process that does `task` in this folder.
 fn child_process(task: &str, folder: &Path) -> Command {
     as_child(Command::new(env::current_exe().unwrap()), task, folder)
 }

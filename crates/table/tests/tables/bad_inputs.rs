@@ -90,7 +90,7 @@ fn encoded(label: &str) -> impl Fn(Dialect) -> Result<Dialect, Error> {
     move |dialect| Ok(dialect.with_encoding(label.parse()?))
 }
 
-/// A table with a cell that a rule cannot read.
+/// Returns a table with a cell that a rule cannot read.
 fn cell<'a>(text: &'a str, rule: &'a str) -> Case<'a> {
     Case::new("t.csv", text).rule(rule)
 }

@@ -24,7 +24,7 @@ fn said(label: &str) -> Dialect {
     Dialect::default().with_encoding(label.parse().unwrap())
 }
 
-/// A text in an encoding, by another way than that of the library.
+/// Returns a text in an encoding, by another way than that of the library.
 fn encoded(text: &str, label: &str) -> Vec<u8> {
     let units = text.encode_utf16();
     match label {
@@ -37,7 +37,7 @@ fn encoded(text: &str, label: &str) -> Vec<u8> {
     }
 }
 
-/// A text in an encoding that differs from Latin-1 in the place of the euro sign.
+/// Returns a text in an encoding that differs from Latin-1 in the place of the euro sign.
 fn latin(text: &str, euro: u8) -> Vec<u8> {
     text.chars()
         .map(|c| match c {

@@ -34,7 +34,7 @@ fn escaped(field: Option<&str>, letter: impl Fn(char) -> Option<char>) -> String
     text
 }
 
-/// A field as PostgreSQL's `COPY` writes it.
+/// Returns a field as PostgreSQL's `COPY` writes it.
 fn postgresql(field: Option<&str>, delimiter: char) -> String {
     escaped(field, |character| match character {
         '\x08' => Some('b'),
@@ -47,7 +47,7 @@ fn postgresql(field: Option<&str>, delimiter: char) -> String {
     })
 }
 
-/// A field as MySQL's `SELECT … INTO OUTFILE` writes it.
+/// Returns a field as MySQL's `SELECT … INTO OUTFILE` writes it.
 fn mysql(field: Option<&str>, delimiter: char) -> String {
     escaped(field, |character| match character {
         '\0' => Some('0'),

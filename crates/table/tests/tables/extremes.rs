@@ -18,7 +18,7 @@ use crate::{
     join, key, only_batch,
 };
 
-/// A table of ids from 1 on and this column.
+/// Returns a table of ids from 1 on and this column.
 fn table(files: &Files, name: &str, column: &str, values: ArrayRef) -> PathBuf {
     let ids = (1..=values.len()).map(|id| id.to_string());
     let path = files.path(name);

@@ -164,7 +164,7 @@ fn what_is_no_parquet_is_refused() {
     assert_eq!(error.kind(), ErrorKind::Input);
 }
 
-/// A file of two row groups.
+/// Returns a file of two row groups.
 fn parquet_of(properties: WriterPropertiesBuilder) -> Vec<u8> {
     let batch = RecordBatch::try_from_iter([
         (

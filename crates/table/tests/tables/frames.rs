@@ -26,7 +26,7 @@ fn frame(batches: &[RecordBatch]) -> Source {
     Source::of_batches(NAME, batches[0].schema(), batches.to_vec()).unwrap()
 }
 
-/// The same, copied to a file as it comes.
+/// Returns a source of these batches, copied to a file as it comes.
 fn stream(files: &Files, batches: &[RecordBatch]) -> Source {
     let rows = batches.iter().cloned().map(Ok);
     let rows = RecordBatchIterator::new(rows, batches[0].schema());
@@ -34,7 +34,7 @@ fn stream(files: &Files, batches: &[RecordBatch]) -> Source {
     Source::copy(NAME, rows, &folder, &Progress::default()).unwrap()
 }
 
-/// All rows of a table, as they are kept.
+/// Returns all rows of a table, as they are kept.
 fn whole(source: &Source) -> RecordBatch {
     let staged = chosen(source, WhichRows::All, |_| true).unwrap();
     let rows = kept(staged);
@@ -43,7 +43,7 @@ fn whole(source: &Source) -> RecordBatch {
     rows.project(&own).unwrap()
 }
 
-/// The rows of a table that have these numbers, with what was added to the numbers.
+/// Returns the rows of a table that have these numbers, with what was added to the numbers.
 fn numbered(numbers: &RecordBatch, whole: &RecordBatch) -> Vec<ArrayRef> {
     let rows = take_record_batch(whole, numbers.column(0)).unwrap();
     [rows.columns(), &numbers.columns()[1..]].concat()
@@ -56,7 +56,7 @@ fn of<T: ArrowPrimitiveType>(
     values.iter().map(|byte| byte.map(&value)).collect()
 }
 
-/// A dictionary of more values than there are rows for.
+/// Returns a dictionary of more values than there are rows for.
 fn words<K: ArrowDictionaryKeyType>(
     values: &[Option<u8>],
     key: impl Fn(u8) -> K::Native,
@@ -187,7 +187,7 @@ fn key_columns(values: &[Option<u8>]) -> Vec<(&'static str, ArrayRef)> {
     ]
 }
 
-/// A list of each of these values with one of its own, except where it is none.
+/// Returns a list of each of these values with one of its own, except where it is none.
 fn lists(items: ArrayRef) -> ArrayRef {
     let lengths = (0..items.len()).map(|row| usize::from(row % 3 != 1));
     let ends = OffsetBuffer::<i32>::from_lengths(lengths);
@@ -222,7 +222,7 @@ fn further_columns(values: &[Option<u8>]) -> Vec<(&'static str, ArrayRef)> {
     ]
 }
 
-/// A key that is another one in each row, or null, before all other columns.
+/// Returns a key that is another one in each row, or null, before all other columns.
 fn table(values: &[Option<u8>], columns: Vec<(&'static str, ArrayRef)>) -> RecordBatch {
     let ids = values.iter().zip(0..);
     let ids = ids.map(|(value, row)| (*value != Some(13)).then_some(row));
@@ -248,7 +248,7 @@ fn table(values: &[Option<u8>], columns: Vec<(&'static str, ArrayRef)>) -> Recor
     rows.with_schema(Arc::new(schema)).unwrap()
 }
 
-/// The rows as slices that end at these places, and at the end. Some may be empty.
+/// Returns the rows as slices that end at these places, and at the end. Some may be empty.
 fn slices(rows: &RecordBatch, ends: &[usize]) -> Vec<RecordBatch> {
     let mut ends: Vec<usize> = ends.iter().map(|end| end % (rows.num_rows() + 1)).collect();
     ends.push(rows.num_rows());
@@ -289,7 +289,8 @@ fn values(rows: usize) -> Vec<Option<u8>> {
         .collect()
 }
 
-/// The keys of `id` that are shared with the other party: those of rows in which this holds.
+/// Returns the keys of `id` that are shared with the other party: those of rows in which this
+/// holds.
 fn matched(keys: &KeyTable, is_shared: impl Fn(usize) -> bool) -> Vec<bool> {
     let rows = keys.rows.first_rows().iter();
     rows.map(|&row| is_shared(row as usize)).collect()
@@ -314,7 +315,7 @@ fn kept(staged: StagedRows) -> RecordBatch {
     kept
 }
 
-/// The rows of an Arrow file in one batch.
+/// Returns the rows of an Arrow file in one batch.
 fn rows_of(path: PathBuf) -> RecordBatch {
     let reader = FileReader::try_new(File::open(path).unwrap(), None).unwrap();
     let schema = reader.schema();
@@ -322,7 +323,7 @@ fn rows_of(path: PathBuf) -> RecordBatch {
     concat_batches(&schema, &batches).unwrap()
 }
 
-/// The shared rows, or others, in memory.
+/// Returns the shared rows, or others, in memory.
 fn chosen(
     source: &Source,
     which: WhichRows,

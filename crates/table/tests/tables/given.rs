@@ -56,7 +56,7 @@ pub(crate) fn give(path: &Path, columns: &[&str], repeated: RepeatedKeys) -> Res
 }
 
 impl Gift {
-    /// The payload of the key with this fingerprint, if there is one.
+    /// Returns the payload of the key with this fingerprint, if there is one.
     fn payload(&self, fingerprint: &[u8; 32]) -> Option<&[u8]> {
         let item = self.keys.fingerprints.binary_search(fingerprint).ok()?;
         let length = self.layout.payload_bytes();
@@ -69,7 +69,7 @@ impl Gift {
         self.write(mine, output, |to, source| to.choosing(which, source))
     }
 
-    /// The same, in a way that `prepare` says, without a look at the payloads before.
+    /// Writes the table in a way that `prepare` sets, without a look at the payloads before.
     pub(crate) fn write(
         &self,
         mine: &Path,
@@ -93,7 +93,8 @@ impl Gift {
     }
 }
 
-/// A column of each type that can be given, of three rows, the last one null where there are nulls.
+/// Returns a column of each type that can be given, of three rows, the last one null where there
+/// are nulls.
 fn all_types() -> Vec<(&'static str, ArrayRef)> {
     fn of<T: ArrowPrimitiveType>(values: [Option<T::Native>; 3]) -> PrimitiveArray<T> {
         PrimitiveArray::from_iter(values)
@@ -591,8 +592,8 @@ proptest! {
     }
 }
 
-/// The layout of one nullable and one other column of these types, with room for lists of this many
-/// rows.
+/// Returns the layout of one nullable and one other column of these types, with room for lists of
+/// this many rows.
 fn layout(types: [DataType; 2], row_bytes: usize, repeated: RepeatedKeys) -> PayloadLayout {
     let [first, second] = types;
     let files = Files::new();

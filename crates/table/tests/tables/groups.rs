@@ -64,7 +64,7 @@ fn write_arrow(path: &Path, rows: &RecordBatch, batch_rows: usize) {
     writer.finish().unwrap();
 }
 
-/// The rows of a file, and how many each of its groups has.
+/// Returns the rows of a file, and how many each of its groups has.
 fn read_parquet(path: &Path) -> (RecordBatch, Vec<i64>) {
     let reader = ParquetRecordBatchReaderBuilder::try_new(fs::File::open(path).unwrap()).unwrap();
     let groups = reader.metadata().row_groups().iter();

@@ -475,7 +475,7 @@ fn nulls_may_be_in_some_files_only() {
     assert_eq!(parquet_rows(&output).num_rows(), 3);
 }
 
-/// A folder with these files of Parquet, each with ids.
+/// Returns a folder with these files of Parquet, each with ids.
 fn hive(files: &Files, parts: &[(&str, &[i64])]) -> PathBuf {
     let root = files.path("t");
     for (path, ids) in parts {

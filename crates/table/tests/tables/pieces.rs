@@ -110,7 +110,7 @@ proptest! {
     }
 }
 
-/// The texts of a file's rows, and a list with the number of each.
+/// Returns the texts of a file's rows, and a list with the number of each.
 fn written(path: &Path) -> Vec<Row> {
     let reader = ParquetRecordBatchReaderBuilder::try_new(fs::File::open(path).unwrap()).unwrap();
     let of_batch = |batch: Result<RecordBatch, _>| -> Vec<Row> {
@@ -258,7 +258,7 @@ fn a_fault_in_a_later_row_group_is_told_with_its_row() {
     }
 }
 
-/// The file with a footer that gives its only row group another number of rows.
+/// Returns the file with a footer that gives its only row group another number of rows.
 fn with_rows(bytes: &[u8], rows: i64) -> Vec<u8> {
     let metadata = ParquetMetaDataReader::new();
     let metadata = metadata

@@ -28,7 +28,7 @@ impl InRanges {
         }
     }
 
-    /// The rows as bits.
+    /// Returns the rows as bits.
     pub(crate) fn bits(&self, rows: u64) -> Vec<u64> {
         let mut words = vec![0; rows.div_ceil(64) as usize];
         for row in self.payloads.keys() {

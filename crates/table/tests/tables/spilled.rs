@@ -40,7 +40,7 @@ fn partitions(source: &Source, budget: &Budget, folder: &Path) -> Result<KeyPart
 /// A fingerprint, its first row, and its numbers.
 type Item = ([u8; 32], u32, Vec<i64>);
 
-/// The items of all partitions, in ascending order.
+/// Returns the items of all partitions, in ascending order.
 fn all(
     spilled: &KeyPartitions,
     of: impl Fn(&KeyPartitions, usize) -> Result<Items, Error>,
@@ -165,7 +165,7 @@ fn a_folder_that_is_none_is_told() {
     partitions(&source, &Budget::unlimited(), &files.path("missing")).unwrap();
 }
 
-/// The tag of a table, with a budget for memory.
+/// Returns the tag of a table, with a budget for memory.
 fn identity(text: &str, secret: u8, budget: u64) -> blake3::Hash {
     let files = Files::new();
     let source = open(&files.text("t.csv", text));

@@ -211,7 +211,7 @@ fn encodings_lack_no_letter_of_the_column() {
 
 type Row = (Option<String>, i64);
 
-/// The rows of a file with typed columns, and which of them are shared if it says so.
+/// Returns the rows of a file with typed columns, and which of them are shared if it says so.
 fn typed(path: &Path) -> Vec<(Row, Option<bool>)> {
     let reader = ParquetRecordBatchReaderBuilder::try_new(fs::File::open(path).unwrap()).unwrap();
     let mut rows = Vec::new();

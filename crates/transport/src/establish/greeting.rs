@@ -213,7 +213,7 @@ impl Greeting {
         !matches!(self, Self::Plaintext(_))
     }
 
-    /// The number of the stream that has been opened: 0 for that of a meeting.
+    /// Returns the number of the stream that has been opened: 0 for that of a meeting.
     pub(super) fn stream(&self) -> u8 {
         match self {
             Self::Plaintext(introduction) => introduction.stream(),
@@ -222,7 +222,7 @@ impl Greeting {
         }
     }
 
-    /// The TLS state, which may hold messages that followed the greeting.
+    /// Returns the TLS state, which may hold messages that followed the greeting.
     pub(super) fn into_tls(self) -> Option<Connection> {
         match self {
             Self::Plaintext(_) | Self::Hello(..) => None,

@@ -49,7 +49,7 @@ pub(super) struct Register {
 }
 
 impl Register {
-    /// The streams from 1 to `count`.
+    /// Returns the streams from 1 to `count`.
     pub(super) fn new(ticket: Ticket, count: u8) -> Arc<Self> {
         let is_in = Mutex::new(vec![false; count.into()]);
         Arc::new(Self { ticket, is_in })
@@ -167,7 +167,7 @@ impl Introduction {
         }
     }
 
-    /// The number of the stream: 0 for that of a meeting.
+    /// Returns the number of the stream: 0 for that of a meeting.
     pub(super) fn stream(&self) -> u8 {
         match self.purpose {
             Purpose::Meet => 0,
@@ -176,7 +176,7 @@ impl Introduction {
         }
     }
 
-    /// The other end's pass, which begins here.
+    /// Returns the other end's pass, which begins here.
     fn pass(&self, start: usize) -> [u8; PASS_BYTES] {
         std::array::from_fn(|i| self.heard[start + i])
     }

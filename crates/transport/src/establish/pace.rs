@@ -98,8 +98,8 @@ impl Stretch {
         self.latest = Some(at);
     }
 
-    /// The rate, without the piece that took longest: a single pause is more often the machine's,
-    /// which did something else, than the network's.
+    /// Returns the rate, without the piece that took longest: a single pause is more often the
+    /// machine's, which did something else, than the network's.
     fn bits_per_second(&self) -> u64 {
         let bits = 8 * (self.whole.bytes - self.longest.bytes);
         let micros = (self.whole.time - self.longest.time).as_micros() as u64;

@@ -71,7 +71,7 @@ impl Link {
         }
     }
 
-    /// The next message; `None` if there is none yet.
+    /// Returns the next message; `None` if there is none yet.
     fn take_message(&self, state: &mut State) -> Option<Result<Vec<u8>, Error>> {
         if let Some(error) = &state.ended_here {
             return Some(Err(error.clone()));

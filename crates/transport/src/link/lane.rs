@@ -44,7 +44,7 @@ impl Lane {
         Some(buffer)
     }
 
-    /// The last buffer, if a message of `message_bytes` may be appended to it, by `append`.
+    /// Returns the last buffer, if a message of `message_bytes` may be appended to it, by `append`.
     pub(super) fn gather(
         &mut self,
         message_bytes: usize,
@@ -66,7 +66,7 @@ impl Lane {
         self.waiting_bytes = 0;
     }
 
-    /// An empty buffer, perhaps with room already.
+    /// Returns an empty buffer, perhaps with room already.
     pub(super) fn take_spare(&mut self) -> Vec<u8> {
         self.spare.pop().unwrap_or_default()
     }

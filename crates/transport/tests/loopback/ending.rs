@@ -297,7 +297,7 @@ fn a_party_that_drops_messages_never_says_that_it_is_done() {
     });
 }
 
-/// A party that sends 4 bytes and receives 2, says last words, and waits with the result.
+/// Returns a party that sends 4 bytes and receives 2, says last words, and waits with the result.
 fn with_last_words(
     (connection, channel): (Connection, Channel),
     says: u8,

@@ -13,7 +13,7 @@ use psijoin_transport::{
 };
 use rustls::{ClientConfig, ClientConnection, RootCertStore};
 
-/// A ClientHello, with any knock.
+/// Returns a ClientHello, with any knock.
 pub(crate) fn hello(knock: Option<Vec<u8>>) -> Vec<u8> {
     let provider = Arc::new(rustls::crypto::ring::default_provider());
     let mut config = ClientConfig::builder_with_provider(provider)

@@ -153,7 +153,7 @@ impl Drop for Strangers<'_> {
     }
 }
 
-/// A connection from an address of this machine, whose first words are these.
+/// Returns a connection from an address of this machine, whose first words are these.
 fn come_from(from: SocketAddr, to: SocketAddr, words: &[u8]) -> Option<TcpStream> {
     let socket = socket(AddressFamily::INET, SocketType::STREAM, None).ok()?;
     bind(&socket, &from).ok()?;
@@ -167,7 +167,7 @@ fn number(address: &Address) -> SocketAddr {
     address.as_str().parse().unwrap()
 }
 
-/// The peer's address, and one of others.
+/// Returns the peer's address, and one of others.
 fn sources() -> [SocketAddr; 2] {
     ["127.0.0.1:0", "127.0.0.2:0"].map(|source| source.parse().unwrap())
 }
@@ -264,7 +264,7 @@ fn a_flood_that_begins_after_the_meeting_does_not_stop_streams() {
     }
 }
 
-/// An identity of another kind of key, which signs no knock.
+/// Returns an identity of another kind of key, which signs no knock.
 fn p256() -> Identity {
     let key = rcgen::KeyPair::generate().unwrap();
     let certificate = rcgen::CertificateParams::new(["psijoin".to_owned()]).unwrap();

@@ -94,7 +94,7 @@ fn pairs_of_options() -> [(Options, Options); 2] {
     [tls_pair(), (plaintext(), plaintext())]
 }
 
-/// One pair of each kind.
+/// Returns one pair of each kind.
 fn connected_pairs() -> [Pair; 2] {
     pairs_of_options().map(|(a, b)| pair_with(&a, &b))
 }

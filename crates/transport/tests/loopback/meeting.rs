@@ -14,7 +14,7 @@ use psijoin_transport::{
 
 use crate::{listener, meet, pair_with, plaintext, plaintext_connected, tls, tls_pair};
 
-/// The options of somebody who waits for others only so long.
+/// Returns the options of somebody who waits for others only so long.
 pub(crate) fn patient_for(meet: Duration, mut options: Options) -> Options {
     options.timeouts.meet = meet;
     options

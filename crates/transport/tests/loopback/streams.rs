@@ -56,7 +56,7 @@ impl Met {
 
 type Opened = Result<Party, Error>;
 
-/// The options of parties that open further streams.
+/// Returns the options of parties that open further streams.
 fn with_streams((mut listening, connecting): (Options, Options)) -> (Options, Options) {
     listening.streams = true;
     (listening, connecting)

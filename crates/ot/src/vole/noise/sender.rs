@@ -44,7 +44,8 @@ impl<M: Model> Sender<M> {
         self.delta.clone()
     }
 
-    /// The first of `count` tweaks for hashes of correlated OTs under Δ that were never used.
+    /// Returns the first of `count` tweaks for hashes of correlated OTs under Δ that were never
+    /// used.
     pub(crate) fn tweaks(&mut self, count: usize) -> u64 {
         next_tweaks(&mut self.hashed, count)
     }

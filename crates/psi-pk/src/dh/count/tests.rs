@@ -86,7 +86,7 @@ impl Side {
 /// 30 items are shared of so many of the sender and of the receiver.
 const SHARED: u32 = 30;
 
-/// A count that goes over several buckets and partitions.
+/// Returns a count that goes over several buckets and partitions.
 fn plan(group: Group, [sender, receiver]: [u32; 2]) -> Plan {
     let request = Request::rows(sender.into(), receiver.into()).unwrap();
     let params = Params::new(group, &request.output(OutputKind::Count)).unwrap();
@@ -223,7 +223,8 @@ fn a_sender_that_repeats_an_element_or_a_mask_is_refused() {
     }
 }
 
-/// The masks that the sender returns, and what the receiver learns: 30 of 64 items are shared.
+/// Returns the masks that the sender returns, and what the receiver learns: 30 of 64 items are
+/// shared.
 fn returned(output: OutputKind) -> (Vec<Mask>, Output) {
     let request = Request::rows(64, 64).unwrap().output(output);
     let plan = DH.plan(&request).unwrap();

@@ -215,14 +215,14 @@ fn cannot_order(name: &str) -> Error {
     cannot_write(name, io::Error::other("its rows cannot be put in order"))
 }
 
-/// A stream of batches, which holds what stands before the first one.
+/// Returns a stream of batches, which holds what stands before the first one.
 fn stream(schema: &Schema) -> Result<StreamWriter<Vec<u8>>, ArrowError> {
     // As little padding as there can be, since batches are small.
     let options = IpcWriteOptions::try_new(8, false, MetadataVersion::V5)?;
     StreamWriter::try_new_with_options(Vec::new(), schema, options)
 }
 
-/// The batches of a stream without what stands before the first one.
+/// Returns the batches of a stream without what stands before the first one.
 fn batches(schema: &Schema, bytes: Vec<u8>) -> Result<Vec<RecordBatch>, ArrowError> {
     let mut decoder = StreamDecoder::new();
     let mut batches = Vec::new();
