@@ -10,6 +10,8 @@ from pathlib import Path
 from .difference import expect
 from .endings import (
     FINISHED,
+    OTHER_GAVE_UP,
+    UNUSABLE,
     Ending,
     View,
     before_data,
@@ -25,6 +27,9 @@ from .joins import Ended, Join, Run
 from .line_order import order_of
 from .pairs import Pair
 from .row_comparison import compare_rows
+
+# What a party says that refuses its own table. What is odd about texts, their own tests know.
+DOUBTED = "is doubtful as said above, and --strict refuses that"
 
 
 def compare(program: Path, pair: Pair, join: Join, expectation: Expectation, run: Run) -> str:
@@ -45,6 +50,21 @@ def compare(program: Path, pair: Pair, join: Join, expectation: Expectation, run
             expect(f"standard output of the {role}", b"", ended.stdout)
         return ending.word
     return compare_results(program, seen, run)
+
+
+def is_doubted(run: Run) -> bool:
+    """Whether a party refused its own table for what seems odd there, as `--strict` has it."""
+    return any(DOUBTED in ended.stderr for ended in run.ended.values())
+
+
+def compare_doubted(run: Run) -> None:
+    """How a join ends in which a table is doubted."""
+    for role, ended in run.ended.items():
+        is_own = DOUBTED in ended.stderr
+        expect(f"exit code of the {role}", UNUSABLE if is_own else OTHER_GAVE_UP, ended.code)
+        expect(f"standard output of the {role}", b"", ended.stdout)
+        expect(f"whether the {role} says why", is_own, is_own and "WARNING: /" in ended.stderr)
+        compare_nothing(role, run)
 
 
 def compare_codes(ending: Ending, run: Run) -> None:

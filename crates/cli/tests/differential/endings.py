@@ -163,7 +163,7 @@ def not_offered(pair: Pair, join: Join, expectation: Expectation) -> Ending:
     """How it ends where more is taken than is offered."""
     if join.giving is None or join.giving.is_offered:
         return FINISHED
-    return Ending("not offered", (WRONG_USAGE, OTHER_GAVE_UP))
+    return Ending("not offered", (WRONG_USAGE, OTHER_SETTINGS))
 
 
 def too_long(pair: Pair, join: Join, expectation: Expectation) -> Ending:

@@ -15,7 +15,7 @@ import pyarrow as pa
 
 from . import column_types as types
 from .column_types import ColumnType
-from .rules import COMPATIBLE, ZONES
+from .rules import COMPATIBLE, UNIX_UNITS, ZONES
 
 
 class Kind:
@@ -398,6 +398,62 @@ class Text(Kind):
         return f" {value} " if form == 3 else value
 
 
+class Email(Text):
+    """Addresses, of which some providers take several for one."""
+
+    name = "email"
+    rules = ("email", "email:gmail", "email:google", "email:gmail+sha256")
+
+    def draw(self, rng: random.Random) -> str:
+        name = "".join(rng.choices("ab.+1", k=rng.choice((1, 3, 4, 5))))
+        domain = rng.choice(("gmail.com", "gmail.com", "googlemail.com", "x.gmail.com", "ann.org"))
+        return f"{name}@{domain}"
+
+    def spelled(self, value: str, rng: random.Random) -> str:
+        name, _, domain = value.partition("@")
+        if rng.random() < 0.4:
+            place = rng.randrange(len(name) + 1)
+            name = f"{name[:place]}{rng.choice(('.', '+tag'))}{name[place:]}"
+        return rng.choice((f"{name}@{domain}", f"{name}@{domain}".upper()))
+
+
+class TextAsBytes(Text):
+    """Texts that some programs write as binary data."""
+
+    name = "text as bytes"
+    types = types.BINARIES[:3]
+    rules = ("text", "text+lowercase")
+
+    def encode(self, value: str, column_type: ColumnType) -> bytes:
+        return value.encode()
+
+
+class UnixTime(ZonedTimestamp):
+    """Nanoseconds since 1970, as numbers of one unit or another."""
+
+    name = "unix time"
+    types = (types.INTEGERS[3],)
+    rules = tuple(UNIX_UNITS)
+
+    def draw(self, rng: random.Random) -> int:
+        reach = FAR_NANOSECONDS // 10**9
+        return rng.choice((0, -1, 1, rng.randrange(-reach, reach))) * 10**9
+
+    def encode(self, value: int, column_type: ColumnType) -> int:
+        return value // 10**9
+
+    def text(self, value: int, rules: str, rng: random.Random) -> str:
+        unit = UNIX_UNITS.get(rules)
+        if unit is None:
+            return super().text(value, rules, rng)
+        return padded(str(value * unit // 10**9), rng)
+
+    def draw_rules(self, sides: tuple[ColumnType, ...], rng: random.Random) -> list[str]:
+        # Numbers are of seconds; a text may be of any unit, or of the other kind.
+        units = ("timestamp", *UNIX_UNITS)
+        return [rng.choice(units) if side.is_text else "timestamp:unix" for side in sides]
+
+
 class Phone(Kind):
     """Telephone numbers, of which a rule keeps the digits."""
 
@@ -425,7 +481,10 @@ KINDS: tuple[Kind, ...] = (
     Time(),
     Uuid(),
     Binary(),
+    UnixTime(),
     Text(),
     Text(),
+    TextAsBytes(),
+    Email(),
     Phone(),
 )

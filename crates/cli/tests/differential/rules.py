@@ -21,6 +21,12 @@ ZONES = {
     **{"-03:30": "-03:30", "GMT-5": "-05:00", "UTC-11:00": "-11:00"},
 }
 
+# Rules for seconds since 1970 and smaller units, and how many of these a second has.
+UNIX_UNITS = {
+    **{"timestamp:unix": 1, "timestamp:unix-ms": 10**3},
+    **{"timestamp:unix-us": 10**6, "timestamp:unix-ns": 10**9},
+}
+
 # Of Unicode's white space the part that texts here hold.
 WHITE_SPACE = " \t\n\r\u00a0\u2003\u3000"
 
@@ -40,6 +46,17 @@ CREATE MACRO rule_trim(x) AS trim(x, {_literal(WHITE_SPACE)});
 CREATE MACRO rule_lowercase(x) AS lower(x);
 CREATE MACRO rule_casefold(x) AS {_replaced("rule_lowercase(x)", FOLDED)};
 CREATE MACRO rule_email(x) AS rule_lowercase(rule_trim(x));
+
+-- The name before the last @ of some domains, of which nothing may be left.
+CREATE MACRO mailbox(x, domains) AS regexp_extract(x, '^((?s).*)@' || domains || '$', 1);
+CREATE MACRO renamed(x, domains, name) AS CASE
+    WHEN mailbox(x, domains) = '' OR name = '' THEN x
+    ELSE name || substr(x, length(mailbox(x, domains)) + 1)
+END;
+CREATE MACRO rule_email_gmail(x) AS renamed(rule_email(x), 'gmail\\.com',
+    replace(split_part(mailbox(rule_email(x), 'gmail\\.com'), '+', 1), '.', ''));
+CREATE MACRO rule_email_google(x) AS renamed(rule_email(x), '(?:google|g)mail\\.com',
+    replace(mailbox(rule_email(x), '(?:google|g)mail\\.com'), '.', ''));
 CREATE MACRO rule_digits(x) AS regexp_replace(x, '[^0-9]', '', 'g');
 CREATE MACRO rule_nfc(x) AS nfc_normalize(x);
 CREATE MACRO rule_nfkc(x) AS nfc_normalize({_replaced("x", COMPATIBLE)});
@@ -93,6 +110,13 @@ CREATE MACRO rule_timestamp_in(x, ahead) AS
     moment(content(x) || CASE WHEN zone_of(content(x)) <> '' THEN ''
         WHEN length(content(x)) = 10 THEN ' 00:00' || ahead ELSE ahead END);
 
+CREATE MACRO unix(n, per) AS
+    make_timestamp(((n - ((n % per) + per) % per) // per * 1000000)::BIGINT)::VARCHAR
+    || CASE WHEN n % per = 0 THEN '' ELSE '.'
+        || rtrim(lpad((((n % per) + per) % per)::VARCHAR, (length(per::VARCHAR) - 1)::INTEGER, '0'), '0') END
+    || 'Z';
+CREATE MACRO rule_timestamp_unix(x, per) AS unix(content(x)::HUGEINT, per::HUGEINT);
+
 CREATE MACRO rule_time(x) AS CASE
     WHEN content(x) LIKE '% _M' THEN strptime(content(x), '%I:%M %p')::TIME::VARCHAR
     WHEN length(content(x)) = 5 THEN content(x) || ':00'
@@ -109,7 +133,13 @@ def applied(rules: str, sql: str, is_typed: bool) -> str:
     """
     for rule in filter(None, rules.split("+")):
         name, _, detail = rule.partition(":")
-        if name == "timestamp" and detail:
+        if rule in UNIX_UNITS:
+            sql = f"rule_timestamp_unix({sql}, {UNIX_UNITS[rule]})"
+        elif name == "email" and detail:
+            sql = f"rule_email_{detail}({sql})"
+        elif name == "text":
+            sql = f"decode(unhex({sql}))" if is_typed else sql
+        elif name == "timestamp" and detail:
             sql = f"rule_timestamp_in({sql}, {_literal(ZONES[detail])})"
         elif name == "null":
             words = ", ".join(map(_literal, detail.split(",")))

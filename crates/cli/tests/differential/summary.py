@@ -224,7 +224,7 @@ class Summary:
     """How often each case occurred, and how often with shared keys."""
 
     def __init__(self) -> None:
-        self.pairs = self.joins = self.sharing = self.matching_rows = 0
+        self.pairs = self.joins = self.sharing = self.matching_rows = self.doubted = 0
         self._met: Counter[Case] = Counter()
         self._sharing: Counter[Case] = Counter()
 
@@ -257,6 +257,7 @@ class Summary:
         self.joins += other.joins
         self.sharing += other.sharing
         self.matching_rows += other.matching_rows
+        self.doubted += other.doubted
         self._met += other._met
         self._sharing += other._sharing
         return self
@@ -276,7 +277,7 @@ class Summary:
     def __str__(self) -> str:
         lines = [
             f"{self.pairs} pairs, {self.sharing} of them with shared keys; {self.joins} joins;"
-            f" {self.matching_rows} matching rows",
+            f" {self.matching_rows} matching rows; {self.doubted} tables refused first as doubtful",
             f"{'':>32}{'met':>8}{'with matches':>14}",
         ]
         topic = None
