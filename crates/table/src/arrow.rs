@@ -5,6 +5,8 @@ mod cell;
 mod key_cell;
 mod typed_file;
 
+use std::collections::HashMap;
+
 use arrow_array::{ArrayRef, RecordBatch, RecordBatchOptions};
 use arrow_schema::{
     ArrowError, DataType, Field, SchemaRef,
@@ -27,14 +29,59 @@ pub(crate) fn batch_of(
     RecordBatch::try_new_with_options(schema, columns, &options)
 }
 
-/// Whether a column holds UUIDs. Arrow's type, binary data of 16 bytes, does not say so.
-pub(crate) fn is_uuid(field: &Field) -> bool {
-    field.extension_type_name() == Some(<extension::Uuid as ExtensionType>::NAME)
+/// What the values of a key column are, where Arrow's type for them does not say so.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub(crate) enum Stored {
+    /// What the type says.
+    AsTyped,
+    /// 16 bytes are a UUID.
+    Uuid,
+    /// An integer of 8 bits is a boolean: true unless it is zero.
+    Bool8,
 }
+
+impl Stored {
+    pub(crate) fn of(field: &Field) -> Self {
+        match field.extension_type_name() {
+            Some(<extension::Uuid as ExtensionType>::NAME) => Self::Uuid,
+            Some(<extension::Bool8 as ExtensionType>::NAME) => Self::Bool8,
+            _ => Self::AsTyped,
+        }
+    }
+}
+
+/// By which key a column of times of day says that they are of universal time, as the library's writer of Parquet has it.
+const UNIVERSAL_TIME: &str = "adjusted_to_utc";
+
+pub(crate) fn is_universal_time(field: &Field) -> bool {
+    field
+        .metadata()
+        .get(UNIVERSAL_TIME)
+        .is_some_and(|said| said == "true")
+}
+
+/// What says of a column of times of day that they are of universal time.
+pub(crate) fn universal_time() -> HashMap<String, String> {
+    HashMap::from([(UNIVERSAL_TIME.to_owned(), "true".to_owned())])
+}
+
+/// What Parquet calls texts of a few words.
+pub(crate) const ENUM: &str = "ENUM";
 
 /// By which key a column that is read from Parquet says what it is there, if Arrow has no type for that: the name of the
 /// logical type, and behind a blank what more belongs to it.
 pub(crate) const PARQUET_TYPE: &str = "psijoin:parquet_type";
+
+/// What a column's metadata says of its type.
+pub(crate) fn said_of_type(field: &Field) -> [Option<&str>; 4] {
+    [
+        extension::EXTENSION_TYPE_NAME_KEY,
+        extension::EXTENSION_TYPE_METADATA_KEY,
+        PARQUET_TYPE,
+        UNIVERSAL_TIME,
+    ]
+    .map(|key| field.metadata().get(key).map(String::as_str))
+}
 
 /// What the logical type of a column from Parquet is called, if Arrow has none for it.
 pub(crate) fn parquet_type(field: &Field) -> Option<&str> {
@@ -54,15 +101,22 @@ pub(crate) fn unknown_meaning(field: &Field) -> Option<&str> {
     parquet_type(field).or(unknown)
 }
 
+/// As [`unknown_meaning`], of values that are to be keys: more have a canonical text than can be kept elsewhere.
+pub(crate) fn unknown_key(field: &Field) -> Option<&str> {
+    let known = [ENUM, <extension::Bool8 as ExtensionType>::NAME];
+    unknown_meaning(field).filter(|meant| !known.contains(meant))
+}
+
 /// # Errors
-/// If values of one of these columns stand for something that is not known.
+/// If values of one of these columns stand for something that is not known, as `unknown` tells.
 pub(crate) fn check_meanings(
     file: &str,
     schema: &SchemaRef,
     columns: &[usize],
+    unknown: fn(&Field) -> Option<&str>,
 ) -> Result<(), Error> {
     let mut fields = columns.iter().map(|&column| schema.field(column));
-    match fields.find_map(|field| Some((field, unknown_meaning(field)?))) {
+    match fields.find_map(|field| Some((field, unknown(field)?))) {
         None => Ok(()),
         Some((field, meant)) => Err(Error::UnknownMeaning {
             file: file.to_owned(),

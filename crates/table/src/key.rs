@@ -7,7 +7,7 @@ use psijoin_block::blake3_rows::{ContextKey, derive_key};
 
 use crate::{
     BadKeys, Error, KeyFault, Source,
-    arrow::{can_be_key, check_meanings, first_of_unfit_type},
+    arrow::{can_be_key, check_meanings, first_of_unfit_type, unknown_key},
     header::Header,
     meaning::{Kind, Meaning, Observed},
     normalize::{self, ColumnRules, Rule},
@@ -167,7 +167,7 @@ impl KeySpec {
 /// Checks that these typed columns can be read, and be a key, as far as the schema tells.
 pub(crate) fn check_types(source: &Source, schema: &SchemaRef, key: &[usize]) -> Result<(), Error> {
     source.check_readable(schema, key)?;
-    check_meanings(source.name(), schema, key)?;
+    check_meanings(source.name(), schema, key, unknown_key)?;
     match first_of_unfit_type(schema, key, can_be_key) {
         Some((column, data_type)) => Err(Error::KeyType {
             file: source.name().to_owned(),

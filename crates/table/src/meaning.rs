@@ -5,7 +5,7 @@ use std::fmt;
 
 use arrow_schema::DataType;
 
-use crate::normalize::Rule;
+use crate::{arrow::Stored, normalize::Rule};
 
 /// What kind of values a key column has, once it is normalised.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
@@ -69,8 +69,8 @@ impl Kind {
         Self::Null,
     ];
 
-    /// The kind of a typed column. `is_uuid` says that 16 bytes are a UUID.
-    pub(crate) fn of_type(data_type: &DataType, is_uuid: bool) -> Self {
+    /// The kind of a typed column.
+    pub(crate) fn of_type(data_type: &DataType, stored: Stored) -> Self {
         use DataType::*;
         match data_type {
             Null => Self::Null,
@@ -79,9 +79,10 @@ impl Kind {
             Timestamp(_, None) => Self::Timestamp,
             Timestamp(_, Some(_)) => Self::UniversalTimestamp,
             Time32(_) | Time64(_) => Self::Time,
-            FixedSizeBinary(16) if is_uuid => Self::Uuid,
+            FixedSizeBinary(16) if stored == Stored::Uuid => Self::Uuid,
             Binary | LargeBinary | BinaryView | FixedSizeBinary(_) => Self::Binary,
-            Dictionary(_, values) => Self::of_type(values, is_uuid),
+            Int8 if stored == Stored::Bool8 => Self::Bool,
+            Dictionary(_, values) => Self::of_type(values, stored),
             numeric if numeric.is_numeric() => Self::Number,
             _ => Self::Text,
         }
@@ -585,9 +586,13 @@ mod tests {
             (DataType::FixedSizeBinary(16), Kind::Binary),
             (DataType::Null, Kind::Null),
         ] {
-            assert_eq!(Kind::of_type(&data_type, false), kind, "{data_type}");
+            assert_eq!(
+                Kind::of_type(&data_type, Stored::AsTyped),
+                kind,
+                "{data_type}"
+            );
         }
         let sixteen = DataType::FixedSizeBinary(16);
-        assert_eq!(Kind::of_type(&sixteen, true), Kind::Uuid);
+        assert_eq!(Kind::of_type(&sixteen, Stored::Uuid), Kind::Uuid);
     }
 }

@@ -7,7 +7,7 @@ use arrow_schema::{DataType, SchemaRef};
 
 use crate::{
     Error, Source,
-    arrow::{check_meanings, first_of_unfit_type},
+    arrow::{check_meanings, first_of_unfit_type, unknown_meaning},
     error::NumberFault,
 };
 pub(crate) use column::NumberColumn;
@@ -53,7 +53,7 @@ pub(crate) fn check_types(
     numbers: &[usize],
 ) -> Result<(), Error> {
     source.check_readable(schema, numbers)?;
-    check_meanings(source.name(), schema, numbers)?;
+    check_meanings(source.name(), schema, numbers, unknown_meaning)?;
     match first_of_unfit_type(schema, &source.in_files(schema, numbers), may_be_numbers) {
         Some((column, data_type)) => Err(Error::NumberType {
             file: source.name().to_owned(),

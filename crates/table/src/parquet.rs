@@ -8,6 +8,7 @@ mod old_writers;
 mod page_header;
 mod pages;
 mod pieces;
+mod told_types;
 
 use std::io::{self, Read, Seek, SeekFrom};
 
@@ -68,10 +69,17 @@ impl<'a> Reader<'a> {
             false => {
                 let is_told = has_arrow_schema(&metadata);
                 let schema = int96::with_units(metadata.schema(), found, is_told, &mut beyond);
-                let options = ArrowReaderOptions::new().with_schema(schema);
-                let file = metadata.metadata().clone();
-                contained(part, || ArrowReaderMetadata::try_new(file, options))?
+                read_as(part, &metadata, schema)?
             }
+        };
+        let told = match told_types::may_lack_zones(metadata.schema()) {
+            true => contained(part, || Ok(known_types::told(&metadata)))?,
+            false => Vec::new(),
+        };
+        let roots = metadata.parquet_schema().root_schema().get_fields();
+        let metadata = match told_types::refined(metadata.schema(), roots, &told) {
+            Some(schema) => read_as(part, &metadata, schema)?,
+            None => metadata,
         };
         let schema = annotations::marked(metadata.schema(), metadata.parquet_schema());
         Ok(Self {
@@ -83,6 +91,17 @@ impl<'a> Reader<'a> {
             beyond,
         })
     }
+}
+
+/// The file, read as these columns.
+fn read_as(
+    part: &Part,
+    file: &ArrowReaderMetadata,
+    schema: SchemaRef,
+) -> Result<ArrowReaderMetadata, Error> {
+    let options = ArrowReaderOptions::new().with_schema(schema);
+    let file = file.metadata().clone();
+    contained(part, || ArrowReaderMetadata::try_new(file, options))
 }
 
 /// Whether the file has the Arrow schema of the program that wrote it.

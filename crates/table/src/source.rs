@@ -55,7 +55,7 @@ pub struct Source {
     /// The columns that folders' names tell, behind those of the files.
     partition_columns: Vec<String>,
     /// The typed columns of all parts together, if there was something to compare.
-    schema: Option<SchemaRef>,
+    schema: Option<unity::Common>,
     block_bytes: u64,
 }
 

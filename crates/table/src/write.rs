@@ -9,7 +9,7 @@ mod ipc;
 mod memory;
 mod owned;
 mod parquet;
-mod row_claims;
+pub(crate) mod row_claims;
 mod typed;
 
 use std::{
@@ -23,7 +23,7 @@ use arrow_schema::{Field, Schema, SchemaRef};
 
 use crate::{
     Error, Format, Progress, Source,
-    arrow::{has_text, parquet_type, unknown_meaning, value_type},
+    arrow::{ENUM, has_text, parquet_type, unknown_meaning, value_type},
     dialect::Layout,
     error::Place,
     formula::defused,
@@ -214,7 +214,9 @@ fn first_misunderstood(schema: &Schema, to: Format) -> Option<String> {
     let meant: fn(&Field) -> Option<&str> = match to {
         Format::Parquet => return None,
         Format::Arrow => parquet_type,
-        Format::Csv | Format::Tsv | Format::Lines => unknown_meaning,
+        Format::Csv | Format::Tsv | Format::Lines => {
+            |field| unknown_meaning(field).filter(|meant| *meant != ENUM)
+        }
     };
     let mut fields = schema.fields().iter();
     let (field, meant) = fields.find_map(|field| Some((field, meant(field)?)))?;

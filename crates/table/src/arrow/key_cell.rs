@@ -6,7 +6,10 @@ use arrow_array::{Array, ArrayRef, ArrowPrimitiveType, cast::AsArray, new_empty_
 use arrow_buffer::NullBuffer;
 use arrow_schema::DataType;
 
-use super::cell::{WriteCell, cell, dictionary, timestamp};
+use super::{
+    Stored,
+    cell::{WriteCell, cell, dictionary, timestamp},
+};
 use crate::{
     KeyFault,
     spelling::{number::write_decimal, uuid::write_uuid},
@@ -28,12 +31,11 @@ enum Cells<'a> {
 }
 
 impl<'a> KeyColumn<'a> {
-    /// `None` if the array's type cannot be a key: [`can_be_key`]. `is_uuid` says that 16 bytes
-    /// are one.
-    pub(crate) fn new(array: &'a ArrayRef, is_uuid: bool) -> Option<Self> {
+    /// `None` if the array's type cannot be a key: [`can_be_key`].
+    pub(crate) fn new(array: &'a ArrayRef, stored: Stored) -> Option<Self> {
         let cells = match texts(array) {
             Some(texts) => Cells::Texts(texts),
-            None => Cells::Others(key_cell(array, is_uuid)?),
+            None => Cells::Others(key_cell(array, stored)?),
         };
         let nulls = array.logical_nulls();
         Some(Self { nulls, cells })
@@ -80,10 +82,10 @@ fn texts<'a>(array: &'a ArrayRef) -> Option<Box<dyn Fn(usize) -> &'a str + 'a>> 
 
 /// Whether values of this type have canonical texts.
 pub(crate) fn can_be_key(data_type: &DataType) -> bool {
-    key_cell(&new_empty_array(data_type), false).is_some()
+    key_cell(&new_empty_array(data_type), Stored::AsTyped).is_some()
 }
 
-fn key_cell(array: &ArrayRef, is_uuid: bool) -> Option<WriteKey<'_>> {
+fn key_cell(array: &ArrayRef, stored: Stored) -> Option<WriteKey<'_>> {
     Some(match array.data_type() {
         DataType::Float16 => whole::<Float16Type>(array, 11, |value| value.into()),
         DataType::Float32 => whole::<Float32Type>(array, 24, f64::from),
@@ -109,13 +111,25 @@ fn key_cell(array: &ArrayRef, is_uuid: bool) -> Option<WriteKey<'_>> {
         DataType::FixedSizeBinary(bytes) => {
             let array = array.as_fixed_size_binary();
             match bytes {
-                16 if is_uuid => always(Box::new(|row, text| write_uuid(text, array.value(row)))),
+                16 if stored == Stored::Uuid => {
+                    always(Box::new(|row, text| write_uuid(text, array.value(row))))
+                }
                 _ => always(Box::new(|row, text| write_hex(text, array.value(row)))),
             }
         }
+        DataType::Int8 if stored == Stored::Bool8 => {
+            let array = array.as_primitive::<Int8Type>();
+            always(Box::new(|row, text| {
+                text.push_str(if array.value(row) == 0 {
+                    "false"
+                } else {
+                    "true"
+                });
+            }))
+        }
         DataType::Dictionary(..) => {
             let (keys, values) = dictionary(array);
-            let values = key_cell(values, is_uuid)?;
+            let values = key_cell(values, stored)?;
             Box::new(move |row, text| values(keys[row], text))
         }
         _ => always(cell(array)?),
@@ -177,15 +191,15 @@ mod tests {
 
     use super::*;
 
-    fn written(array: impl Array + 'static, is_uuid: bool) -> Vec<Result<String, KeyFault>> {
+    fn written(array: impl Array + 'static, stored: Stored) -> Vec<Result<String, KeyFault>> {
         let array: ArrayRef = Arc::new(array);
-        let column = KeyColumn::new(&array, is_uuid).unwrap();
+        let column = KeyColumn::new(&array, stored).unwrap();
         let text = |row| column.text(row, &mut String::new()).map(str::to_owned);
         (0..array.len()).map(text).collect()
     }
 
     fn texts(array: impl Array + 'static) -> Vec<String> {
-        written(array, false)
+        written(array, Stored::AsTyped)
             .into_iter()
             .map(Result::unwrap)
             .collect()
@@ -248,13 +262,19 @@ mod tests {
             f64::NEG_INFINITY,
             f64::MIN_POSITIVE,
         ] {
-            assert_eq!(written(Float64Array::from(vec![value]), false), refused);
+            assert_eq!(
+                written(Float64Array::from(vec![value]), Stored::AsTyped),
+                refused
+            );
         }
         for value in [1.5, 16_777_216.0] {
-            assert_eq!(written(Float32Array::from(vec![value]), false), refused);
+            assert_eq!(
+                written(Float32Array::from(vec![value]), Stored::AsTyped),
+                refused
+            );
         }
         assert_eq!(
-            written(Float16Array::from(vec![half(2048.0)]), false),
+            written(Float16Array::from(vec![half(2048.0)]), Stored::AsTyped),
             refused
         );
     }
@@ -306,7 +326,7 @@ mod tests {
         let fixed = FixedSizeBinaryArray::try_from_iter([sixteen].iter()).unwrap();
         assert_eq!(texts(fixed.clone()), ["f81d4fae7dec11d0a76500a0c91e6bf6"]);
         assert_eq!(
-            written(fixed, true),
+            written(fixed, Stored::Uuid),
             [Ok("f81d4fae-7dec-11d0-a765-00a0c91e6bf6".to_owned())]
         );
     }

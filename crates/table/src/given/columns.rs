@@ -9,7 +9,7 @@ use psijoin_printable::{Word, is_all_printable};
 use super::wire::{self, Reader};
 use crate::{
     Error, Source,
-    arrow::{unknown_meaning, value_type},
+    arrow::{is_universal_time, universal_time, unknown_meaning, value_type},
 };
 
 /// The most columns that can be given.
@@ -30,12 +30,15 @@ impl GivenColumns {
     ///
     /// # Errors
     /// If there are none, or too many; if the table lacks one, or one is named twice; if the type or the name of
-    /// one cannot be given.
+    /// one cannot be given, or it cannot be read.
     pub fn of(source: &Source, names: &[String]) -> Result<Self, Error> {
         let all = source.columns()?;
         let found = source.header(&all).find_all(names)?;
         let table = source.layout().is_none().then(|| source.schema());
         let table = table.transpose()?;
+        if let Some(table) = &table {
+            source.check_readable(table, &found)?;
+        }
         let fields = found.iter().map(|&column| match &table {
             None => Ok(Field::new(&all[column], DataType::Utf8, false)),
             Some(table) => given(table.field(column)),
@@ -165,6 +168,9 @@ fn given(field: &Field) -> Result<Field, Error> {
         }
         (Utf8, Some(extension::Json::NAME)) => {
             given.with_extension_type(extension::Json::default())
+        }
+        (Time32(_) | Time64(_), _) if is_universal_time(field) => {
+            given.with_metadata(universal_time())
         }
         _ => given,
     })

@@ -11,7 +11,10 @@ use arrow_schema::{
 
 use psijoin_printable::is_all_printable;
 
-use crate::Error;
+use crate::{
+    Error,
+    arrow::{is_universal_time, universal_time},
+};
 
 /// Another version is another way to tell columns, or to write their values.
 pub(super) const VERSION: u8 = 1;
@@ -51,6 +54,10 @@ const TIME_64: u8 = 38;
 const FIXED_WIDTH: u8 = 39;
 const UUID: u8 = 40;
 const JSON: u8 = 41;
+/// Before the code of a type of times of day.
+const UNIVERSAL_TIME: u8 = 42;
+
+const UNKNOWN: Error = Error::MalformedOffer("has a type that is not known");
 
 /// The type beneath a UUID.
 const SIXTEEN_BYTES: DataType = DataType::FixedSizeBinary(16);
@@ -80,7 +87,10 @@ pub(super) fn write_meaning(bytes: &mut Vec<u8>, field: &Field) {
     match (field.data_type(), field.extension_type_name()) {
         (&SIXTEEN_BYTES, Some(Uuid::NAME)) => bytes.push(UUID),
         (DataType::Utf8, Some(Json::NAME)) => bytes.push(JSON),
-        (data_type, _) => write_type(bytes, data_type),
+        (data_type, _) => {
+            bytes.extend(is_universal_time(field).then_some(UNIVERSAL_TIME));
+            write_type(bytes, data_type);
+        }
     }
 }
 
@@ -172,12 +182,20 @@ impl<'a> Reader<'a> {
                 self.byte()?;
                 column(DataType::Utf8).with_extension_type(Json::default())
             }
+            Some(&UNIVERSAL_TIME) => {
+                self.byte()?;
+                match self.data_type()? {
+                    time @ (DataType::Time32(_) | DataType::Time64(_)) => {
+                        column(time).with_metadata(universal_time())
+                    }
+                    _ => return Err(UNKNOWN),
+                }
+            }
             _ => column(self.data_type()?),
         })
     }
 
     pub(super) fn data_type(&mut self) -> Result<DataType, Error> {
-        const UNKNOWN: Error = Error::MalformedOffer("has a type that is not known");
         Ok(match self.byte()? {
             DECIMAL_32 => self.decimal::<Decimal32Type>(DataType::Decimal32)?,
             DECIMAL_64 => self.decimal::<Decimal64Type>(DataType::Decimal64)?,

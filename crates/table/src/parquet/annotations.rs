@@ -8,10 +8,7 @@ use parquet::{
     schema::types::{SchemaDescriptor, Type},
 };
 
-use crate::arrow::PARQUET_TYPE;
-
-/// By which key the library tells that times are universal ones, when it writes them.
-const UNIVERSAL_TIME: &str = "adjusted_to_utc";
+use crate::arrow::{ENUM, PARQUET_TYPE, universal_time};
 
 /// The columns, each marked with what it is beyond its Arrow type. A mark of the file's own is not believed.
 pub(super) fn marked(schema: &SchemaRef, file: &SchemaDescriptor) -> SchemaRef {
@@ -21,7 +18,7 @@ pub(super) fn marked(schema: &SchemaRef, file: &SchemaDescriptor) -> SchemaRef {
         metadata.remove(PARQUET_TYPE);
         metadata.extend(beyond_arrow(root).map(|said| (PARQUET_TYPE.to_owned(), said)));
         if is_universal_time(root) {
-            metadata.insert(UNIVERSAL_TIME.to_owned(), "true".to_owned());
+            metadata.extend(universal_time());
         }
         field.as_ref().clone().with_metadata(metadata)
     });
@@ -30,6 +27,7 @@ pub(super) fn marked(schema: &SchemaRef, file: &SchemaDescriptor) -> SchemaRef {
 }
 
 /// What a column, or something in it, is for which Arrow has no type: its name, and behind a blank what more there is.
+/// Of times of day, only a column's own metadata says whether they are of universal time.
 fn beyond_arrow(column: &Type) -> Option<String> {
     let info = column.get_basic_info();
     let own = match info.logical_type_ref() {
@@ -39,7 +37,7 @@ fn beyond_arrow(column: &Type) -> Option<String> {
         }
         Some(LogicalType::Variant(_)) => Some("VARIANT".to_owned()),
         Some(LogicalType::Bson) => Some("BSON".to_owned()),
-        Some(LogicalType::Enum) => Some("ENUM".to_owned()),
+        Some(LogicalType::Enum) => Some(ENUM.to_owned()),
         Some(unknown @ LogicalType::_Unknown { .. }) => Some(format!("UNKNOWN {unknown:?}")),
         Some(_) => None,
         None => match info.converted_type() {
@@ -47,12 +45,11 @@ fn beyond_arrow(column: &Type) -> Option<String> {
             _ => None,
         },
     };
-    let within = || {
-        children(column)
-            .iter()
-            .find_map(|inner| beyond_arrow(inner))
+    let within = |inner: &Arc<Type>| {
+        let time = is_universal_time(inner).then(|| "TIME_UTC".to_owned());
+        time.or_else(|| beyond_arrow(inner))
     };
-    own.or_else(within)
+    own.or_else(|| children(column).iter().find_map(within))
 }
 
 fn is_universal_time(column: &Type) -> bool {

@@ -69,6 +69,20 @@ pub(super) fn load(part: &Part, section: &Section) -> Result<Loaded, Error> {
     Ok(Loaded { metadata, unknown })
 }
 
+/// What the Arrow schema in the file says of the columns, of those whose type is known; nothing if there is none.
+pub(super) fn told(file: &ArrowReaderMetadata) -> Vec<Option<Field>> {
+    let fields = arrow_fields(file).unwrap_or_default().into_iter();
+    let fields = fields.map(|field| match field {
+        Known::Field(field) => Some(field),
+        Known::Not(_) => None,
+    });
+    let fields: Vec<_> = fields.collect();
+    match fields.len() == file.schema().fields().len() {
+        true => fields,
+        false => Vec::new(),
+    }
+}
+
 /// The columns as the Arrow schema in the file describes them, if it can be read at all.
 fn arrow_fields(file: &ArrowReaderMetadata) -> Option<Vec<Known>> {
     let pairs = file.metadata().file_metadata().key_value_metadata()?;

@@ -39,7 +39,7 @@ impl Source {
     /// The columns of a table that is not text.
     pub(crate) fn schema(&self) -> Result<SchemaRef, Error> {
         match &self.schema {
-            Some(schema) => Ok(schema.clone()),
+            Some(common) => Ok(common.schema.clone()),
             None => Ok(open(&self.parts[0], self.format)?.schema().clone()),
         }
     }
@@ -71,6 +71,9 @@ impl Source {
         let in_files = self.in_files(schema, columns);
         if in_files.is_empty() {
             return Ok(());
+        }
+        if let Some(common) = &self.schema {
+            common.check(&self.parts, &in_files)?;
         }
         let mut parts = self.parts.iter();
         parts.try_for_each(|part| open(part, self.format)?.check(&in_files))

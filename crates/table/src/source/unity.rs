@@ -1,11 +1,35 @@
 //! Whether the files of a table fit each other.
 
-use std::sync::Arc;
+mod metadata;
+
+use std::{collections::BTreeMap, sync::Arc};
 
 use arrow_schema::{DataType, Field, Schema, SchemaRef};
 
 use super::{Planned, Source, text_columns, typed};
-use crate::{Error, Progress, dialect::Layout, error::Difference, part::Part};
+use crate::{Error, Progress, arrow::said_of_type, dialect::Layout, error::Difference, part::Part};
+
+/// The columns of all parts together.
+#[derive(Debug)]
+pub(super) struct Common {
+    pub(super) schema: SchemaRef,
+    /// Of columns whose types differ: the first part that has another one, and which.
+    differing: BTreeMap<usize, (usize, Difference)>,
+}
+
+impl Common {
+    /// # Errors
+    /// If one of these columns has different types in the parts.
+    pub(super) fn check(&self, parts: &[Part], columns: &[usize]) -> Result<(), Error> {
+        let mut differing = columns
+            .iter()
+            .filter_map(|column| self.differing.get(column));
+        match differing.next() {
+            Some((part, difference)) => Err(differs(&parts[*part], &parts[0], difference.clone())),
+            None => Ok(()),
+        }
+    }
+}
 
 /// # Errors
 /// If the files are not of one format.
@@ -43,15 +67,12 @@ pub(super) fn partition_columns(files: &[Planned]) -> Result<Vec<String>, Error>
 }
 
 /// Compares the columns of the parts, and those that folders' names tell with them. Gives the
-/// table's schema if there was something to compare.
+/// table's schema if there was something to compare. That types differ matters to who needs the column.
 ///
 /// # Errors
 /// If a header or footer cannot be read; if the parts' columns differ, or a partition column has
 /// the name of another.
-pub(super) fn check_columns(
-    source: &Source,
-    progress: &Progress,
-) -> Result<Option<SchemaRef>, Error> {
+pub(super) fn check_columns(source: &Source, progress: &Progress) -> Result<Option<Common>, Error> {
     if source.parts.len() == 1 && source.partition_columns.is_empty() {
         return Ok(None);
     }
@@ -78,7 +99,7 @@ fn check_texts(parts: &[Part], layout: Layout, progress: &Progress) -> Result<()
     Ok(())
 }
 
-fn common_schema(source: &Source, progress: &Progress) -> Result<SchemaRef, Error> {
+fn common_schema(source: &Source, progress: &Progress) -> Result<Common, Error> {
     let (parts, format) = (&source.parts, source.format);
     let schema = typed::open(&parts[0], format)?.schema().clone();
     let mut fields: Vec<Field> = schema
@@ -86,10 +107,20 @@ fn common_schema(source: &Source, progress: &Progress) -> Result<SchemaRef, Erro
         .iter()
         .map(|field| (**field).clone())
         .collect();
-    for part in &parts[1..] {
+    let mut told = schema.metadata().clone();
+    let mut differing = BTreeMap::new();
+    for (index, part) in parts.iter().enumerate().skip(1) {
         progress.check()?;
         let found = typed::open(part, format)?.schema().clone();
-        merge(&mut fields, &found).map_err(|difference| differs(part, &parts[0], difference))?;
+        let types = merge(&mut fields, &found);
+        let types = types.map_err(|difference| differs(part, &parts[0], difference))?;
+        let places = metadata::differing_places(schema.metadata(), found.metadata(), &fields);
+        for difference in types.into_iter().chain(places) {
+            if let Difference::Type { column, .. } = difference {
+                differing.entry(column - 1).or_insert((index, difference));
+            }
+        }
+        metadata::keep_common(&mut told, found.metadata());
     }
     for name in &source.partition_columns {
         if fields.iter().any(|field| field.name() == name) {
@@ -100,8 +131,10 @@ fn common_schema(source: &Source, progress: &Progress) -> Result<SchemaRef, Erro
         }
         fields.push(Field::new(name, DataType::Utf8, true));
     }
-    let schema = Schema::new_with_metadata(fields, schema.metadata().clone());
-    Ok(Arc::new(schema))
+    Ok(Common {
+        schema: Arc::new(Schema::new_with_metadata(fields, told)),
+        differing,
+    })
 }
 
 fn differs(part: &Part, first: &Part, difference: Difference) -> Error {
@@ -125,30 +158,33 @@ fn names_differ<T: PartialEq>(found: &[T], expected: &[T]) -> Option<Difference>
 }
 
 /// Makes the fields hold what a file of this schema holds too: the same columns. Some may have
-/// nulls only there.
-fn merge(fields: &mut [Field], found: &Schema) -> Result<(), Difference> {
+/// nulls only there. Gives those whose types differ.
+fn merge(fields: &mut [Field], found: &Schema) -> Result<Vec<Difference>, Difference> {
     let found_names: Vec<_> = found.fields().iter().map(|field| field.name()).collect();
     let names: Vec<_> = fields.iter().map(|field| field.name()).collect();
     names_differ(&found_names, &names).map_or(Ok(()), Err)?;
+    let mut differing = Vec::new();
     for (index, (field, found)) in fields.iter_mut().zip(found.fields()).enumerate() {
-        let is_same_type = field.data_type() == found.data_type()
-            && field.extension_type_name() == found.extension_type_name();
+        let is_same_type =
+            field.data_type() == found.data_type() && said_of_type(field) == said_of_type(found);
         if !is_same_type {
-            return Err(Difference::Type {
+            differing.push(Difference::Type {
                 column: index + 1,
                 found: type_shown(found),
                 expected: type_shown(field),
             });
         }
         field.set_nullable(field.is_nullable() || found.is_nullable());
+        metadata::keep_common(field.metadata_mut(), found.metadata());
     }
-    Ok(())
+    Ok(differing)
 }
 
 /// A column's type as errors show it, with what it stands for, as a UUID.
 fn type_shown(field: &Field) -> String {
-    match field.extension_type_name() {
-        Some(extension) => format!("{} ({extension})", field.data_type()),
-        None => field.data_type().to_string(),
+    let said: Vec<&str> = said_of_type(field).into_iter().flatten().collect();
+    match &said[..] {
+        [] => field.data_type().to_string(),
+        said => format!("{} ({})", field.data_type(), said.join(" ")),
     }
 }

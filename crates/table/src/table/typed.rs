@@ -14,7 +14,7 @@ use super::{
 };
 use crate::{
     Error, Progress, Source,
-    arrow::{KeyColumn, is_uuid},
+    arrow::{KeyColumn, Stored},
     error::Place,
     in_order::in_order,
     key::{self, KeyColumns},
@@ -43,7 +43,7 @@ pub(super) fn read_typed(
 
     let kinds = key_columns.iter().map(|&column| {
         let field = schema.field(column);
-        Kind::of_type(field.data_type(), is_uuid(field))
+        Kind::of_type(field.data_type(), Stored::of(field))
     });
     let key_names = header.names_of(&key_columns).into_iter();
     let sought = Sought {
@@ -63,8 +63,8 @@ pub(super) fn read_typed(
         sought: &sought,
         selection: Selection::of(source, &columns)?,
         keys: key_columns.iter().map(place).collect(),
-        are_uuids: (key_columns.iter())
-            .map(|&key| is_uuid(schema.field(key)))
+        stored: (key_columns.iter())
+            .map(|&key| Stored::of(schema.field(key)))
             .collect(),
         numbers: number_columns.iter().map(place).collect(),
         countries: (countries.iter())
@@ -90,9 +90,9 @@ pub(super) fn read_typed(
 struct Reader<'a> {
     sought: &'a Sought<'a>,
     selection: Selection<'a>,
-    /// Which columns of the batches are the key's, and which of those hold UUIDs.
+    /// Which columns of the batches are the key's, and what their values are.
     keys: Vec<usize>,
-    are_uuids: Vec<bool>,
+    stored: Vec<Stored>,
     /// Which are those of numbers.
     numbers: Vec<usize>,
     /// For each of the key, that of the countries of its telephone numbers.
@@ -114,7 +114,7 @@ impl<'a> Reader<'a> {
 
     fn read_batches(&self, piece: TablePiece<'a>, stretch: &mut Builder<'a>) -> Result<(), Error> {
         let (first_row, rows, bytes) = (piece.first_row(), piece.rows(), piece.bytes());
-        let mut known = DictionaryKeys::new(&self.sought.key, self.are_uuids[0]);
+        let mut known = DictionaryKeys::new(&self.sought.key, self.stored[0]);
         for batch in piece.read(&self.selection)? {
             self.progress.check()?;
             let batch = batch?;
@@ -131,15 +131,15 @@ impl<'a> Reader<'a> {
                     batch_rows.read_dictionary(keys, &mut known, stretch)?
                 }
                 _ => {
-                    let keys = self.columns(&batch, &self.keys).zip(&self.are_uuids);
+                    let keys = self.columns(&batch, &self.keys).zip(&self.stored);
                     let keys = keys
-                        .map(|(array, &is_uuid)| KeyColumn::new(array, is_uuid).ok_or_else(broken));
+                        .map(|(array, &stored)| KeyColumn::new(array, stored).ok_or_else(broken));
                     let keys: Vec<KeyColumn<'_>> = keys.collect::<Result<_, Error>>()?;
                     let country = |place: &Option<usize>| {
                         place
                             .map(|place| {
                                 let array = batch.rows.column(place);
-                                KeyColumn::new(array, false).ok_or_else(broken)
+                                KeyColumn::new(array, Stored::AsTyped).ok_or_else(broken)
                             })
                             .transpose()
                     };

@@ -83,7 +83,8 @@ pub(super) fn filter(
         name,
         progress,
     };
-    let schema = Arc::new(row_claims::without(selection.schema()));
+    let is_widened = chosen.added.is_some();
+    let schema = Arc::new(row_claims::without(selection.schema(), is_widened));
     let schema = match chosen.added {
         Some(added) => &widened(&schema, &added.schema),
         None => &schema,

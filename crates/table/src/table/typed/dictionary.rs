@@ -7,7 +7,7 @@ use arrow_array::{Array, ArrayRef, cast::AsArray};
 use super::super::stretch::Builder;
 use crate::{
     KeyFault,
-    arrow::KeyColumn,
+    arrow::{KeyColumn, Stored},
     key::{Fingerprinter, KeyColumns},
     suspicion::Suspicion,
 };
@@ -19,16 +19,16 @@ type Key = Result<(Option<[u8; 32]>, Option<Suspicion>), KeyFault>;
 /// ones, which are of no concern.
 pub(super) struct DictionaryKeys<'a> {
     key: &'a KeyColumns<'a>,
-    is_uuid: bool,
+    stored: Stored,
     values: Option<ArrayRef>,
     keys: Vec<Option<Key>>,
 }
 
 impl<'a> DictionaryKeys<'a> {
-    pub(super) fn new(key: &'a KeyColumns<'a>, is_uuid: bool) -> Self {
+    pub(super) fn new(key: &'a KeyColumns<'a>, stored: Stored) -> Self {
         Self {
             key,
-            is_uuid,
+            stored,
             values: None,
             keys: Vec::new(),
         }
@@ -48,7 +48,7 @@ impl<'a> DictionaryKeys<'a> {
             self.keys = vec![None; values.len()];
         }
         let places = places(array);
-        let values = KeyColumn::new(values, self.is_uuid).expect("the type was checked");
+        let values = KeyColumn::new(values, self.stored).expect("the type was checked");
         let mut fingerprinter = Fingerprinter::new(self.key);
         let (mut buffer, mut hashed) = (String::new(), Vec::new());
         for place in places.iter().flatten().map(|&place| place as usize) {
