@@ -2,21 +2,21 @@
 
 use std::collections::HashMap;
 
-use arrow_schema::Field;
+use arrow_schema::{Field, Metadata};
 use serde_json::{Map, Value};
 
 use crate::{error::Difference, write::row_claims};
 
-type Metadata = HashMap<String, String>;
-
 /// Drops what another file does not say, too; what it says about its rows aside.
 pub(super) fn keep_common(told: &mut Metadata, other: &Metadata) {
-    told.retain(|key, value| {
+    let common = told.iter().filter(|(key, value)| {
         let other = other
-            .get(key)
+            .get(*key)
             .and_then(|value| row_claims::kept(key, value));
         row_claims::kept(key, value).is_some_and(|kept| Some(kept) == other)
     });
+    let common = common.map(|(key, value)| (key.clone(), value.clone()));
+    *told = common.collect::<HashMap<_, _>>().into();
 }
 
 /// The columns of places for which GeoParquet says something else in another file, as where coordinates are counted
