@@ -439,6 +439,9 @@ class UnixTime(ZonedTimestamp):
         reach = FAR_NANOSECONDS // 10**9
         return rng.choice((0, -1, 1, rng.randrange(-reach, reach))) * 10**9
 
+    def fits(self, value: int, column_type: ColumnType) -> bool:
+        return True
+
     def encode(self, value: int, column_type: ColumnType) -> int:
         return value // 10**9
 
