@@ -37,10 +37,10 @@ Environment:
 /// Join two private tables: find the keys that two parties share, and no others.
 ///
 /// Both parties run psijoin at the same time, one as `send` and one as `receive`. The receiver
-/// gets those of its own rows whose key the sender has too; or instead, if both say so, how many
-/// they are, whether they are at least a given number, or what columns add up to over them; or both
-/// get shares. Beyond that, both learn how many distinct keys the other has, and how the other is
-/// set up: its kinds of key columns, for example.
+/// gets those of its own rows whose key the sender has too. If both sides ask for it, it learns a
+/// count, whether a threshold is met, or column totals instead, or each side gets secret shares.
+/// Beyond that, both learn how many distinct keys the other has, and how the other is set up: its
+/// kinds of key columns, for example.
 #[derive(Parser)]
 #[command(name = "psijoin", version, after_help = format!("{}\n\n{ENVIRONMENT}", exit::TABLE), max_term_width = 100)]
 pub(crate) struct Args {
@@ -61,28 +61,28 @@ pub(crate) enum Command {
     /// Show a table's keys as they are compared: their kinds, the first keys, and what each rule of
     /// --normalize changed.
     Keys(Keys),
-    /// Join, and receive the shared rows, or what was agreed on instead.
+    /// Run a join as the receiver: learn the shared rows, or the agreed count, sum or shares.
     #[command(after_help = after_join())]
     Receive(Receive),
-    /// Join, and help the other party to its shared rows, or what was agreed on instead.
+    /// Run a join as the sender: let the other party learn the shared rows, or the agreed result.
     #[command(after_help = after_join())]
     Send(Send),
     /// Measure protocols: both parties in one process, on random items.
     Bench(Bench),
-    /// Say what a join will take with each protocol, before any data moves: time, bytes, memory, money.
+    /// Predict the time, bytes, memory and money of a join with each protocol, before data moves.
     Plan(Plan),
-    /// Make the comparisons of the papers again, on this machine.
+    /// Reproduce the papers' benchmarks on this machine.
     #[command(subcommand)]
     Lab(Lab),
     /// Measure this machine, so that `plan` knows it.
     Calibrate(Calibrate),
     /// List the protocols: whom they protect against, and what they cost.
     Protocols(Protocols),
-    /// Say how far the job in a folder is, which `send` and `receive` keep with --job.
+    /// Show the progress of a resumable job (--job).
     Jobs(Jobs),
     /// Show a file of shares, as CSV.
     Shares(Shares),
-    /// Print what lets a shell complete psijoin's commands and options.
+    /// Print a shell completion script.
     Completions(Completions),
     /// Write the manual, a page per command, to a folder.
     Manual(Manual),
@@ -134,23 +134,24 @@ pub(crate) struct Completions {
 
 #[derive(ClapArgs)]
 pub(crate) struct Manual {
-    /// A folder where `man` looks, for example ~/.local/share/man/man1. It is made if it is not there; pages that are there
-    /// are replaced.
+    /// A folder where `man` looks, for example ~/.local/share/man/man1. It is made if it is not
+    /// there; pages that are there are replaced.
     #[arg(value_name = "FOLDER")]
     pub(crate) folder: PathBuf,
 }
 
 #[derive(ClapArgs)]
 pub(crate) struct Keygen {
-    /// Where to write the identity. It holds the private key: keep it to yourself. [default: identity.pem in your folder for
-    /// configuration, where `send` and `receive` look]
+    /// Where to write the identity. It holds the private key: keep it to yourself. [default:
+    /// identity.pem in your folder for configuration, where `send` and `receive` look]
     #[arg(long, value_name = "FILE")]
     pub(crate) out: Option<PathBuf>,
 }
 
 #[derive(ClapArgs)]
 pub(crate) struct Fingerprinted {
-    /// The identity, as `psijoin keygen` wrote it. [default: your own, which is made if there is none]
+    /// The identity, as `psijoin keygen` wrote it. [default: your own, which is made if there is
+    /// none]
     #[arg(value_name = "FILE")]
     pub(crate) file: Option<PathBuf>,
 }
@@ -197,17 +198,19 @@ pub(crate) struct Key {
     columns: Vec<Vec<String>>,
 
     /// How a key column is normalised before it is compared: trim, lowercase, casefold, digits,
-    /// nfc, nfkc, email (trim+lowercase), email:gmail, email:google, phone, null:WORDS (such as null:common), text (bytes in UTF-8), or a
-    /// rule that reads a value: number, bool, uuid, phone:COUNTRY (such as phone:DE), phone:column:COLUMN (of countries), date,
-    /// date:FORMAT (such as date:%d.%m.%Y), date:excel, timestamp, timestamp:ZONE (such as timestamp:Europe/Berlin or
-    /// timestamp:+01:00), timestamp:unix (or unix-ms, unix-us, unix-ns) or time. sha256 alone reads hashes, and as the last of several
-    /// makes them: email+sha256. If the two sides differ, both get a warning. Can be repeated.
+    /// nfc, nfkc, email (trim+lowercase), email:gmail, email:google, phone, null:WORDS (such as
+    /// null:common), text (bytes in UTF-8), or a rule that reads a value: number, bool, uuid,
+    /// phone:COUNTRY (such as phone:DE), phone:column:COLUMN (of countries), date, date:FORMAT
+    /// (such as date:%d.%m.%Y), date:excel, timestamp, timestamp:ZONE (such as
+    /// timestamp:Europe/Berlin or timestamp:+01:00), timestamp:unix (or unix-ms, unix-us, unix-ns)
+    /// or time. sha256 alone reads hashes, and as the last of several makes them: email+sha256. If
+    /// the two sides differ, both get a warning. Can be repeated.
     #[arg(long, value_name = "COL=RULE[+RULE…]")]
     normalize: Vec<ColumnRules>,
 
-    /// What becomes of key cells that a rule cannot read: `refuse`, an error that names them; `null`, their rows have no key, as
-    /// if the cell were empty; or `null:5%`, an error only if more than 5 percent of the rows have one. The other side is not
-    /// told.
+    /// How to treat key cells that a rule cannot read: `refuse`, an error that names them; `null`,
+    /// their rows have no key, as if the cell were empty; or `null:5%`, an error only if more than
+    /// 5 percent of the rows have one. The other side is not told.
     #[arg(long, value_name = "HOW", default_value = "refuse")]
     bad_keys: BadKeys,
 }
@@ -241,7 +244,7 @@ pub(crate) struct Protocols {
 
 #[derive(ClapArgs)]
 pub(crate) struct Jobs {
-    /// What send or receive was given with --job.
+    /// The folder that send or receive got with --job.
     #[arg(value_name = "FOLDER")]
     pub(crate) folder: PathBuf,
 
@@ -252,14 +255,14 @@ pub(crate) struct Jobs {
 
 #[derive(ClapArgs)]
 pub(crate) struct Shares {
-    /// What send or receive wrote with --output-kind shares.
+    /// The file that send or receive wrote with --output-kind shares.
     #[arg(value_name = "FILE")]
     pub(crate) file: PathBuf,
 }
 
 #[derive(ClapArgs)]
 pub(crate) struct Verify {
-    /// What send or receive wrote with --record.
+    /// The record that send or receive wrote with --record.
     #[arg(value_name = "FILE.json")]
     pub(crate) file: PathBuf,
 
@@ -280,7 +283,8 @@ pub(crate) struct Verify {
     pub(crate) json: bool,
 }
 
-// What `bench` and `calibrate` measure. (A doc comment would become the description of both commands.)
+// What `bench` and `calibrate` measure. (A doc comment would become the description of both
+// commands.)
 #[derive(ClapArgs)]
 pub(crate) struct Measured {
     /// The protocols to measure, or `all`.

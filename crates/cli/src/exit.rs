@@ -214,7 +214,7 @@ pub(crate) enum Failure {
     #[error(transparent)]
     LabRun(MeasureError),
 
-    #[error("nothing was measured in {} yet", psijoin_printable::path(.0))]
+    #[error("{} contains no measurements yet", psijoin_printable::path(.0))]
     NothingMeasured(PathBuf),
 
     #[error("cannot write {}: {source}", psijoin_printable::path(path))]

@@ -101,9 +101,9 @@ pub enum Error {
     )]
     Lost(PathBuf),
 
-    /// A job goes on with what it was begun with only.
+    /// A job resumes only with what it was started with.
     #[error(
-        "the job in {} was begun with {name} {}, and this is {}: go on with the former, or begin anew on \
+        "the job in {} was started with {name} {}, but this command says {}: use the former, or start again on \
          both sides with new folders",
         psijoin_printable::path(folder),
         Quoted(was),
@@ -120,9 +120,9 @@ pub enum Error {
         is: String,
     },
 
-    /// The same, of something that is not shown.
+    /// Something that is not shown has changed.
     #[error(
-        "the job in {} was begun with {name}, and this is another: go on with the former, or begin anew on both sides \
+        "the job in {} was started with {name}, but this is another: use the former, or start again on both sides \
          with new folders",
         psijoin_printable::path(folder)
     )]

@@ -12,8 +12,8 @@ pub enum Error {
 
     /// A text holds a record, and is written in another way than records are.
     #[error(
-        "it is not written as records are: something was changed after it was signed, if only white space or the order of \
-         its parts"
+        "it is not in canonical form: the record was edited after it was signed (even spaces and the order of keys \
+         count)"
     )]
     NotCanonical,
 
@@ -28,7 +28,7 @@ pub enum Error {
     Signature(Side, Fingerprint),
 
     /// A party's key and its fingerprint do not belong together.
-    #[error("the key of the {0} is not the one that its fingerprint, {1}, stands for")]
+    #[error("the {0}'s key does not match its fingerprint {1}")]
     Key(Side, Fingerprint),
 
     /// A key is one that nobody can have.

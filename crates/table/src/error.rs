@@ -179,7 +179,7 @@ pub enum Error {
     StreamAmongFiles,
 
     /// No file has the name, or matches the pattern.
-    #[error("no file has the name {}, or matches it as a pattern", Word(.pattern))]
+    #[error("no file matches {}", Word(.pattern))]
     NoMatch {
         /// The pattern as the user gave it.
         pattern: String,
@@ -218,8 +218,8 @@ pub enum Error {
 
     /// A partition column has the name of another column.
     #[error(
-        "the folders of {file} name a column {}, and there is another of that name: rename \
-         one, or name the files by a pattern, so that their folders name no columns",
+        "the partition column {} (from the path of {file}) has the same name as another column: \
+         rename one, or name the files by a pattern, so that their folders name no columns",
         Quoted(.column)
     )]
     PartitionColumn {
@@ -636,7 +636,7 @@ pub enum Error {
     GivenCount,
 
     /// A column cannot be given.
-    #[error("the column {} cannot be given: {reason}", Quoted(.column))]
+    #[error("the column {} cannot be shared with the partner: {reason}", Quoted(.column))]
     CannotGive {
         /// The column as the user named it.
         column: String,
@@ -1039,7 +1039,7 @@ pub enum Fault {
     TextAfterQuote,
     /// A backslash that begins no escape, in a text with escapes.
     #[error(
-        "a backslash that begins no escape (a backslash itself is written twice; if backslashes \
+        "an invalid escape sequence (a backslash itself is written twice; if backslashes \
          are mere characters in this file, leave --escapes out; delete a last line \\., which is an end mark)"
     )]
     UnknownEscape,
@@ -1155,7 +1155,7 @@ pub enum KeyFault {
     RepeatedLocalTime(String),
     /// The clocks of the zone that the user gave never showed this time.
     #[error(
-        "a local time that {} never had, as its clocks were set forward (is it a time of \
+        "a local time that does not exist in {}, as clocks moved forward (is it a time of \
          another zone? if not, correct or empty the cell)",
         Quoted(.0)
     )]
@@ -1242,7 +1242,7 @@ pub enum NumberFault {
     /// The column's positive numbers, or the negative ones, add up to too much, at this many
     /// decimals.
     #[error(
-        "up to here the numbers add up to more than 64 bits can hold, with {} (round to fewer \
+        "the running total overflows 64 bits, at {} (round to fewer \
          decimals, or give larger units, as thousands for ones)", decimals(*.0)
     )]
     Overflow(u32),

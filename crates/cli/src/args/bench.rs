@@ -56,7 +56,7 @@ pub(crate) struct Bench {
     #[arg(long, value_enum, value_name = "FORM")]
     export: Option<Export>,
 
-    /// The same as --export json.
+    /// Short for --export json.
     #[arg(long, conflicts_with = "export")]
     json: bool,
 }

@@ -13,34 +13,36 @@ use crate::{
 /// What a party gives, and what it takes.
 #[derive(ClapArgs)]
 pub(crate) struct Trade {
-    /// Columns of this table that the other party gets beside its own rows, for the keys that are shared and for no
-    /// others. It says which of them it takes (--take). The sender can give columns, and with --learn both the receiver, too.
+    /// Columns of this table to give to the other party, for shared keys only. It chooses among
+    /// them (--take). The sender can give columns, and with --learn both the receiver, too.
     #[arg(long, value_name = "COL[,COL…]", value_parser = names::parse)]
     give: Vec<Vec<String>>,
 
-    /// How many bytes a row of these columns takes: all take as many, and the other party learns how many. A longer row
-    /// is an error before data moves. [default: what the longest row takes]
+    /// Bytes per row of these columns, the same for all rows; the other party learns the number. A
+    /// longer row is an error before data moves. [default: what the longest row takes]
     #[arg(long, value_name = "N", requires = "give", value_parser = clap::value_parser!(u16).range(1..))]
     give_bytes: Option<u16>,
 
-    /// What counts for --give and --align where several rows of this table have one key: `refuse` (an error), or the
-    /// `first` of them. Or give all of up to K rows (`list:K`): then each key takes the room of K rows, and the other party gets
-    /// a row for each row of it. [default: refuse]
+    /// What to do when several rows have the same key (with --give or --align): `refuse` (an
+    /// error), or take the `first` of them. Or give all of up to K rows (`list:K`): then each key
+    /// takes the room of K rows, and the other party gets a row for each row of it. [default:
+    /// refuse]
     #[arg(long, value_name = "HOW", value_parser = repeated)]
     pub(crate) repeated: Option<RepeatedKeys>,
 
-    /// Which of the columns that the other party gives (--give) to take for the rows that are shared: `all`, or some by
-    /// name. They stand behind this table's own columns, in the other party's order. Where this table has such a column,
-    /// too, the name gets the prefix `partner_`.
+    /// Columns of the other party (--give) to take for the shared rows: `all`, or some by name.
+    /// They follow this table's own columns, in the other party's order. If this table has such a
+    /// column, too, the name gets the prefix `partner_`.
     #[arg(long, value_name = "COL[,COL…]|all")]
     take: Option<Taken>,
 
-    /// The most rows for each key to take: where the other party gives more (`--repeated list:K` there), both sides end before
-    /// data moves. [default: as many as there is memory for]
+    /// The most rows for each key to take: where the other party gives more (`--repeated list:K`
+    /// there), both sides end before data moves. [default: as many as there is memory for]
     #[arg(long, value_name = "K", requires = "take", value_parser = clap::value_parser!(u16).range(1..))]
     take_rows: Option<u16>,
 
-    /// The most bytes for each row to take, as --give-bytes counts them. [default: as many as there is memory for]
+    /// The most bytes for each row to take, as --give-bytes counts them. [default: as many as there
+    /// is memory for]
     #[arg(long, value_name = "N", requires = "take", value_parser = clap::value_parser!(u16).range(1..))]
     take_bytes: Option<u16>,
 }

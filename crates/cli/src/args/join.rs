@@ -32,10 +32,11 @@ pub(crate) struct Send {
 /// What becomes of what a party gets.
 #[derive(ClapArgs)]
 pub(crate) struct Written {
-    /// Where to write the rows, of the receiver or, with --learn both, of either party: .csv, .tsv, .txt,
-    /// .parquet or .arrow; a text also compressed, as .csv.gz or .csv.zst; or - for standard output,
-    /// which is the default. The file appears when all is done. If anything fails, an existing file
-    /// stays as it is. Shares go to a file of any name. Other results go to standard output.
+    /// Where to write the rows, of the receiver or, with --learn both, of either party: .csv, .tsv,
+    /// .txt, .parquet or .arrow; a text also compressed, as .csv.gz or .csv.zst; or - for standard
+    /// output, which is the default. The file appears when all is done. If anything fails, an
+    /// existing file stays as it is. Shares go to a file of any name. Other results go to standard
+    /// output.
     #[arg(long, value_name = "FILE")]
     pub(crate) output: Option<PathBuf>,
 
@@ -44,24 +45,26 @@ pub(crate) struct Written {
     #[arg(long, requires = "output")]
     pub(crate) no_clobber: bool,
 
-    /// Which rows of this party's table to write: `shared`; `unshared`, all others, also those without a
-    /// key; or `all`, with a column `shared` that says which are. The other party does not learn this,
-    /// and this party learns which of its keys are shared in any case. [default: shared]
+    /// Which rows of this party's table to write: `shared`; `unshared`, all others, also those
+    /// without a key; or `all`, with a column `shared` that says which are. The other party does
+    /// not learn this, and this party learns which of its keys are shared in any case. [default:
+    /// shared]
     #[arg(long, value_name = "WHICH")]
     pub(crate) rows: Option<WhichRows>,
 
-    /// Write the rows in an order that both sides have in common and that tells nothing of the tables: line 1 of one side belongs to
-    /// line 1 of the other, and so on, a row per shared key. Both sides must say it, with --learn both.
+    /// Write rows in the same random order on both sides, one per shared key, so that line n here
+    /// matches line n there. Both sides must say it, with --learn both.
     #[arg(long)]
     pub(crate) align: bool,
 
-    /// Where Parquet or Arrow is written as CSV, write an empty text as "" and a null as nothing, as
-    /// PostgreSQL reads them. Without this, both are nothing.
+    /// Where Parquet or Arrow is written as CSV, write an empty text as "" and a null as nothing,
+    /// as PostgreSQL reads them. Without this, both are nothing.
     #[arg(long)]
     pub(crate) quote_empty: bool,
 
-    /// In .csv and .tsv, write a single quote before each text that a spreadsheet would take for a formula, as =1+1, whichever side
-    /// it comes from, and also before such names of columns. Numbers, as -5, stay as they are.
+    /// In .csv and .tsv, write a single quote before each text that a spreadsheet would take for a
+    /// formula, as =1+1, whichever side it comes from, and also before such names of columns.
+    /// Numbers, as -5, stay as they are.
     #[arg(long)]
     pub(crate) quote_formulas: bool,
 }
@@ -90,16 +93,16 @@ pub(crate) struct Join {
     #[command(flatten)]
     pub(crate) key: Key,
 
-    /// What the receiver learns, the same on both sides: `rows`; `count`, how many keys are shared,
-    /// and not which; `threshold:K`, whether at least K are; or `sum:COL[,COL…]`, what these columns
-    /// of numbers add up to over the shared keys. A column is of the table that has it;
-    /// `sender.COL` and `receiver.COL` say whose it is. Or `shares[:COL[,COL…]]`: each party gets a
-    /// file with its shares of which keys are shared, and of their numbers, to compute with.
+    /// What the receiver learns; both sides pass the same: `rows`; `count`, the number of shared
+    /// keys; `threshold:K`, whether at least K are shared; or `sum:COL[,COL…]`, the totals of these
+    /// columns over the shared keys. A column is of the table that has it; `sender.COL` and
+    /// `receiver.COL` name its owner. Or `shares[:COL[,COL…]]`: each party gets a file with its
+    /// shares of which keys are shared, and of their numbers, to compute with.
     #[arg(long, value_name = "KIND", default_value = "rows")]
     pub(crate) output_kind: RequestedOutput,
 
-    /// Who learns which of its rows are shared, the same on both sides: the `receiver`, or `both`. If both do,
-    /// the sender writes its rows, too.
+    /// Who learns which of its rows are shared, the same on both sides: the `receiver`, or `both`.
+    /// If both do, the sender writes its rows, too.
     #[arg(long, value_name = "WHO", default_value = "receiver")]
     pub(crate) learn: Learners,
 
@@ -122,13 +125,13 @@ pub(crate) struct Join {
     /// Refuse a set of the other party with more keys than this. It bounds the memory and the time
     /// that a large set can cost you. It is also a sender's only defence against a receiver that
     /// puts in every key it can think of. [default: as many as this machine has memory for, or as
-    /// this party has itself; no limit for a join in parts or a count by dh, whose memory does not depend on it]
+    /// this party has itself; no limit for a join in parts or a count by dh, whose memory does not
+    /// depend on it]
     #[arg(long, value_name = "N", value_parser = sizes::size)]
     pub(crate) max_peer_keys: Option<u64>,
 
-    /// Refuse what would otherwise be a warning: key columns that differ in kind or in
-    /// normalisation between the two sides (exit code 5), or keys of this side that are doubtful
-    /// (3).
+    /// Treat warnings as errors: key columns that differ in kind or in normalisation between the
+    /// two sides (exit code 5), or keys of this side that are doubtful (3).
     #[arg(long)]
     pub(crate) strict: bool,
 
@@ -137,20 +140,22 @@ pub(crate) struct Join {
     #[arg(long)]
     pub(crate) check: bool,
 
-    /// Keep what is computed in this folder, so that the same command goes on where it stopped, after
-    /// any failure. Both sides give a folder, each its own; it is made if it is not there. A
-    /// connection that is lost is made again within --wait. What was answered once is answered again only to the
-    /// same question. A job is of one table: take a new folder for another. `psijoin jobs FOLDER` says how far it is.
+    /// Keep the progress in this folder, so that the same command resumes after any failure. Each
+    /// side has a folder of its own, which is created if it does not exist. A lost connection is
+    /// re-established within --wait. What was answered once is answered again only to the same
+    /// question. A job is of one table: take a new folder for another. `psijoin jobs FOLDER` shows
+    /// its progress.
     #[arg(long, value_name = "FOLDER", conflicts_with = "check")]
     pub(crate) job: Option<PathBuf>,
 
-    /// The memory that this party may use, as 400MB or 2GB. Of a table that needs more, the rest goes, encrypted, to a
-    /// temporary file in --spill-dir. At least 330MB. [default: half of what the machine has left]
+    /// The memory that this party may use, as 400MB or 2GB. The rest of a larger table goes,
+    /// encrypted, to a temporary file in --spill-dir. At least 330MB. [default: half of what the
+    /// machine has left]
     #[arg(long, value_name = "SIZE", value_parser = sizes::bytes)]
     pub(crate) memory: Option<u64>,
 
-    /// Where that file is: a folder on a disk with room for about 60 bytes per row. [default: the system's
-    /// folder for temporary files, which some systems hold in memory]
+    /// The folder of that file, on a disk with room for about 60 bytes per row. [default: the
+    /// system's folder for temporary files, which some systems hold in memory]
     #[arg(long, value_name = "DIR")]
     pub(crate) spill_dir: Option<PathBuf>,
 
@@ -162,7 +167,7 @@ pub(crate) struct Join {
     #[arg(long, value_name = "K", hide = true, value_parser = clap::value_parser!(u32).range(2..=i64::from(parts::MAX_PARTS)))]
     pub(crate) parts: Option<u32>,
 
-    /// How long to try to meet the other party.
+    /// The longest wait for the other party.
     #[arg(long, value_name = "SECONDS", default_value = "60", value_parser = clap::value_parser!(u32).range(1..))]
     pub(crate) wait: u32,
 
@@ -171,7 +176,7 @@ pub(crate) struct Join {
     #[arg(long, value_name = "SECONDS", default_value = "30", value_parser = clap::value_parser!(u32).range(3..))]
     pub(crate) timeout: u32,
 
-    /// How long everything together may take, from the start to the end. [default: no limit]
+    /// The longest that the whole run may take. [default: no limit]
     #[arg(long, value_name = "SECONDS", value_parser = clap::value_parser!(u32).range(1..))]
     pub(crate) deadline: Option<u32>,
 
@@ -179,7 +184,7 @@ pub(crate) struct Join {
     #[arg(long, value_name = "N", value_parser = sizes::threads)]
     pub(crate) threads: Option<NonZeroUsize>,
 
-    /// What both parties agree to. Both sides must give the same text, to the byte: any difference
+    /// A text (a contract, say) that both sides must supply, identical to the byte: any difference
     /// ends the session before data moves. The other party learns only a hash of it.
     #[arg(long, value_name = "FILE")]
     pub(crate) terms: Option<PathBuf>,
@@ -200,8 +205,8 @@ pub(crate) struct Join {
     #[arg(long)]
     pub(crate) json: bool,
 
-    /// Say nothing on standard error unless something fails, or nothing is left to do as the --job was already
-    /// done. Warnings are in the report.
+    /// Print nothing on standard error unless something fails, or the --job was already done.
+    /// Warnings are in the report.
     #[arg(long)]
     pub(crate) quiet: bool,
 }
@@ -223,7 +228,8 @@ pub(crate) struct Meeting {
 /// Who may be at the other end.
 #[derive(ClapArgs)]
 pub(crate) struct Trust {
-    /// This party's identity, made by `psijoin keygen --out FILE`. [default: your own, as `psijoin fingerprint` shows it]
+    /// This party's identity, made by `psijoin keygen --out FILE`. [default: your own, as
+    /// `psijoin fingerprint` shows it]
     #[arg(long, value_name = "FILE", requires = "peer")]
     pub(crate) identity: Option<PathBuf>,
 

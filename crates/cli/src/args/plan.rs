@@ -47,7 +47,7 @@ pub(crate) struct Plan {
     #[arg(long, value_name = "BYTES", value_parser = clap::value_parser!(u16).range(1..))]
     pub(crate) sender_gives: Option<u16>,
 
-    /// The same of the receiver (`receive --give`, with --learn both).
+    /// How many bytes per key the receiver's columns take (`receive --give`, with --learn both).
     #[arg(long, value_name = "BYTES", value_parser = clap::value_parser!(u16).range(1..))]
     pub(crate) receiver_gives: Option<u16>,
 
@@ -108,7 +108,7 @@ pub(crate) struct PlanMeeting {
     #[arg(long, value_name = "HOST:PORT", conflicts_with = "network")]
     pub(crate) listen: Option<Address>,
 
-    /// The same, with the other party that listens at HOST:PORT.
+    /// Measure the network with the other party, which runs `plan` too, and listens at HOST:PORT.
     #[arg(long, value_name = "HOST:PORT", conflicts_with = "network")]
     pub(crate) connect: Option<Address>,
 }
@@ -123,9 +123,9 @@ impl PlanMeeting {
 /// Which part a party plays.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, ValueEnum)]
 pub(crate) enum Part {
-    /// The one that helps.
+    /// The sender of the result.
     Sender,
-    /// The one that learns.
+    /// The receiver of the result.
     Receiver,
 }
 

@@ -91,7 +91,7 @@ fn shells_complete_commands_and_options() {
         script.says(0, &[]);
         assert!(script.stdout.contains("quote-empty"), "{shell}");
         // One sentence of several.
-        let about_deadline = "How long everything together may take, from the start to the end";
+        let about_deadline = "The longest that the whole run may take";
         assert_eq!(script.stdout.contains(about_deadline), shell != "bash");
         assert!(!script.stdout.contains("default: no limit"), "{shell}");
     }

@@ -262,8 +262,10 @@ fn a_type_that_cannot_be_given_is_told_to_both_sides() {
         &[&common[..], &["--input", &theirs, "--give", "took"]].concat(),
     );
     both.receiver.says(7, &[]);
-    both.sender
-        .says(3, &["the column `took` cannot be given: it holds Duration"]);
+    both.sender.says(
+        3,
+        &["the column `took` cannot be shared with the partner: it holds Duration"],
+    );
 }
 
 #[test]

@@ -501,7 +501,7 @@ fn a_job_is_recorded_when_it_is_done() {
     parties.record(&ours, &theirs);
     parties.break_off();
     // Neither side goes on without it, and both are as they were.
-    let recorded = "signing a record (--record) `yes`, and this is `no`";
+    let recorded = "signing a record (--record) `yes`, but this command says `no`";
     let unrecorded = |own: &[String]| own[..own.len() - 2].to_vec();
     let without = unrecorded(&parties.receiver);
     let with = mem::replace(&mut parties.receiver, without);
@@ -677,13 +677,13 @@ fn what_has_changed_is_refused() {
     refused(
         &["--output-kind", "count"],
         2,
-        "the output `rows`, and this is `count`",
+        "the output `rows`, but this command says `count`",
     );
     refused(&["--min-intersection", "5"], 2, "the minimum");
     let terms = parties.folder.file("terms", "as agreed\n");
-    refused(&["--terms", &terms], 2, "the terms (--terms) `none`, and");
+    refused(&["--terms", &terms], 2, "the terms (--terms) `none`, but");
     let record = parties.folder.path("record.json");
-    let unrecorded = "signing a record (--record) `no`, and this is `yes`";
+    let unrecorded = "signing a record (--record) `no`, but this command says `yes`";
     refused(&["--record", &record], 2, unrecorded);
     let written = "what is written (--rows, --align, the format of --output, --quote-empty, --quote-formulas) `shared, in";
     refused(&["--rows", "all"], 2, written);
@@ -704,7 +704,7 @@ fn what_has_changed_is_refused() {
     other(
         protocol.unwrap(),
         "kkrt",
-        "the protocol `dh`, and this is `kkrt`",
+        "the protocol `dh`, but this command says `kkrt`",
     );
     let parts = parties
         .receiver

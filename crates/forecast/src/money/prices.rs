@@ -72,7 +72,7 @@ pub enum PriceError {
         source: std::io::Error,
     },
     /// A field is missing, unknown or of another type.
-    #[error("the prices are not as they should be: {0}")]
+    #[error("invalid price file: {0}")]
     Form(#[from] toml::de::Error),
     /// A number makes no sense as a price.
     #[error("in the prices, {field} is {value}: it must be {expected}")]

@@ -89,7 +89,7 @@ fn a_job_goes_on_in_another_process() {
     let changed = folder.check(&terms(&folder, "count", "email"));
     let said = changed.unwrap_err().to_string();
     assert!(
-        said.contains("the output `rows`, and this is `count`"),
+        said.contains("the output `rows`, but this command says `count`"),
         "{said}"
     );
     let changed = folder.check(&terms(&folder, "rows", "phone")).unwrap_err();
@@ -101,7 +101,7 @@ fn a_job_goes_on_in_another_process() {
     let changed = folder.check_data(&hashed(&folder, "a table", "others"));
     let said = changed.unwrap_err().to_string();
     assert!(
-        said.contains("begun with a table, and this is another"),
+        said.contains("started with a table, but this is another"),
         "{said}"
     );
     assert_eq!(folder.columns().unwrap(), columns());

@@ -143,7 +143,7 @@ fn other_backslashes_are_told_by_line_and_field() {
         assert_eq!(
             error.to_string(),
             format!(
-                "standard input, line {line}, field {field}: a backslash that begins no escape (a \
+                "standard input, line {line}, field {field}: an invalid escape sequence (a \
                  backslash itself is written twice; if backslashes are mere characters in this \
                  file, leave --escapes out; delete a last line \\., which is an end mark)"
             )

@@ -753,7 +753,7 @@ fn columns_are_taken_by_name() {
     };
     assert_contains(
         &error("list"),
-        "the column `list` cannot be given: it holds List",
+        "the column `list` cannot be shared with the partner: it holds List",
     );
     for name in ["tab\t", "txt\u{202e}"] {
         assert_contains(&error(name), "control, format or separator character");

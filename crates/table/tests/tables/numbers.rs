@@ -171,7 +171,10 @@ fn parquet_has_the_numbers_of_csv() {
     assert_eq!(all.numbers[0], all.numbers[2]);
     assert_eq!(values(&all, 1), [-127, 127]);
     let overflow = read(&parquet, &["i8", "u64"]).unwrap_err().to_string();
-    assert_contains(&overflow, ", row 1, column `u64`: up to here");
+    assert_contains(
+        &overflow,
+        ", row 1, column `u64`: the running total overflows",
+    );
 }
 
 #[test]
@@ -244,7 +247,7 @@ fn floating_point_numbers_may_have_an_exponent() {
     );
     for (name, fault) in [
         ("tiny", "a number of more than 18 decimals"),
-        ("huge", "up to here the numbers add up"),
+        ("huge", "the running total overflows 64 bits"),
     ] {
         let error = read(&parquet, &[name]).unwrap_err().to_string();
         assert_contains(&error, &format!(", row 2, column `{name}`: {fault}"));
@@ -275,9 +278,8 @@ fn what_is_no_number_is_named_by_line_and_column() {
     );
     let too_large = |line: u64, decimals: &str| {
         format!(
-            "t, line {line}, column `n`: up to here the numbers add up to more than 64 bits can \
-             hold, with {decimals} (round to fewer decimals, or give larger units, as thousands for \
-             ones)"
+            "t, line {line}, column `n`: the running total overflows 64 bits, at {decimals} (round to \
+             fewer decimals, or give larger units, as thousands for ones)"
         )
     };
     let half = 1_u64 << 62;

@@ -307,10 +307,7 @@ fn keys_that_a_rule_cannot_read_are_told_by_line_and_not_quoted() {
         let rule = ["n=timestamp:Europe/Berlin"];
         let read = read_bytes(Format::Csv, format!("n\n{cell}\n"), &key(&["n"], &rule));
         let message = assert_silent(read);
-        assert_contains(
-            &message,
-            ", line 2, column `n`: a local time that `Europe/Berlin` ",
-        );
+        assert_contains(&message, ", line 2, column `n`: a local time that ");
         assert!(!message.contains("02:30"), "{message}");
     }
     let files = Files::new();
