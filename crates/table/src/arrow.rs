@@ -1,5 +1,5 @@
-//! Typed columns, which come in batches from the Arrow library's readers of Parquet and Arrow, or from memory, and the
-//! texts of their values.
+//! Typed columns, which come in batches from the Arrow library's readers of Parquet and Arrow, or
+//! from memory, and the texts of their values.
 
 mod cell;
 mod key_cell;
@@ -50,7 +50,8 @@ impl Stored {
     }
 }
 
-/// By which key a column of times of day says that they are of universal time, as the library's writer of Parquet has it.
+/// By which key a column of times of day says that they are of universal time, as the library's
+/// writer of Parquet has it.
 const UNIVERSAL_TIME: &str = "adjusted_to_utc";
 
 pub(crate) fn is_universal_time(field: &Field) -> bool {
@@ -68,8 +69,8 @@ pub(crate) fn universal_time() -> HashMap<String, String> {
 /// What Parquet calls texts of a few words.
 pub(crate) const ENUM: &str = "ENUM";
 
-/// By which key a column that is read from Parquet says what it is there, if Arrow has no type for that: the name of the
-/// logical type, and behind a blank what more belongs to it.
+/// By which key a column that is read from Parquet says what it is there, if Arrow has no type for
+/// that: the name of the logical type, and behind a blank what more belongs to it.
 pub(crate) const PARQUET_TYPE: &str = "psijoin:parquet_type";
 
 /// What a column's metadata says of its type.
@@ -89,7 +90,8 @@ pub(crate) fn parquet_type(field: &Field) -> Option<&str> {
     said.split(' ').next()
 }
 
-/// What the values of a column stand for, if that is neither what their type says nor something that is known.
+/// What the values of a column stand for, if that is neither what their type says nor something
+/// that is known.
 pub(crate) fn unknown_meaning(field: &Field) -> Option<&str> {
     let known = [
         <extension::Uuid as ExtensionType>::NAME,
@@ -101,7 +103,8 @@ pub(crate) fn unknown_meaning(field: &Field) -> Option<&str> {
     parquet_type(field).or(unknown)
 }
 
-/// As [`unknown_meaning`], of values that are to be keys: more have a canonical text than can be kept elsewhere.
+/// As [`unknown_meaning`], of values that are to be keys: more have a canonical text than can be
+/// kept elsewhere.
 pub(crate) fn unknown_key(field: &Field) -> Option<&str> {
     let known = [ENUM, <extension::Bool8 as ExtensionType>::NAME];
     unknown_meaning(field).filter(|meant| !known.contains(meant))

@@ -142,8 +142,8 @@ impl fmt::Display for Kind {
 /// The text, as in `text: trim, lowercase (Unicode 17.0.0)`, is the same on both sides if and only
 /// if the columns mean the same. It holds no name and no value of the table.
 ///
-/// What was hashed before it came to this party is not known. Hashes that this party makes tell of what, as in `SHA-256 hash: of
-/// text: trim, lowercase (Unicode 17.0.0)`.
+/// What was hashed before it came to this party is not known. Hashes that this party makes tell of
+/// what, as in `SHA-256 hash: of text: trim, lowercase (Unicode 17.0.0)`.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct Meaning {
     kind: Kind,
@@ -255,8 +255,8 @@ pub(crate) struct Observed {
     digits: Digits,
 }
 
-/// What the keys of a column are, as far as it can be told from the first of each stretch of the table: for the owner alone, who
-/// may have to say that they are hashed.
+/// What the keys of a column are, as far as it can be told from the first of each stretch of the
+/// table: for the owner alone, who may have to say that they are hashed.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 #[non_exhaustive]
 pub enum Look {
@@ -276,7 +276,8 @@ struct Sample {
     like_addresses: u32,
 }
 
-/// The lengths of texts that have digits alone: the bit of this number for a text of this length, below 64.
+/// The lengths of texts that have digits alone: the bit of this number for a text of this length,
+/// below 64.
 #[derive(Default)]
 struct Digits {
     /// Of those that begin with a zero.
@@ -297,7 +298,8 @@ impl Digits {
         are_all && text[0] == b'0' && text.len() > 1
     }
 
-    /// Whether all with zeros are of one length, to which they seem to be filled up, and there are shorter ones without.
+    /// Whether all with zeros are of one length, to which they seem to be filled up, and there are
+    /// shorter ones without.
     fn are_filled_up_in_part(&self) -> bool {
         self.zero_led.is_power_of_two() && self.others & (self.zero_led - 1) != 0
     }

@@ -209,7 +209,8 @@ pub(crate) fn fits_added(source: &Source, added: &Schema, format: Format) -> Opt
     first_unfit(added, Format::Csv, format)
 }
 
-/// Why a format cannot hold the first of these columns whose values stand for more than their type says.
+/// Why a format cannot hold the first of these columns whose values stand for more than their type
+/// says.
 fn first_misunderstood(schema: &Schema, to: Format) -> Option<String> {
     let meant: fn(&Field) -> Option<&str> = match to {
         Format::Parquet => return None,
@@ -295,7 +296,8 @@ pub(crate) fn chosen_rows(
         .map_err(|source| cannot_write(output.name, source))
 }
 
-/// The chosen rows of `source` in memory, and their columns, as Arrow files would have them. Errors call them `name`.
+/// The chosen rows of `source` in memory, and their columns, as Arrow files would have them. Errors
+/// call them `name`.
 pub(crate) fn chosen_batches(
     source: &Source,
     chosen: &Chosen<'_>,

@@ -18,8 +18,8 @@ pub const MAX_GIVEN_COLUMNS: usize = 256;
 /// The longest name of such a column.
 pub const MAX_GIVEN_NAME_BYTES: usize = 1024;
 
-/// Columns that a party offers, or that the other one takes: their names in order, their types, and whether
-/// nulls can be among their values. There is at least one, and no two have one name.
+/// Columns that a party offers, or that the other one takes: their names in order, their types, and
+/// whether nulls can be among their values. There is at least one, and no two have one name.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct GivenColumns {
     schema: SchemaRef,
@@ -29,8 +29,8 @@ impl GivenColumns {
     /// These columns of a table. Columns of CSV, TSV and lines are texts without nulls.
     ///
     /// # Errors
-    /// If there are none, or too many; if the table lacks one, or one is named twice; if the type or the name of
-    /// one cannot be given, or it cannot be read.
+    /// If there are none, or too many; if the table lacks one, or one is named twice; if the type
+    /// or the name of one cannot be given, or it cannot be read.
     pub fn of(source: &Source, names: &[String]) -> Result<Self, Error> {
         let all = source.columns()?;
         let found = source.header(&all).find_all(names)?;
@@ -161,7 +161,8 @@ fn given(field: &Field) -> Result<Field, Error> {
     // The values of a dictionary may be null where its keys are not.
     let nullable = field.is_nullable() || matches!(field.data_type(), Dictionary(..));
     let given = Field::new(field.name(), data_type, nullable);
-    // Of metadata, only what says what a value is. What a type is beneath the values of others was refused.
+    // Of metadata, only what says what a value is. What a type is beneath the values of others was
+    // refused.
     Ok(match (given.data_type(), field.extension_type_name()) {
         (FixedSizeBinary(16), Some(extension::Uuid::NAME)) => {
             given.with_extension_type(extension::Uuid)

@@ -1,4 +1,5 @@
-//! How columns are told: numbers in little endian, texts behind their lengths, a code for each type.
+//! How columns are told: numbers in little endian, texts behind their lengths, a code for each
+//! type.
 
 use arrow_array::types::{
     Decimal32Type, Decimal64Type, Decimal128Type, Decimal256Type, DecimalType,

@@ -10,7 +10,8 @@ use parquet::{
 
 use crate::arrow::{ENUM, PARQUET_TYPE, universal_time};
 
-/// The columns, each marked with what it is beyond its Arrow type. A mark of the file's own is not believed.
+/// The columns, each marked with what it is beyond its Arrow type. A mark of the file's own is not
+/// believed.
 pub(super) fn marked(schema: &SchemaRef, file: &SchemaDescriptor) -> SchemaRef {
     let roots = file.root_schema().get_fields().iter();
     let fields = schema.fields().iter().zip(roots).map(|(field, root)| {
@@ -26,8 +27,9 @@ pub(super) fn marked(schema: &SchemaRef, file: &SchemaDescriptor) -> SchemaRef {
     Arc::new(Schema::new_with_metadata(fields, schema.metadata().clone()))
 }
 
-/// What a column, or something in it, is for which Arrow has no type: its name, and behind a blank what more there is.
-/// Of times of day, only a column's own metadata says whether they are of universal time.
+/// What a column, or something in it, is for which Arrow has no type: its name, and behind a blank
+/// what more there is. Of times of day, only a column's own metadata says whether they are of
+/// universal time.
 fn beyond_arrow(column: &Type) -> Option<String> {
     let info = column.get_basic_info();
     let own = match info.logical_type_ref() {
@@ -57,8 +59,8 @@ fn is_universal_time(column: &Type) -> bool {
     annotation(column).is_some_and(is_universal)
 }
 
-/// Whether there are intervals in a column: those of Parquet have months, days and milliseconds, of which the library's
-/// reader leaves one or the other out.
+/// Whether there are intervals in a column: those of Parquet have months, days and milliseconds, of
+/// which the library's reader leaves one or the other out.
 pub(super) fn has_intervals(column: &Type) -> bool {
     column.get_basic_info().converted_type() == ConvertedType::INTERVAL
         || children(column).iter().any(|inner| has_intervals(inner))
@@ -71,8 +73,9 @@ fn children(column: &Type) -> &[Arc<Type>] {
     }
 }
 
-/// How columns are to be written that come from a Parquet file, if `written` is what the library makes of them, perhaps
-/// with others behind: a column that would lose what the `file` says about it is written as it is there.
+/// How columns are to be written that come from a Parquet file, if `written` is what the library
+/// makes of them, perhaps with others behind: a column that would lose what the `file` says about
+/// it is written as it is there.
 ///
 /// # Errors
 /// The name of the first column that loses something all the same.
@@ -109,7 +112,8 @@ fn loses(from: &Type, written: &Type) -> bool {
     }
 }
 
-/// Whether the values of one column can be written as those of another: their leaves hold the same, at the same depth.
+/// Whether the values of one column can be written as those of another: their leaves hold the same,
+/// at the same depth.
 fn same_shape(from: &Type, written: &Type) -> bool {
     let (from, written) = (alone(from), alone(written));
     let leaf = |leaf: &parquet::schema::types::ColumnDescPtr| {
@@ -141,7 +145,8 @@ fn has_unknown(column: &Type) -> bool {
     ) || children(column).iter().any(|inner| has_unknown(inner))
 }
 
-/// What a column's values are, in whichever way the schema says it; `None` if that is what they are physically.
+/// What a column's values are, in whichever way the schema says it; `None` if that is what they are
+/// physically.
 fn annotation(column: &Type) -> Option<LogicalType> {
     let info = column.get_basic_info();
     let said = match info.logical_type_ref() {

@@ -1,7 +1,7 @@
 //! What a file says about the types of its columns, and the library's reader takes no notice of.
 //!
-//! Texts that Parquet calls ENUM are texts. The zone of timestamps has its name in the Arrow schema alone, which may tell of
-//! another unit: Parquet has no seconds.
+//! Texts that Parquet calls ENUM are texts. The zone of timestamps has its name in the Arrow schema
+//! alone, which may tell of another unit: Parquet has no seconds.
 
 use std::sync::Arc;
 
@@ -11,8 +11,8 @@ use parquet::{
     schema::types::Type,
 };
 
-/// The columns with these types, if any differs. `told` is what the Arrow schema of the file says, column by
-/// column, of those whose type is known.
+/// The columns with these types, if any differs. `told` is what the Arrow schema of the file says,
+/// column by column, of those whose type is known.
 pub(super) fn refined(
     schema: &SchemaRef,
     roots: &[Arc<Type>],

@@ -67,7 +67,8 @@ pub(super) fn partition_columns(files: &[Planned]) -> Result<Vec<String>, Error>
 }
 
 /// Compares the columns of the parts, and those that folders' names tell with them. Gives the
-/// table's schema if there was something to compare. That types differ matters to who needs the column.
+/// table's schema if there was something to compare. That types differ matters to who needs the
+/// column.
 ///
 /// # Errors
 /// If a header or footer cannot be read; if the parts' columns differ, or a partition column has

@@ -1,5 +1,5 @@
-//! What metadata claims about the rows of a table. It was true of all of them, in their order, and need not be of
-//! those that are written.
+//! What metadata claims about the rows of a table. It was true of all of them, in their order, and
+//! need not be of those that are written.
 
 use std::collections::HashMap;
 
@@ -102,8 +102,8 @@ const JOINED: [&str; 12] = [
     "by", "column", "columns", "date", "file", "id", "key", "n", "num", "time", "val", "value",
 ];
 
-/// Descriptions of all columns that other readers believe rather than the file's own, so that further columns would not be
-/// there for them, or be columns of an unknown type.
+/// Descriptions of all columns that other readers believe rather than the file's own, so that
+/// further columns would not be there for them, or be columns of an unknown type.
 const DESCRIPTIONS: [&str; 9] = [
     "avro.schema",
     "huggingface",
@@ -116,8 +116,8 @@ const DESCRIPTIONS: [&str; 9] = [
     "thrift.descriptor",
 ];
 
-/// The columns without what their metadata claims about rows, and without what psijoin alone knows of them. If others are
-/// added to them, also without descriptions of all columns.
+/// The columns without what their metadata claims about rows, and without what psijoin alone knows
+/// of them. If others are added to them, also without descriptions of all columns.
 pub(super) fn without(schema: &Schema, is_widened: bool) -> Schema {
     let fields = schema.fields().iter().map(|field| {
         let kept = field.metadata().iter().filter_map(|(key, value)| {
@@ -196,9 +196,9 @@ fn edited(value: &str, edit: fn(&mut Value)) -> Option<String> {
     Some(value.to_string())
 }
 
-/// An index that is a range of numbers is one of rows; pandas makes a new one without it. Others are columns. How many
-/// categories a column has is said where it is described, which pandas does not need; and what a user has said of a frame,
-/// may be about rows.
+/// An index that is a range of numbers is one of rows; pandas makes a new one without it. Others
+/// are columns. How many categories a column has is said where it is described, which pandas does
+/// not need; and what a user has said of a frame, may be about rows.
 fn without_rows_of_pandas(pandas: &mut Value) {
     if let Some(Value::Array(columns)) = pandas.get_mut("index_columns") {
         columns.retain(|column| !column.is_object());

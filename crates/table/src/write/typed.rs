@@ -106,9 +106,9 @@ pub(super) fn filter(
     }
 }
 
-/// Copying chosen rows: threads read pieces, keep the rows of them that are chosen, and encode these
-/// in groups. Whether a group is full is decided in the order of rows, so the file does not depend
-/// on how many threads there are.
+/// Copying chosen rows: threads read pieces, keep the rows of them that are chosen, and encode
+/// these in groups. Whether a group is full is decided in the order of rows, so the file does not
+/// depend on how many threads there are.
 struct RowCopy<'a> {
     source: &'a Source,
     selection: &'a Selection<'a>,
@@ -278,7 +278,8 @@ impl<'a> RowCopy<'a> {
         added.portions(self.chosen.ones(rows), &own_bytes, take)
     }
 
-    /// The rows of a portion with what is added, from a batch that begins with row `first` of the table.
+    /// The rows of a portion with what is added, from a batch that begins with row `first` of the
+    /// table.
     fn widened<E: Encoder>(
         &self,
         batch: &Batch<'_>,
@@ -297,7 +298,8 @@ impl<'a> RowCopy<'a> {
         rows.map_err(|_| cannot_write(self.name, io::Error::other("rows cannot be picked from it")))
     }
 
-    /// Whether the chosen ones of a piece's rows fit into the memory of a piece, with what is added to them.
+    /// Whether the chosen ones of a piece's rows fit into the memory of a piece, with what is added
+    /// to them.
     fn fits(&self, piece: &TablePiece<'_>, rows: Range<u64>) -> bool {
         let added_bytes = match self.added {
             None => 0,

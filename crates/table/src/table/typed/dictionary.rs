@@ -12,7 +12,8 @@ use crate::{
     suspicion::Suspicion,
 };
 
-/// A value as a key of one column: its fingerprint, or none if it is null or empty, and what is suspicious about it.
+/// A value as a key of one column: its fingerprint, or none if it is null or empty, and what is
+/// suspicious about it.
 type Key = Result<(Option<[u8; 32]>, Option<Suspicion>), KeyFault>;
 
 /// The keys of a dictionary that rows have had so far. A dictionary may hold others, even faulty
@@ -34,8 +35,8 @@ impl<'a> DictionaryKeys<'a> {
         }
     }
 
-    /// Reads the keys that an array of a dictionary has, as far as they are not known, and gives the
-    /// place of each row's key. The stretch is to take the rows.
+    /// Reads the keys that an array of a dictionary has, as far as they are not known, and gives
+    /// the place of each row's key. The stretch is to take the rows.
     pub(super) fn learn(
         &mut self,
         array: &ArrayRef,
