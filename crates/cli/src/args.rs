@@ -8,12 +8,13 @@ use clap::{
 };
 use clap_complete::Shell;
 use psijoin::{Protocol, registry};
+use psijoin_session::names;
 use psijoin_table::{BadKeys, ColumnRules, Error, KeySpec};
 use psijoin_transport::Fingerprint;
 
 use crate::{
     closing_statement::caveats,
-    dialect, exit, names,
+    dialect, exit,
     sizes::{self, SetSizes},
 };
 
@@ -24,7 +25,7 @@ mod lab;
 mod plan;
 
 pub(crate) use bench::{Bench, Export, Transport};
-pub(crate) use join::{Join, Meeting, Receive, Send, Trust, Written};
+pub(crate) use join::{Join, Meeting, Receive, Send, Trust};
 pub(crate) use lab::{Lab, LabForm, LabReport, LabRun};
 pub(crate) use plan::{Calibrate, Goal, Part, Plan, PlanMeeting};
 

@@ -6,24 +6,26 @@ use std::path::Path;
 
 use psijoin::{Adversary, Info, Role, parts};
 use psijoin_printable::Quoted;
+use psijoin_session::{AgreedColumn, Learners, Outcome, Received, RequestedOutput, Sum};
 use psijoin_table::{Look, WhichRows, given::PayloadLayout};
 
-use crate::{
-    columns::AgreedColumn,
-    console, humanize,
-    question::Learners,
-    requested_output::RequestedOutput,
-    summary::{Received, Summary},
-};
+use crate::{console, humanize, words::insecurity};
 
-/// What a protocol without security says before and after a run.
-pub(crate) fn insecurity(info: &Info) -> Option<String> {
-    (info.adversary == Adversary::Insecure).then(|| {
-        format!(
-            "{} is INSECURE and only there to measure against. It leaks: {}.",
-            info.name, info.leaks
-        )
-    })
+/// What goes to standard output; nothing for rows and shares, which are written as they are found, and to files.
+pub(crate) fn result(received: &Received) -> Option<String> {
+    match received {
+        Received::Count(count) => Some(count.to_string()),
+        Received::Threshold { reached: true, .. } => Some("reached".to_owned()),
+        Received::Threshold { reached: false, .. } => Some("not reached".to_owned()),
+        Received::Sums(sums) => Some(match &sums[..] {
+            [only] => only.value.to_string(),
+            _ => {
+                let line = |sum: &Sum| format!("{}\t{}", sum.column.name, sum.value);
+                sums.iter().map(line).collect::<Vec<_>>().join("\n")
+            }
+        }),
+        _ => None,
+    }
 }
 
 /// The result of a check.
@@ -40,20 +42,20 @@ pub(crate) fn checked(warnings: usize) -> String {
 
 /// Who has learned what, and where the rows are: the end of every run.
 /// `output` is the file that was written, if one was named. `auto` may have taken the protocol.
-pub(crate) fn statement(summary: &Summary, output: Option<&str>, by_auto: bool) -> String {
-    let output = output.unwrap_or(match summary.received {
+pub(crate) fn statement(outcome: &Outcome, output: Option<&str>, by_auto: bool) -> String {
+    let output = output.unwrap_or(match outcome.received {
         Some(Received::Rows {
             in_memory: Some(_), ..
         }) => "memory",
         _ => "standard output",
     });
-    let mut lines = vec![learned(summary)];
-    let all = summary.given.all();
-    lines.extend(all.map(|(giver, layout)| given(summary.role, giver, layout)));
-    lines.extend(readable_from_sums(summary));
-    lines.extend(known_of_columns(&summary.columns.0));
-    lines.extend(known_of_size(summary));
-    match summary.received {
+    let mut lines = vec![learned(outcome)];
+    let all = outcome.given.all();
+    lines.extend(all.map(|(giver, layout)| given(outcome.role, giver, layout)));
+    lines.extend(readable_from_sums(outcome));
+    lines.extend(known_of_columns(&outcome.columns.0));
+    lines.extend(known_of_size(outcome));
+    match outcome.received {
         Some(Received::Rows {
             aligned: true,
             rows: Some(rows),
@@ -75,8 +77,8 @@ pub(crate) fn statement(summary: &Summary, output: Option<&str>, by_auto: bool) 
         )),
         Some(Received::Count(_) | Received::Threshold { .. } | Received::Sums(_)) | None => {}
     }
-    let counts = summary.counts;
-    let left_out = match summary.received {
+    let counts = outcome.counts;
+    let left_out = match outcome.received {
         Some(Received::Rows {
             which: WhichRows::Unshared | WhichRows::All,
             ..
@@ -90,7 +92,7 @@ pub(crate) fn statement(summary: &Summary, output: Option<&str>, by_auto: bool) 
         humanize::counted(counts.duplicates, "row"),
         humanize::counted(counts.left_out, "row"),
     ));
-    let bad = summary.bad_cells.rows;
+    let bad = outcome.bad_cells.rows;
     if bad > 0 {
         lines.push(format!(
             "Of the rows without a key, {} a cell of the key that cannot be read.",
@@ -100,7 +102,7 @@ pub(crate) fn statement(summary: &Summary, output: Option<&str>, by_auto: bool) 
             }
         ));
     }
-    let without_number = summary.rows_without_number.iter();
+    let without_number = outcome.rows_without_number.iter();
     lines.extend(
         without_number
             .filter(|(_, rows)| **rows > 0)
@@ -112,16 +114,16 @@ pub(crate) fn statement(summary: &Summary, output: Option<&str>, by_auto: bool) 
                 )
             }),
     );
-    lines.extend(run_again(summary));
-    lines.extend(protection(summary.plan.info(), summary.role));
-    lines.extend(caveats::of(summary, by_auto));
+    lines.extend(run_again(outcome));
+    lines.extend(protection(outcome.plan.info(), outcome.role));
+    lines.extend(caveats::of(outcome, by_auto));
     lines.join("\n")
 }
 
 /// What of a job that had broken off ran more than once.
-fn run_again(summary: &Summary) -> Option<String> {
-    let again = summary.steps_run_again;
-    let all = parts::steps(&summary.plan);
+fn run_again(outcome: &Outcome) -> Option<String> {
+    let again = outcome.steps_run_again;
+    let all = parts::steps(&outcome.plan);
     (again > 0).then(|| {
         format!(
             "The join had broken off: {} of its {} ran more than once. Each said the same again, so it told nobody more.",
@@ -163,13 +165,13 @@ fn follows(name: &str, other: Role) -> String {
     )
 }
 
-fn learned(summary: &Summary) -> String {
-    let request = summary.plan.request();
+fn learned(outcome: &Outcome) -> String {
+    let request = outcome.plan.request();
     let senders = humanize::count(request.sizes.sender());
     let receivers = humanize::count(request.sizes.receiver());
-    let columns = &summary.columns.0;
-    let Some(received) = &summary.received else {
-        let learned = match summary.question.asked {
+    let columns = &outcome.columns.0;
+    let Some(received) = &outcome.received else {
+        let learned = match outcome.question.asked {
             RequestedOutput::Rows => "which of its keys you share".to_owned(),
             RequestedOutput::Count => "how many keys you share, and not which".to_owned(),
             RequestedOutput::Threshold(least) => format!(
@@ -185,7 +187,7 @@ fn learned(summary: &Summary) -> String {
                     "these sums can"
                 },
             ),
-            RequestedOutput::Shares(_) => return of_shares(summary),
+            RequestedOutput::Shares(_) => return of_shares(outcome),
         };
         return format!(
             "The receiver learned {learned}, and your set's size ({senders}). You learned the \
@@ -202,9 +204,9 @@ fn learned(summary: &Summary) -> String {
             format!("that you share {than} {}", humanize::counted(least, "key"))
         }
         Received::Sums(_) => sums(columns, Role::Receiver, "the sender's"),
-        Received::Shares { .. } => return of_shares(summary),
+        Received::Shares { .. } => return of_shares(outcome),
     };
-    let (other, rows) = (summary.role.other(), summary.question.learners);
+    let (other, rows) = (outcome.role.other(), outcome.question.learners);
     let (ours, theirs) = match other {
         Role::Sender => (receivers, senders),
         Role::Receiver => (senders, receivers),
@@ -246,12 +248,12 @@ fn given(role: Role, giver: Role, layout: &PayloadLayout) -> String {
 }
 
 /// What the receiver could read from the sums of its own columns, for the sender.
-fn readable_from_sums(summary: &Summary) -> Option<String> {
-    if summary.role == Role::Receiver || !matches!(summary.question.asked, RequestedOutput::Sum(_))
+fn readable_from_sums(outcome: &Outcome) -> Option<String> {
+    if outcome.role == Role::Receiver || !matches!(outcome.question.asked, RequestedOutput::Sum(_))
     {
         return None;
     }
-    let own = summary
+    let own = outcome
         .columns
         .0
         .iter()
@@ -269,9 +271,9 @@ fn readable_from_sums(summary: &Summary) -> Option<String> {
 }
 
 /// Both parties' shares.
-fn of_shares(summary: &Summary) -> String {
-    let other = summary.role.other();
-    let theirs = other.items(summary.plan.request().sizes);
+fn of_shares(outcome: &Outcome) -> String {
+    let other = outcome.role.other();
+    let theirs = other.items(outcome.plan.request().sizes);
     format!(
         "Each side got shares, which say nothing without the other's, and learned the other's set \
          size (the {other}'s: {}).",
@@ -321,24 +323,24 @@ fn known_of_columns(columns: &[AgreedColumn]) -> Option<String> {
 }
 
 /// What both sides know from a minimum that is reached.
-fn known_of_size(summary: &Summary) -> Option<String> {
-    let least = summary.plan.request().min_intersection;
+fn known_of_size(outcome: &Outcome) -> Option<String> {
+    let least = outcome.plan.request().min_intersection;
     let keys = || humanize::counted(least, "key");
     (least > 0).then(|| format!("Both sides know that they share at least {}.", keys()))
 }
 
 /// What a party that finds next to nothing should look at: this is more often due to spelling
 /// than to the sets. A sender that learns nothing must not learn it.
-pub(crate) fn few_shared(summary: &Summary) -> Option<String> {
-    let shared = match summary.received {
+pub(crate) fn few_shared(outcome: &Outcome) -> Option<String> {
+    let shared = match outcome.received {
         Some(Received::Rows { shared_keys, .. } | Received::Count(shared_keys)) => shared_keys,
         _ => return None,
     };
-    let sizes = summary.plan.request().sizes;
-    let other = summary.role.other();
+    let sizes = outcome.plan.request().sizes;
+    let other = outcome.role.other();
     (shared == 0 || shared * FEW < sizes.smaller()).then(|| {
         let found = match shared {
-            0 if summary.role.items(sizes) == 0 => {
+            0 if outcome.role.items(sizes) == 0 => {
                 "no key is shared, as your table has none".to_owned()
             }
             0 if other.items(sizes) == 0 => format!("no key is shared, as the {other} has none"),
@@ -350,7 +352,7 @@ pub(crate) fn few_shared(summary: &Summary) -> Option<String> {
             ),
         };
         let both_have_some = sizes.smaller() > 0;
-        let looks = summary.looks.iter().filter(|_| both_have_some);
+        let looks = outcome.looks.iter().filter(|_| both_have_some);
         format!(
             "{found}. If you expected more, compare with the other side how the keys are \
              spelled: which columns, in which order, of which types, with upper case, spaces, leading \
@@ -392,16 +394,16 @@ pub(crate) fn over(folder: &Path) -> String {
 }
 
 /// The cost of a run.
-pub(crate) fn cost(summary: &Summary) -> String {
-    let spilled = match summary.spilled_bytes {
+pub(crate) fn cost(outcome: &Outcome) -> String {
+    let spilled = match outcome.spilled_bytes {
         0 => String::new(),
         bytes => format!("; {} did not fit into memory", humanize::bytes(bytes)),
     };
     format!(
         "done in {}: sent {}, received {}, {}{spilled}",
-        humanize::time(summary.time),
-        humanize::bytes(summary.traffic.sent.bytes),
-        humanize::bytes(summary.traffic.received.bytes),
-        humanize::counted(summary.traffic.flights, "flight"),
+        humanize::time(outcome.time),
+        humanize::bytes(outcome.traffic.sent.bytes),
+        humanize::bytes(outcome.traffic.received.bytes),
+        humanize::counted(outcome.traffic.flights, "flight"),
     )
 }

@@ -101,18 +101,21 @@ impl Console {
 
 impl Console {
     /// Says at once why the program fails, where a person is to read it.
-    pub(crate) fn fail(&self, why: &Failure) {
+    pub(crate) fn fail(&self, why: &str, hint: Option<&str>) {
         match self {
             // Whoever called gets it.
             Self::Heard(_) => {}
-            _ => failure(why),
+            _ => failed(why, hint),
         }
     }
 }
 
 /// Says why the program failed, and what can be done.
 pub(crate) fn failure(failure: &Failure) {
-    let hint = failure.hint();
+    failed(&failure.to_string(), failure.hint().as_deref());
+}
+
+fn failed(failure: &str, hint: Option<&str>) {
     if log::is_wanted() && tracing::enabled!(tracing::Level::ERROR) {
         let told = hint.map(|hint| format!("hint: {hint}"));
         each_line(failure, |line| tracing::error!("{line}"));

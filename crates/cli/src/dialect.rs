@@ -4,9 +4,7 @@ use clap::{
     Args as ClapArgs,
     builder::{PossibleValuesParser, TypedValueParser},
 };
-use psijoin_table::{BadCells, BadCellsOfKey, Dialect, Doubt, Encoding, Error, Format, Source};
-
-use crate::{console::Console, humanize};
+use psijoin_table::{Dialect, Encoding, Error, Format};
 
 /// How a table is written.
 #[derive(ClapArgs)]
@@ -91,35 +89,6 @@ impl Said {
             false => dialect,
         })
     }
-}
-
-/// Says how a table is read, if not in the usual way of its format.
-pub(crate) fn tell(source: &Source, console: &Console) {
-    if !source.is_usual() {
-        let (name, description) = (source.name(), source.description());
-        console.say(format_args!("{name} is read as {description}"));
-    }
-}
-
-/// What the person who gave the table of this name should think about.
-pub(crate) fn warning(name: &str, doubt: &Doubt) -> String {
-    format!("{name}: {doubt}.")
-}
-
-/// What the person who lets cells of the key count as null should know: how many rows of so many have some, and where.
-pub(crate) fn told(cells: &BadCellsOfKey, rows: u64) -> Option<String> {
-    let sorts: Vec<_> = cells.sorts.iter().map(BadCells::to_string).collect();
-    (!sorts.is_empty()).then(|| {
-        format!(
-            "{} of {} without a key as a cell of it cannot be read: {}.",
-            humanize::count(cells.rows),
-            match rows {
-                1 => "1 row is".to_owned(),
-                _ => format!("{} rows are", humanize::count(rows)),
-            },
-            sorts.join("; ")
-        )
-    })
 }
 
 /// Reads the name of a format.

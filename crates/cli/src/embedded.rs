@@ -1,7 +1,7 @@
 //! Joins for programs that have this one as a library: of tables in memory, with results as values.
 //!
-//! What is to be done is said in the words of the command line, so all options mean the same, and so do all errors. Nothing is
-//! printed, no signal is caught, and nothing ends the process.
+//! What is to be done is said in the words of the command line, so all options mean the same, and
+//! so do all errors. Nothing is printed, no signal is caught, and nothing ends the process.
 //!
 //! ```no_run
 //! # use std::sync::Arc;
@@ -27,8 +27,6 @@
 //! # Ok::<(), Failed>(())
 //! ```
 
-mod table;
-
 use std::{
     panic::{AssertUnwindSafe, catch_unwind},
     path::{Path, PathBuf},
@@ -39,11 +37,10 @@ use arrow_array::RecordBatch;
 use arrow_schema::SchemaRef;
 use clap::Parser;
 use psijoin::Role;
-use psijoin_table::Progress;
-use psijoin_transport::{Identity, Interrupt};
+pub use psijoin_session::{ArrowTable as Table, Stop};
+use psijoin_session::{KeptJob, Received};
+use psijoin_transport::Identity;
 
-pub(crate) use self::table::Back;
-pub use self::table::Table;
 pub use crate::console::Listener;
 use crate::{
     args::{Args, Command},
@@ -51,11 +48,10 @@ use crate::{
     console::{self, Console},
     exit::{Code, Failure},
     home,
-    order::{Means, Order},
+    order::Order,
     output,
     record::Record,
     report,
-    summary::Received,
 };
 
 /// A party's identity.
@@ -93,21 +89,6 @@ pub fn new_identity(path: &Path) -> Result<Identified, Failed> {
         path: path.to_owned(),
         fingerprint: identity.fingerprint().to_string(),
     })
-}
-
-/// Stops a join, from any thread: the other party is told, and the join fails.
-#[derive(Debug, Clone, Default)]
-pub struct Stop {
-    progress: Arc<Progress>,
-    interrupt: Interrupt,
-}
-
-impl Stop {
-    /// Stops all joins that have it, now and for good.
-    pub fn stop(&self) {
-        self.progress.interrupt();
-        self.interrupt.trigger();
-    }
 }
 
 /// What came of a join.
@@ -163,8 +144,8 @@ impl Failed {
     }
 }
 
-/// Joins as `psijoin` would that is told these words, from `receive` or `send` on, without `--input`: the table is this one.
-/// Rows come back in memory, unless `--output` names a file.
+/// Joins as `psijoin` would that is told these words, from `receive` or `send` on, without
+/// `--input`: the table is this one. Rows come back in memory, unless `--output` names a file.
 ///
 /// # Errors
 /// Whatever would end the program.
@@ -185,19 +166,12 @@ pub fn join(
         _ => return Err(not_understood("the first word is receive or send")),
     };
     let console = Console::Heard(listener);
-    let record = Arc::new(Record::of(order.planned()));
-    let means = Means {
-        table: Some(table),
-        console: console.clone(),
-        record: record.clone(),
-        progress: stop.progress.clone(),
-        interrupt: stop.interrupt.clone(),
-    };
+    let record = Record::of(order.planned());
     let carried_out = || {
         order.check()?;
-        let job = order.join(order.prepare_report(&record), means)?;
+        let job = order.join(Some(table), (&console, &record), stop)?;
         let told = order.tell(&console, &record);
-        order.end(job, &record)?;
+        job.map_or(Ok(()), KeptJob::end)?;
         Ok(told)
     };
     let joined = contained(carried_out);
@@ -231,7 +205,7 @@ pub fn plan(words: &[String], listener: Arc<dyn Listener>, stop: &Stop) -> Resul
     };
     let console = Console::Heard(listener);
     let planned = || {
-        let planned = plan::planned(&args, &console, &stop.progress, stop.interrupt.clone())?;
+        let planned = plan::planned(&args, &console, stop)?;
         Ok(Planned {
             text: planned.text(),
             lines: planned.lines().iter().map(output::line).collect(),

@@ -2,16 +2,13 @@
 
 use std::{borrow::Cow, io, path::PathBuf, process::ExitCode};
 
-use psijoin::ErrorKind as PsiKind;
 use psijoin_channel::AbortCode;
 use psijoin_handshake::Error as HandshakeError;
 use psijoin_lab::measurements::{JournalError, MeasureError};
 use psijoin_printable::Quoted;
-use psijoin_record::Error as RecordError;
-use psijoin_table::ErrorKind as TableKind;
-use psijoin_transport::Kind as TransportKind;
+use psijoin_session::{Error, ErrorKind, settings};
 
-use crate::{humanize, settings};
+use crate::{humanize, ways_out, words};
 
 /// The exit codes, for people.
 pub(crate) const TABLE: &str = "\
@@ -58,107 +55,11 @@ pub(crate) enum Failure {
     #[error("{0}")]
     Usage(String),
 
-    #[error(transparent)]
-    Table(#[from] psijoin_table::Error),
-
-    #[error(transparent)]
-    Transport(#[from] psijoin_transport::Error),
-
-    #[error(transparent)]
-    Handshake(#[from] psijoin_handshake::Error),
-
-    #[error(transparent)]
-    Psi(#[from] psijoin::Error),
-
-    #[error(
-        "fewer than {} are shared: by --min-intersection, neither side learns more of the result",
-        humanize::counted(*.0, "key")
-    )]
-    TooFew(u64),
-
-    #[error(
-        "the other party has {}, and --max-peer-keys here is {}: nothing was done",
-        humanize::counted(*theirs, "key"),
-        humanize::count(*most)
-    )]
-    TooManyPeerKeys { theirs: u64, most: u64 },
-
-    #[error(
-        "the other party has {}: with them this side needs {} of memory, and it has {}; nothing was done",
-        humanize::counted(*theirs, "key"),
-        humanize::bytes(*needed),
-        humanize::bytes(*room)
-    )]
-    NoRoomForPeerKeys { theirs: u64, needed: u64, room: u64 },
-
-    #[error("the other party gives {0}: nothing was done")]
-    TooMuchGiven(String),
-
-    #[error(
-        "a sum of the receiver's column {} was asked for: the receiver chooses its numbers, and \
-         could read from the sum which keys you share; nothing was done",
-        Quoted(.0)
-    )]
-    ReceiverSums(String),
-
-    #[error(
-        "the keys of the two sides differ as said above, and --strict refuses that; nothing was done"
-    )]
-    UnlikeKeys,
-
-    #[error(
-        "this side's table is doubtful as said above, and --strict refuses that; nothing was done"
-    )]
-    DoubtfulTable,
-
-    #[error(transparent)]
-    Job(#[from] psijoin_job::Error),
-
-    #[error(
-        "{} and the job folder {}: give both sides the folders of the same job, or begin anew on both sides with new \
-         folders",
-        if *is_ours {
-            "the other party does not have the job that goes on here,"
-        } else {
-            "the other party goes on with a job that is not the one here,"
-        },
-        psijoin_printable::path(folder)
-    )]
-    OtherJob { folder: PathBuf, is_ours: bool },
-
-    #[error(
-        "the job in {} is over: {}", psijoin_printable::path(folder),
-        too_few.map_or("it is done".to_owned(), |least| Self::TooFew(least).to_string())
-    )]
-    JobIsOver {
-        folder: PathBuf,
-        /// The minimum that was not reached.
-        too_few: Option<u64>,
-    },
-
-    #[error(
-        "{0}; this side has done what it could of the job: if the other side has its result, nothing is left to do, and \
-         otherwise both run the same commands again"
-    )]
-    Unconfirmed(Box<Failure>),
-
-    #[error(
-        "{0}; this side has its result, and cannot know whether the other side has: both run the same commands \
-         again, or, if the other side's job is done, begin anew with new folders"
-    )]
-    UnconfirmedResult(Box<Failure>),
+    #[error("{}", words::of_error(.0))]
+    Session(Error),
 
     #[error("the terms in {} cannot be used: {why}", psijoin_printable::path(path))]
     Terms { path: PathBuf, why: String },
-
-    #[error("{0}; nothing was written")]
-    Unsigned(#[from] RecordError),
-
-    #[error(
-        "cannot write the record {}: {source}; there is no output either",
-        psijoin_printable::path(path)
-    )]
-    NoRecord { path: PathBuf, source: io::Error },
 
     #[error(
         "the record {} cannot be relied on: {why}",
@@ -171,12 +72,6 @@ pub(crate) enum Failure {
         psijoin_printable::path(path)
     )]
     OtherRecord { path: PathBuf, why: String },
-
-    #[error("the other party only checks (--check): nothing was done")]
-    OnlyChecked,
-
-    #[error("there is not enough memory, or the system gives no more threads")]
-    OutOfMemory,
 
     #[error("internal failure at {file}:{line}; this is a bug: please report this line")]
     Bug { file: &'static str, line: u32 },
@@ -242,55 +137,42 @@ impl From<MeasureError> for Failure {
     }
 }
 
+impl<E: IntoSession> From<E> for Failure {
+    fn from(error: E) -> Self {
+        Self::Session(error.into())
+    }
+}
+
+/// An error of what a session is made of.
+pub(crate) trait IntoSession: Into<Error> {}
+
+impl IntoSession for Error {}
+impl IntoSession for psijoin_table::Error {}
+impl IntoSession for psijoin_transport::Error {}
+impl IntoSession for HandshakeError {}
+impl IntoSession for psijoin::Error {}
+impl IntoSession for psijoin_job::Error {}
+impl IntoSession for psijoin_record::Error {}
+impl IntoSession for psijoin_session::QuestionFault {}
+
 impl Failure {
+    /// There is no memory left.
+    pub(crate) const OUT_OF_MEMORY: Self = Self::Session(Error::OutOfMemory);
+
     /// The exit code.
     pub(crate) fn exit_code(&self) -> Code {
         match self {
             Self::Usage(_) | Self::LogLevel(_) => Code::Usage,
-            Self::Table(error) => match error.kind() {
-                TableKind::Usage => Code::Usage,
-                TableKind::Input | TableKind::Output | TableKind::BrokenPipe => Code::File,
-                TableKind::Peer => Code::Peer,
-                _ => Code::Unexpected,
-            },
-            Self::Transport(error) => of_transport(error.kind()),
-            Self::Psi(psijoin::Error::Channel(error))
-            | Self::Handshake(HandshakeError::Channel(error)) => of_transport(error.into()),
-            Self::Handshake(error) => match error {
-                HandshakeError::Setting { .. } => Code::Usage,
-                HandshakeError::SetTooLarge(_) => Code::File,
-                _ => Code::Peer,
-            },
-            Self::Psi(error) => match error.kind() {
-                PsiKind::Peer => Code::Peer,
-                PsiKind::Table | PsiKind::Ledger => Code::File,
-                _ => Code::Unexpected,
-            },
-            Self::TooFew(_)
-            | Self::JobIsOver { .. }
-            | Self::TooManyPeerKeys { .. }
-            | Self::NoRoomForPeerKeys { .. }
-            | Self::TooMuchGiven(_)
-            | Self::ReceiverSums(_) => Code::Policy,
-            Self::UnlikeKeys | Self::OnlyChecked | Self::OtherJob { .. } => Code::Peer,
-            Self::Unconfirmed(failure) | Self::UnconfirmedResult(failure) => failure.exit_code(),
-            Self::Job(error) => match error.kind() {
-                psijoin_job::Kind::Usage => Code::Usage,
-                _ => Code::File,
-            },
-            Self::Unsigned(error) => of_record(error),
-            Self::OutOfMemory
-            | Self::Terms { .. }
-            | Self::NoRecord { .. }
+            Self::Session(error) => code_of(error),
+            Self::Terms { .. }
             | Self::Record { .. }
             | Self::OtherRecord { .. }
-            | Self::DoubtfulTable
             | Self::NoReport { .. }
             | Self::Report { .. }
-            | Self::Shares { .. }
             | Self::LabResults(_)
             | Self::NothingMeasured(_)
             | Self::NotWritten { .. }
+            | Self::Shares { .. }
             | Self::Stdout(_)
             | Self::Temporary(_) => Code::File,
             Self::Deadline(_) => Code::Network,
@@ -301,87 +183,17 @@ impl Failure {
     /// Whether the same command may succeed later, though nobody changes anything.
     pub(crate) fn may_pass(&self) -> bool {
         match self {
-            failure if failure.is_exhaustion() => true,
-            Self::Psi(psijoin::Error::BadLuck(..)) => true,
-            failure => failure.exit_code() == Code::Network || failure.is_interruption(),
-        }
-    }
-
-    /// Whether another process of this party is at it: the other party's business is with that one.
-    pub(crate) fn is_at_work_elsewhere(&self) -> bool {
-        matches!(self, Self::Job(psijoin_job::Error::InUse(_)))
-    }
-
-    /// Whether a connection was lost, and nobody has given up.
-    pub(crate) fn is_lost_connection(&self) -> bool {
-        use psijoin_channel::Error::*;
-        use psijoin_transport::Error::{ClosedDuringSetup, Io as IoDuringSetup};
-        let error = match self {
-            Self::Transport(ClosedDuringSetup | IoDuringSetup(_)) => return true,
-            Self::Transport(psijoin_transport::Error::Channel(error))
-            | Self::Psi(psijoin::Error::Channel(error))
-            | Self::Handshake(HandshakeError::Channel(error))
-            | Self::Unsigned(RecordError::Channel(error)) => error,
-            _ => return false,
-        };
-        matches!(
-            error,
-            Closed
-                | TimedOut(_)
-                | Io(_)
-                | PeerAborted(AbortCode::ConnectionLost | AbortCode::TimedOut)
-        )
-    }
-
-    /// Whether the machine had no memory or threads left.
-    fn is_exhaustion(&self) -> bool {
-        match self {
-            Self::OutOfMemory => true,
-            Self::Transport(error) => error.kind() == TransportKind::Exhausted,
-            _ => false,
-        }
-    }
-
-    /// Whether the user stopped the program.
-    pub(crate) fn is_interruption(&self) -> bool {
-        match self {
-            Self::Table(error) => error.kind() == TableKind::Interrupted,
-            Self::Transport(error) => error.kind() == TransportKind::Interrupted,
-            Self::Psi(psijoin::Error::Channel(error))
-            | Self::Handshake(HandshakeError::Channel(error))
-            | Self::Unsigned(RecordError::Channel(error)) => {
-                TransportKind::from(error) == TransportKind::Interrupted
-            }
-            _ => false,
+            Self::Session(error) => error.may_pass(),
+            failure => failure.exit_code() == Code::Network,
         }
     }
 
     /// The code that the other party gets.
     pub(crate) fn abort_code(&self) -> AbortCode {
         match self {
-            Self::Psi(error) => error.abort_code(),
-            Self::Handshake(HandshakeError::Malformed(_)) => AbortCode::ProtocolViolation,
-            failure @ (Self::Handshake(_) | Self::Transport(_))
-                if failure.exit_code() == Code::Peer =>
-            {
-                AbortCode::Incompatible
-            }
-            Self::TooManyPeerKeys { .. } | Self::NoRoomForPeerKeys { .. } => {
-                AbortCode::TooManyItems
-            }
-            Self::TooMuchGiven(_) => AbortCode::TooMuchGiven,
-            Self::ReceiverSums(_) => AbortCode::ReceiverSums,
-            Self::UnlikeKeys => AbortCode::UnlikeItems,
-            Self::Table(psijoin_table::Error::NotOffered { .. }) => AbortCode::NotOffered,
-            Self::OtherJob { .. }
-            | Self::Unsigned(RecordError::OtherDocument | RecordError::PeerCannotSign) => {
-                AbortCode::Incompatible
-            }
-            Self::Unsigned(RecordError::WrongSignature) => AbortCode::ProtocolViolation,
-            failure if failure.is_exhaustion() => AbortCode::OutOfMemory,
+            Self::Session(error) => error.abort_code(),
             Self::Deadline(_) => AbortCode::DeadlinePassed,
             Self::Bug { .. } => AbortCode::InternalFailure,
-            failure if failure.is_interruption() => AbortCode::Interrupted,
             _ => AbortCode::LocalFailure,
         }
     }
@@ -389,71 +201,92 @@ impl Failure {
     /// What to do about it, if the message does not say.
     pub(crate) fn hint(&self) -> Option<Cow<'static, str>> {
         match self {
-            Self::Handshake(HandshakeError::Mismatch(on)) => {
-                settings::ways_out(on.iter().map(|one| &*one.field)).map(Cow::Owned)
-            }
-            other => other.advice().map(Cow::Borrowed),
-        }
-    }
-
-    fn advice(&self) -> Option<&'static str> {
-        match self {
-            Self::Psi(psijoin::Error::Channel(psijoin_channel::Error::PeerAborted(
-                AbortCode::NotOffered,
-            ))) => Some(
-                "tell the other side which columns --give here names, as they are spelled here, or let it say --take all",
-            ),
-            Self::Transport(psijoin_transport::Error::IdentityFile { source, .. })
-                if source.kind() == io::ErrorKind::NotFound =>
-            {
-                Some("`psijoin keygen` makes an identity")
-            }
+            Self::Session(error) => hint_of(error),
             Self::LabResults(JournalError::File { source, .. })
                 if source.kind() == io::ErrorKind::NotFound =>
             {
-                Some(MEASURE)
+                Some(MEASURE.into())
             }
-            Self::NothingMeasured(_) => Some(MEASURE),
-            Self::Transport(error) if is_of_keys(error) => Some(
-                "each side gives the fingerprint that the other's `psijoin keygen` printed as --peer",
-            ),
-            Self::Handshake(HandshakeError::Setting { name, .. }) if name == settings::OUTPUT => {
-                Some("ask for fewer columns, or for columns with shorter names")
-            }
-            Self::Table(
-                psijoin_table::Error::Number { .. } | psijoin_table::Error::NumberType { .. },
-            ) => Some(
-                "if the other side's column is meant, both name it as sender.COLUMN or receiver.COLUMN",
-            ),
-            Self::Table(psijoin_table::Error::Key(_)) => Some(
-                "--bad-keys null takes cells that cannot be read for empty ones; `psijoin keys` counts them",
-            ),
-            Self::TooManyPeerKeys { .. } => Some(
-                "if such a large set is right, raise --max-peer-keys; as the sender, consider what \
-                 a receiver learns if it puts in every key it can think of",
-            ),
-            Self::NoRoomForPeerKeys { .. } => Some(
-                "give more --memory, or run on a machine that has more; --max-peer-keys N tries it all the same",
-            ),
-            Self::TooMuchGiven(_) => Some(
-                "take fewer columns (--take), allow more here, or let the other party give less: a smaller K of \
-                 --repeated list:K, or a smaller --give-bytes",
-            ),
-            Self::Job(psijoin_job::Error::Io { source, .. }) if is_no_room(source) => Some(
-                "nothing is lost: make room there, and both run the same commands again; they go on with what was kept",
-            ),
-            Self::ReceiverSums(_) => Some(
-                "--allow-sums-that-reveal-keys allows it: see \"What an answer tells\" in \
-                 docs/functions.md first",
-            ),
-            Self::Handshake(HandshakeError::Setting { .. }) => Some(
-                "give fewer key columns, or fewer rules: one column can hold several joined beforehand",
-            ),
-            Self::NoRecord { source, .. } if source.kind() == io::ErrorKind::AlreadyExists => Some(
-                "a record may be evidence, so it is never replaced: name a new file, or move the old one",
-            ),
+            Self::NothingMeasured(_) => Some(MEASURE.into()),
             _ => None,
         }
+    }
+}
+
+/// The exit code of an error of a session.
+pub(crate) fn code_of(error: &Error) -> Code {
+    match error.kind() {
+        ErrorKind::Usage => Code::Usage,
+        ErrorKind::Local => Code::File,
+        ErrorKind::Network => Code::Network,
+        ErrorKind::Peer => Code::Peer,
+        ErrorKind::Policy => Code::Policy,
+        ErrorKind::PeerFailed => Code::PeerFailed,
+        _ => Code::Unexpected,
+    }
+}
+
+/// What to do about an error of a session, if its message does not say.
+pub(crate) fn hint_of(error: &Error) -> Option<Cow<'static, str>> {
+    match error {
+        Error::Handshake(HandshakeError::Mismatch(on)) => {
+            ways_out::of(on.iter().map(|one| &*one.field)).map(Cow::Owned)
+        }
+        other => advice(other).map(Cow::Borrowed),
+    }
+}
+
+fn advice(error: &Error) -> Option<&'static str> {
+    match error {
+        Error::Psi(psijoin::Error::Channel(psijoin_channel::Error::PeerAborted(
+            AbortCode::NotOffered,
+        ))) => Some(
+            "tell the other side which columns --give here names, as they are spelled here, or let it say --take all",
+        ),
+        Error::Transport(psijoin_transport::Error::IdentityFile { source, .. })
+            if source.kind() == io::ErrorKind::NotFound =>
+        {
+            Some("`psijoin keygen` makes an identity")
+        }
+        Error::Transport(error) if is_of_keys(error) => Some(
+            "each side gives the fingerprint that the other's `psijoin keygen` printed as --peer",
+        ),
+        Error::Handshake(HandshakeError::Setting { name, .. }) if name == settings::OUTPUT => {
+            Some("ask for fewer columns, or for columns with shorter names")
+        }
+        Error::Table(
+            psijoin_table::Error::Number { .. } | psijoin_table::Error::NumberType { .. },
+        ) => Some(
+            "if the other side's column is meant, both name it as sender.COLUMN or receiver.COLUMN",
+        ),
+        Error::Table(psijoin_table::Error::Key(_)) => Some(
+            "--bad-keys null takes cells that cannot be read for empty ones; `psijoin keys` counts them",
+        ),
+        Error::TooManyPeerKeys { .. } => Some(
+            "if such a large set is right, raise --max-peer-keys; as the sender, consider what \
+             a receiver learns if it puts in every key it can think of",
+        ),
+        Error::NoRoomForPeerKeys { .. } => Some(
+            "give more --memory, or run on a machine that has more; --max-peer-keys N tries it all the same",
+        ),
+        Error::TooMuchGiven(_) => Some(
+            "take fewer columns (--take), allow more here, or let the other party give less: a smaller K of \
+             --repeated list:K, or a smaller --give-bytes",
+        ),
+        Error::Job(psijoin_job::Error::Io { source, .. }) if is_no_room(source) => Some(
+            "nothing is lost: make room there, and both run the same commands again; they go on with what was kept",
+        ),
+        Error::ReceiverSums(_) => Some(
+            "--allow-sums-that-reveal-keys allows it: see \"What an answer tells\" in \
+             docs/functions.md first",
+        ),
+        Error::Handshake(HandshakeError::Setting { .. }) => Some(
+            "give fewer key columns, or fewer rules: one column can hold several joined beforehand",
+        ),
+        Error::NoRecord { source, .. } if source.kind() == io::ErrorKind::AlreadyExists => Some(
+            "a record may be evidence, so it is never replaced: name a new file, or move the old one",
+        ),
+        _ => None,
     }
 }
 
@@ -478,30 +311,10 @@ fn is_of_keys(error: &psijoin_transport::Error) -> bool {
     }
 }
 
-fn of_transport(kind: TransportKind) -> Code {
-    match kind {
-        TransportKind::Usage => Code::Usage,
-        TransportKind::LocalFile => Code::File,
-        TransportKind::Network => Code::Network,
-        TransportKind::Peer => Code::Peer,
-        TransportKind::Policy => Code::Policy,
-        TransportKind::PeerFailed => Code::PeerFailed,
-        TransportKind::Exhausted => Code::File,
-        _ => Code::Unexpected,
-    }
-}
-
-fn of_record(error: &RecordError) -> Code {
-    match error {
-        RecordError::CannotSign => Code::Usage,
-        RecordError::Channel(error) => of_transport(error.into()),
-        _ => Code::Peer,
-    }
-}
-
 #[cfg(test)]
 mod tests {
     use psijoin_channel::Error as ChannelError;
+    use psijoin_record::Error as RecordError;
 
     use super::*;
 
@@ -559,10 +372,10 @@ mod tests {
             Code::Peer
         );
         assert_eq!(code(psijoin_table::Error::Interrupted), Code::Unexpected);
-        assert_eq!(Failure::TooFew(3).exit_code(), Code::Policy);
-        assert_eq!(Failure::UnlikeKeys.exit_code(), Code::Peer);
-        assert_eq!(Failure::DoubtfulTable.exit_code(), Code::File);
-        assert_eq!(Failure::OnlyChecked.exit_code(), Code::Peer);
+        assert_eq!(Failure::from(Error::TooFew(3)).exit_code(), Code::Policy);
+        assert_eq!(Failure::from(Error::UnlikeKeys).exit_code(), Code::Peer);
+        assert_eq!(Failure::from(Error::DoubtfulTable).exit_code(), Code::File);
+        assert_eq!(Failure::from(Error::OnlyChecked).exit_code(), Code::Peer);
         assert_eq!(code(RecordError::CannotSign), Code::Usage);
         assert_eq!(code(RecordError::WrongSignature), Code::Peer);
         assert_eq!(code(RecordError::from(ChannelError::Closed)), Code::Network);

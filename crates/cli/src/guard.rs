@@ -22,7 +22,10 @@ use std::{
 use psijoin_block::memory;
 use psijoin_table::{atomic_file::remove_staged, is_panic_contained};
 
-use crate::{console, exit::Failure};
+use crate::{
+    console,
+    exit::{Code, Failure},
+};
 
 /// How long the last words may take.
 const GRACE: Duration = Duration::from_secs(3);
@@ -73,7 +76,7 @@ enum Trouble {
 impl Trouble {
     fn failure(self) -> Failure {
         match self {
-            Self::OutOfMemory => Failure::OutOfMemory,
+            Self::OutOfMemory => Failure::OUT_OF_MEMORY,
             Self::Panic(file, line) => Failure::Bug { file, line },
             Self::Deadline(seconds) => Failure::Deadline(seconds),
         }
@@ -84,11 +87,11 @@ impl Trouble {
 /// code of their own.
 ///
 /// # Errors
-/// [`Failure::OutOfMemory`] if there is no room for it.
+/// [`Failure::OUT_OF_MEMORY`] if there is no room for it.
 pub(crate) fn install() -> Result<(), Failure> {
     let mut reserve = Vec::new();
     let reserved = reserve.try_reserve_exact(RESERVE_BYTES);
-    reserved.map_err(|_| Failure::OutOfMemory)?;
+    reserved.map_err(|_| Failure::OUT_OF_MEMORY)?;
     let guard = GUARD.get_or_init(|| Guard {
         watch: Mutex::default(),
         changed: Condvar::new(),
@@ -112,7 +115,7 @@ fn start(name: &str, run: impl FnOnce() + Send + 'static) -> Result<(), Failure>
         });
     thread
         .map(drop)
-        .map_err(|_: io::Error| Failure::OutOfMemory)
+        .map_err(|_: io::Error| Failure::OUT_OF_MEMORY)
 }
 
 /// Sets the last words, beyond a line to the user: `farewell` tells the other party, and writes the
@@ -125,9 +128,9 @@ pub(crate) fn on_trouble(farewell: impl Fn(&Failure) + Send + Sync + 'static) {
 
 /// The user has been told of this failure, while the other party is still to hear of it. If the same befalls
 /// this process again before that, it is not said twice.
-pub(crate) fn has_said(failure: &Failure) {
+pub(crate) fn has_said(code: Code) {
     if let Some(guard) = GUARD.get() {
-        guard.watch().said = Some(failure.exit_code() as i32);
+        guard.watch().said = Some(code as i32);
     }
 }
 

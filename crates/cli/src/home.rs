@@ -85,11 +85,13 @@ pub(crate) fn identity(named: Option<&Path>) -> Result<Own, Failure> {
     let identity = Identity::generate()?;
     match keep(&identity) {
         // Another process was first.
-        Err(Failure::Transport(Error::IdentityExists(_))) => Ok(Own {
-            identity: Identity::read(&path)?,
-            path,
-            is_new: false,
-        }),
+        Err(Failure::Session(psijoin_session::Error::Transport(Error::IdentityExists(_)))) => {
+            Ok(Own {
+                identity: Identity::read(&path)?,
+                path,
+                is_new: false,
+            })
+        }
         kept => kept.map(|path| Own {
             identity,
             path,

@@ -1,16 +1,12 @@
 //! Ctrl-C: the program tells the other party, leaves nothing half-done, and ends.
 
 use std::{
-    sync::{
-        Arc,
-        atomic::{AtomicBool, Ordering},
-    },
+    sync::atomic::{AtomicBool, Ordering},
     thread,
     time::Duration,
 };
 
-use psijoin_table::Progress;
-use psijoin_transport::Interrupt;
+use psijoin_session::Stop;
 
 use crate::{
     console::Console,
@@ -25,24 +21,19 @@ const GRACE: Duration = Duration::from_secs(5);
 /// passes over tables; a second one ends the program at once.
 ///
 /// # Errors
-/// [`Failure::OutOfMemory`] if the operating system has no thread for it.
-pub(crate) fn handle_ctrl_c(
-    interrupt: Interrupt,
-    progress: Arc<Progress>,
-    console: Console,
-) -> Result<(), Failure> {
+/// [`Failure::OUT_OF_MEMORY`] if the operating system has no thread for it.
+pub(crate) fn handle_ctrl_c(stop: Stop, console: Console) -> Result<(), Failure> {
     let is_second = AtomicBool::new(false);
     let handler = ctrlc::set_handler(move || {
         if is_second.swap(true, Ordering::Relaxed) {
             guard::exit(Code::Unexpected as i32);
         }
         console.say("interrupted: telling the other party");
-        progress.interrupt();
-        interrupt.trigger();
+        stop.stop();
         thread::spawn(|| {
             thread::sleep(GRACE);
             guard::exit(Code::Unexpected as i32);
         });
     });
-    handler.map_err(|_| Failure::OutOfMemory)
+    handler.map_err(|_| Failure::OUT_OF_MEMORY)
 }

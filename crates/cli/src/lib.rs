@@ -5,35 +5,24 @@
 //! |---|---|
 //! | `args` | what can be said on the command line |
 //! | [`embedded`] | joins for other programs |
-//! | `order` | what `send` and `receive` are told, checked and carried out |
+//! | `order` | what `send` and `receive` are told, checked, and what is wanted of the [session](psijoin_session) |
 //! | `commands` | one module per command |
-//! | `dialect` | how a table is written, as the command line says it |
-//! | `requested_output`, `question` | what the receiver is to learn |
-//! | `columns` | which party has which column of numbers |
-//! | `settings` | the names of what must be the same on both sides |
-//! | `session` | one party of a join, from its table to its result |
+//! | `dialect`, `meeting`, `terms` | how a table is written, who the parties are, what they agree to, as the command line says it |
 //! | `home` | the user's own identity |
-//! | `terms` | what both parties agree to, in words |
-//! | `job` | what is kept, so that a join that broke off goes on |
-//! | `summary` | the result of a run |
-//! | `allowance` | how the memory of a party is shared out |
-//! | `limits` | how large a set of the other party may be |
 //! | `exit` | every failure, and the exit code that it ends with |
 //! | `clashes` | files of a run that must not be the same |
 //! | `guard`, `interrupt` | ends that are not in order: no memory, panics, deadlines, Ctrl-C |
-//! | `pulse` | whether this party makes progress, for the heartbeat |
+//! | `teller`, `words`, `ways_out` | what a session tells, in the words of the command line |
 //! | `record`, `report` | what is known about a run, and what scripts read about it |
 //! | `closing_statement` | what was run and learned, for people |
 //! | `console`, `log`, `progress`, `output` | what goes to standard error, and what to standard output |
 
 #![forbid(unsafe_code)]
 
-mod allowance;
 mod args;
 mod calibration;
 mod clashes;
 mod closing_statement;
-mod columns;
 mod commands;
 mod console;
 mod dialect;
@@ -42,37 +31,27 @@ mod exit;
 mod grid;
 mod guard;
 mod home;
-mod humanize;
 mod interrupt;
-mod job;
-mod limits;
 mod log;
 mod loopback;
-mod measured_network;
 mod meeting;
-mod memory;
-mod names;
 mod order;
 mod output;
-mod phases;
 mod processor;
 mod progress;
-mod pulse;
-mod question;
 mod record;
 mod report;
 mod report_file;
-mod requested_output;
-mod session;
-mod settings;
 mod sizes;
-mod summary;
+mod teller;
 mod terms;
+mod ways_out;
+mod words;
 
 use std::{ffi::OsString, process};
 
 use clap::Parser;
-use psijoin_printable::is_all_printable;
+use psijoin_printable::{humanize, is_all_printable};
 
 use crate::{
     args::{Args, Command},

@@ -1,37 +1,26 @@
-//! What a party is told to do, checked and carried out: the same for the program, and for whoever has it as a library.
+//! What a party is told to do on its command line: checked, and turned into what is wanted of a
+//! session.
 
-use std::{num::NonZeroUsize, path::Path, sync::Arc, time::Duration};
+use std::{env, path::Path, time::Duration};
 
 use chrono::Utc;
 use psijoin::{Role, registry};
-use psijoin_block::parallel::Pool;
-use psijoin_job::Ended;
-use psijoin_record::Terms;
-use psijoin_table::{
-    Destination, KeySpec, Progress, Source, WhichRows,
-    atomic_file::{AtomicFile, Existing},
-    given::RepeatedKeys,
+use psijoin_session::{
+    ArrowTable, Consent, Error, Further, JobFolder, JoinSpec, Joined, KeptJob, Learners,
+    MaxPeerKeys, Meeting, Memory, Mode, Question, RequestedOutput, Resources, Stop, TableSpec,
+    Written,
 };
-use psijoin_transport::{Endpoint, Interrupt, Options, Security, Timeouts};
+use psijoin_table::{WhichRows, atomic_file::Existing, given::RepeatedKeys};
+use psijoin_transport::Security;
 
 use crate::{
-    allowance::{Allowance, Said},
     args, clashes, closing_statement,
     console::Console,
-    dialect,
-    embedded::{Back, Table},
-    exit::{Code, Failure},
-    guard,
-    job::{Job, Subject, Written},
-    limits::MaxPeerKeys,
-    meeting::{self, meet},
-    pulse,
-    question::{Learners, Question},
+    exit::Failure,
+    home, meeting,
     record::{Files, Planned, Record},
     report_file::ReportFile,
-    requested_output::RequestedOutput,
-    session::{Consent, Mode, Party, Ready, Recording, Task},
-    summary::{Received, Summary},
+    teller::Teller,
     terms,
 };
 
@@ -42,31 +31,6 @@ pub(crate) struct Order<'a> {
     /// Where the result is written, if a file is named.
     pub(crate) output: Option<&'a Path>,
     receiver_sums: bool,
-}
-
-/// What an order is carried out with.
-pub(crate) struct Means {
-    /// The party's table if it is the caller's. Then its rows go back to the caller, unless a file is named.
-    pub(crate) table: Option<Table>,
-    pub(crate) console: Console,
-    /// Noted in it is what becomes known.
-    pub(crate) record: Arc<Record>,
-    /// How far a pass over the table is; interrupts it.
-    pub(crate) progress: Arc<Progress>,
-    /// Interrupts what goes over the network.
-    pub(crate) interrupt: Interrupt,
-}
-
-impl Means {
-    pub(crate) fn new(console: Console, record: &Arc<Record>) -> Self {
-        Self {
-            table: None,
-            console,
-            record: record.clone(),
-            progress: Arc::default(),
-            interrupt: Interrupt::new(),
-        }
-    }
 }
 
 impl<'a> Order<'a> {
@@ -148,7 +112,7 @@ impl<'a> Order<'a> {
         let usage = |text: &str| Err(Failure::Usage(text.to_owned()));
         let trade = &self.join.trade;
         if self.join.learn == Learners::Both {
-            self.question().check_finds_rows("--learn both")?;
+            self.question().check_finds_rows(Further::Both)?;
         } else if self.role == Role::Receiver && trade.gives() {
             return usage(
                 "the receiver gives columns only if the sender learns, too: give --learn both on both sides, or leave out \
@@ -241,7 +205,8 @@ impl<'a> Order<'a> {
         }
     }
 
-    /// Says what was checked, or learned: the closing statement, which comes back. Warns if next to nothing is shared.
+    /// Says what was checked, or learned: the closing statement, which comes back. Warns if next to
+    /// nothing is shared.
     pub(crate) fn tell(&self, console: &Console, record: &Record) -> String {
         if self.join.check {
             let checked = closing_statement::checked(record.warnings());
@@ -250,11 +215,11 @@ impl<'a> Order<'a> {
         }
         let output = self.output.map(psijoin_printable::path);
         let by_auto = self.join.protocol.info().name == registry::AUTO.info().name;
-        let told = record.with_summary(|summary| {
-            console.say(closing_statement::cost(summary));
-            let statement = closing_statement::statement(summary, output.as_deref(), by_auto);
+        let told = record.with_outcome(|outcome| {
+            console.say(closing_statement::cost(outcome));
+            let statement = closing_statement::statement(outcome, output.as_deref(), by_auto);
             console.say(&statement);
-            (statement, closing_statement::few_shared(summary))
+            (statement, closing_statement::few_shared(outcome))
         });
         let (statement, warning) = told.unwrap_or_default();
         if let Some(warning) = warning {
@@ -264,175 +229,84 @@ impl<'a> Order<'a> {
         statement
     }
 
-    /// Ends a job whose result has been handed out, unless its reader went away.
+    /// Meets the other party, and joins. If this side cannot, it still meets the other, to tell it.
+    /// What was learned is noted in the record. A job comes back that is to be ended when it has
+    /// been handed out.
     ///
     /// # Errors
-    /// If its folder cannot be written.
-    pub(crate) fn end(&self, job: Option<Job>, record: &Record) -> Result<(), Failure> {
-        let is_cut_off =
-            |summary: &Summary| matches!(summary.received, Some(Received::Rows { rows: None, .. }));
-        match job {
-            Some(mut job) if record.with_summary(is_cut_off) != Some(true) => job.end(Ended::Done),
-            _ => Ok(()),
-        }
-    }
-
-    /// Meets the other party, and joins. If this side cannot, it still meets the other, to tell it. A job whose
-    /// result is to be handed out comes back.
-    ///
-    /// # Errors
-    /// Any failure; `reportable` among them.
+    /// Any failure, of preparing the report among them.
     pub(crate) fn join(
         &self,
-        reportable: Result<(), Failure>,
-        means: Means,
-    ) -> Result<Option<Job>, Failure> {
+        table: Option<ArrowTable>,
+        (console, record): (&Console, &Record),
+        stop: &Stop,
+    ) -> Result<Option<KeptJob>, Failure> {
+        let reportable = self.prepare_report(record);
+        let spec = self.spec(table, console, record)?;
+        let teller = &Teller { console, record };
+        if let Err(failure) = reportable {
+            teller.fail(&failure);
+            spec.tell(failure.abort_code(), teller, stop);
+            return Err(failure);
+        }
+        let joined = spec.join(teller, stop).inspect_err(|error| {
+            if let Error::OverwritesInput(_) = error {
+                record.leave_out_report();
+            }
+        });
+        match joined? {
+            Joined::Checked => record.checked(),
+            Joined::DoneBefore(folder) => {
+                record.already_done();
+                console.insist(closing_statement::over(&folder));
+            }
+            Joined::Done(outcome, job) => {
+                record.done(*outcome);
+                return Ok(job);
+            }
+        }
+        Ok(None)
+    }
+
+    /// What is wanted of the session, of this table if the caller has it.
+    fn spec(
+        &self,
+        table: Option<ArrowTable>,
+        console: &Console,
+        record: &Record,
+    ) -> Result<JoinSpec, Failure> {
         let join = self.join;
-        let Means {
-            table,
-            console,
-            record,
-            progress,
-            interrupt,
-        } = means;
         let terms = join.terms.as_deref().map(terms::read).transpose()?;
-        let security = self.security(&console, &record)?;
+        let security = meeting::security(&join.trust, console)?;
+        if let Security::PinnedTls { identity, .. } = &security {
+            record.identity(identity.fingerprint());
+        }
         let key = join.key.spec()?;
         record.normalization(key.normalization());
-        let mut options = Options::new(security.clone());
-        options.streams = true;
-        options.timeouts = timeouts(join);
-        options.pulse = pulse::of(&progress);
-        options.interrupt = interrupt;
-        let pool = pool(join.threads);
-        let ready = reportable.and_then(|()| {
-            let agreed = (terms, &security);
-            let surroundings = (&*progress, &console, &*record);
-            self.ready(table, key, agreed, &pool, surroundings)
-        });
-        match ready {
-            Ok(ready) => {
-                let mut endpoint = self.endpoint();
-                let meet = || {
-                    let met = meet(&mut endpoint, &options, &console)?;
-                    record.met(&met.0);
-                    Ok(met)
-                };
-                if join.check {
-                    ready.check(meet)?;
-                    record.checked();
-                    return Ok(None);
-                }
-                match ready.join(meet) {
-                    Err(Failure::JobIsOver {
-                        folder,
-                        too_few: None,
-                    }) => {
-                        record.already_done();
-                        console.insist(closing_statement::over(&folder));
-                        Ok(None)
-                    }
-                    joined => {
-                        let (summary, job) = joined?;
-                        record.done(summary);
-                        Ok(job)
-                    }
-                }
-            }
-            Err(failure) => {
-                if failure.exit_code() == Code::File && !failure.is_at_work_elsewhere() {
-                    console.fail(&failure);
-                    record.told();
-                    tell(&failure, self.endpoint(), &options, &console);
-                }
-                Err(failure)
-            }
-        }
-    }
-
-    fn endpoint(&self) -> Endpoint {
-        let args::Meeting { listen, connect } = &self.join.meeting;
-        meeting::endpoint(listen.as_ref(), connect.as_ref()).expect("the command line demands one")
-    }
-
-    /// Who the parties are, noted in the record.
-    fn security(&self, console: &Console, record: &Record) -> Result<Security, Failure> {
-        let security = meeting::security(&self.join.trust, console)?;
-        match &security {
-            Security::PinnedTls { identity, .. } => record.identity(identity.fingerprint()),
-            _ => {
-                console.warn(meeting::INSECURE);
-                record.warn(meeting::INSECURE.to_owned());
-            }
-        }
-        Ok(security)
-    }
-
-    /// The record that is to be signed, if one is asked for. The record of a job that was signed before is written anew if
-    /// the job needs it.
-    fn recording(
-        &self,
-        security: &Security,
-        job: Option<&Job>,
-    ) -> Result<Option<Recording>, Failure> {
-        let existing = match job.is_some_and(Job::is_signed) {
-            true => Existing::Replace,
-            false => Existing::Keep,
-        };
-        match (&self.join.record, security) {
-            (Some(path), Security::PinnedTls { identity, .. }) => {
-                Recording::prepare(path, identity, existing).map(Some)
-            }
-            _ => Ok(None),
-        }
-    }
-
-    /// Checks all that can be checked before the other party is there.
-    fn ready<'p>(
-        &self,
-        table: Option<Table>,
-        key: KeySpec,
-        (terms, security): (Option<Terms>, &Security),
-        pool: &'p Result<Pool, Failure>,
-        (progress, console, record): (&'p Progress, &'p Console, &'p Record),
-    ) -> Result<Ready<'p>, Failure> {
-        let join = self.join;
-        let pool = pool.as_ref().map_err(|_| Failure::OutOfMemory)?;
-        record.threads(pool.threads());
-        if let Some(warning) = closing_statement::insecurity(join.protocol.info()) {
-            console.warn(&warning);
-            record.warn(warning);
-        }
-        let allowance = allowance(join, pool.threads())?;
-        let back = table.as_ref().map(Table::back);
-        let source = match table {
-            Some(_) if join.dialect.is_said() => {
-                return Err(Failure::Usage(
-                    "--input-format, --delimiter, --quote, --no-header, --escapes and --encoding say how a file is written, and \
-                     this table is none: leave them out"
-                        .to_owned(),
-                ));
-            }
-            Some(table) => console.during(
-                "reading the table",
-                || progress.bytes(),
-                || table.open(&allowance.folder, progress),
-            )?,
-            None => open(join, progress, console)?,
-        };
-        self.refuse_input(&source, record)?;
-        let question = self.question();
-        let job = self.job(&question, terms.as_ref(), &key, security)?;
-        // Of a job that is over nothing is written.
-        let existing = match job.as_ref().and_then(Job::ended) {
-            Some(_) => Existing::Replace,
-            None => self.existing(),
-        };
-        let recording = self.recording(security, job.as_ref())?;
-        let party = Party {
+        let args::Meeting { listen, connect } = &join.meeting;
+        let endpoint = meeting::endpoint(listen.as_ref(), connect.as_ref());
+        Ok(JoinSpec {
             role: self.role,
+            meeting: Meeting {
+                endpoint: endpoint.expect("the command line demands one"),
+                security,
+                wait: Duration::from_secs(join.wait.into()),
+                timeout: Duration::from_secs(join.timeout.into()),
+            },
+            table: self.table(table)?,
+            key,
+            question: self.question(),
             protocol: join.protocol,
-            question,
+            trade: join.trade.traded(),
+            aligned: join.written.align.then(|| join.trade.repeated()),
+            written: Written {
+                output: self.output.map(Path::to_owned),
+                existing: self.existing(),
+                rows: join.written.rows.unwrap_or_default(),
+                quotes_empty: join.written.quote_empty,
+                quotes_formulas: join.written.quote_formulas,
+            },
+            also_written: join.report.iter().cloned().collect(),
             consent: Consent {
                 max_peer_keys: join
                     .max_peer_keys
@@ -441,203 +315,57 @@ impl<'a> Order<'a> {
                 strict: join.strict,
             },
             terms,
-            recording,
-            key,
-            task: self.task(&source, back, existing)?,
-            trade: join.trade.traded(),
-            aligned: join.written.align.then(|| join.trade.repeated()),
+            record: join.record.clone(),
+            job: join.job.as_ref().map(|path| JobFolder {
+                path: path.clone(),
+                marks: home::jobs(),
+                command: command(),
+            }),
             mode: match join.check {
                 true => Mode::Check,
                 false => Mode::Join,
             },
-            parts: join.parts,
-            wait: Duration::from_secs(join.wait.into()),
-            source,
-            pool,
-            allowance,
-            progress,
-            console,
-            record,
-        };
-        party.ready(job)
-    }
-
-    /// Refuses a report in the place of a file of the input, which may come from a pattern. A record never is
-    /// in the place of any file.
-    fn refuse_input(&self, source: &Source, record: &Record) -> Result<(), Failure> {
-        match &self.join.report {
-            Some(report) if source.is_file(report) => {
-                record.leave_out_report();
-                Err(Failure::Usage(format!(
-                    "--report names a file of the input, {}: nothing was written",
-                    psijoin_printable::path(report)
-                )))
-            }
-            _ => Ok(()),
-        }
-    }
-
-    /// The job, if one is to be kept.
-    fn job(
-        &self,
-        question: &Question,
-        terms: Option<&Terms>,
-        key: &KeySpec,
-        security: &Security,
-    ) -> Result<Option<Job>, Failure> {
-        let join = self.join;
-        let Some(folder) = &join.job else {
-            return Ok(None);
-        };
-        let identity = match security {
-            Security::PinnedTls { identity, .. } => Some(identity),
-            _ => None,
-        };
-        let peer = join.trust.peer.map(|peer| peer.to_string());
-        let args::Written {
-            rows,
-            align,
-            quote_empty,
-            quote_formulas,
-            ..
-        } = &join.written;
-        let options = [
-            (*quote_empty, "--quote-empty"),
-            (*quote_formulas, "--quote-formulas"),
-        ];
-        let options = options
-            .into_iter()
-            .filter_map(|(is_said, name)| is_said.then_some(name));
-        let rows = rows.unwrap_or_default();
-        let subject = Subject {
-            role: self.role,
-            protocol: join.protocol,
-            question,
-            terms,
-            is_recorded: join.record.is_some(),
-            key,
-            trade: &join.trade.traded(),
-            written: Written {
-                rows: match align {
-                    true => format!("{rows}, aligned"),
-                    false => rows.to_string(),
+            resources: Resources {
+                threads: join.threads,
+                memory: match (join.table_memory, join.memory) {
+                    (Some(bytes), _) => Memory::Budget(bytes),
+                    (None, Some(bytes)) => Memory::Memory(bytes),
+                    (None, None) => Memory::Nothing,
                 },
-                output: self.output,
-                options: options.collect(),
+                spill_folder: join.spill_dir.clone(),
             },
-            identity,
-            peer: peer.unwrap_or_else(|| "(without encryption)".to_owned()),
-        };
-        Job::open(folder, &subject).map(Some)
+            parts: join.parts,
+        })
     }
 
-    /// What the party is to do with its table. Where its rows go `back`, unless a file is named, if the caller wants them.
-    fn task(
-        &self,
-        source: &Source,
-        back: Option<Back>,
-        existing: Existing,
-    ) -> Result<Task, Failure> {
-        match (&self.join.output_kind, self.role, self.output) {
-            (RequestedOutput::Shares(_), _, Some(path)) => {
-                if source.is_file(path) {
-                    let file = psijoin_printable::path(path);
-                    return Err(psijoin_table::Error::OutputIsInput { file }.into());
-                }
-                let file = AtomicFile::prepare(path, existing);
-                let cannot = |source| Failure::Shares {
-                    path: path.to_owned(),
-                    source,
-                };
-                Ok(Task::Share(file.map_err(cannot)?))
-            }
-            (_, role, path) if self.question().finds_rows(role) => {
-                let args::Written {
-                    rows,
-                    align,
-                    quote_empty,
-                    quote_formulas,
-                    ..
-                } = &self.join.written;
-                let destination = match (path, back) {
-                    (None, Some(back)) => back(source)?,
-                    _ => Destination::prepare(path, source, existing)?,
-                };
-                let destination = match quote_empty {
-                    true => destination.quoting_empty(source)?,
-                    false => destination,
-                };
-                let destination = match quote_formulas {
-                    true => destination.quoting_formulas()?,
-                    false => destination,
-                };
-                let chosen = destination.choosing(rows.unwrap_or_default(), source)?;
-                Ok(Task::Write(match align {
-                    true => chosen.aligning()?,
-                    false => chosen,
-                }))
-            }
-            (_, Role::Receiver, _) => Ok(Task::Learn),
-            (_, Role::Sender, _) => Ok(Task::Help),
+    /// The party's table.
+    fn table(&self, table: Option<ArrowTable>) -> Result<TableSpec, Failure> {
+        let join = self.join;
+        match table {
+            Some(_) if join.dialect.is_said() => Err(Failure::Usage(
+                "--input-format, --delimiter, --quote, --no-header, --escapes and --encoding say how a file is written, and \
+                 this table is none: leave them out"
+                    .to_owned(),
+            )),
+            Some(table) => Ok(TableSpec::Arrow(table)),
+            None => Ok(TableSpec::Files {
+                inputs: join.input.clone(),
+                format: join.dialect.format,
+                dialect: join.dialect.dialect()?,
+            }),
         }
     }
 }
 
-/// Meets the other party only to tell it that this one cannot go on.
-fn tell(failure: &Failure, mut endpoint: Endpoint, options: &Options, console: &Console) {
-    guard::has_said(failure);
-    console.say("telling the other party; Ctrl-C ends this at once");
-    match meet(&mut endpoint, options, console) {
-        Ok((connection, _)) => connection.abort(failure.abort_code()),
-        Err(failure) => console.say(format_args!("the other party could not be told: {failure}")),
-    }
-}
-
-fn allowance(join: &args::Join, threads: usize) -> Result<Allowance, Failure> {
-    let said = match (join.table_memory, join.memory) {
-        (Some(bytes), _) => Said::Budget(bytes),
-        (None, Some(bytes)) => Said::Memory(bytes),
-        (None, None) => Said::Nothing,
-    };
-    Allowance::new(said, join.spill_dir.clone(), threads)
-}
-
-fn timeouts(args: &args::Join) -> Timeouts {
-    let defaults = Timeouts::default();
-    let wait = Duration::from_secs(args.wait.into());
-    Timeouts {
-        meet: wait,
-        setup: defaults.setup.min(wait),
-        idle: Duration::from_secs(args.timeout.into()),
-        ..defaults
-    }
-}
-
-fn pool(threads: Option<NonZeroUsize>) -> Result<Pool, Failure> {
-    // Zero stands for one per core.
-    let threads = threads.map_or(0, NonZeroUsize::get);
-    Pool::new(threads).map_err(|_| Failure::OutOfMemory)
-}
-
-fn open(join: &args::Join, progress: &Progress, console: &Console) -> Result<Source, Failure> {
-    let (format, said) = (join.dialect.format, join.dialect.dialect()?);
-    let keyed = join.key.is_named();
-    let what = match &*join.input {
-        [only] if only == Path::new("-") => "reading standard input".to_owned(),
-        [only] => format!("reading {}", psijoin_printable::path(only)),
-        several => format!("reading {} inputs", several.len()),
-    };
-    let source = console.during(
-        &what,
-        || progress.bytes(),
-        || Source::open_all(&join.input, format, &said, keyed, progress),
-    )?;
-    if let ([only], files @ 2..) = (&*join.input, source.files()) {
-        let name = psijoin_printable::path(only);
-        console.say(format_args!(
-            "{name}: {files} files, in the order of their names"
-        ));
-    }
-    dialect::tell(&source, console);
-    Ok(source)
+/// The command that this process was started by, as it would be typed.
+fn command() -> String {
+    let words = env::args_os().map(|word| {
+        let word = word.to_string_lossy();
+        let is_plain = |c: char| c.is_alphanumeric() || "-_./:,=+%^".contains(c);
+        match !word.is_empty() && word.chars().all(is_plain) {
+            true => word.into_owned(),
+            false => format!("'{}'", word.replace('\'', r"'\''")),
+        }
+    });
+    words.collect::<Vec<_>>().join(" ")
 }

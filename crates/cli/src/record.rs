@@ -7,15 +7,12 @@ use std::{
 };
 
 use chrono::{DateTime, Utc};
-use psijoin::{JointSeed, Role};
+use psijoin::Role;
 use psijoin_channel::path::Measured;
-use psijoin_transport::{Connection, Fingerprint};
+use psijoin_session::{Event, Learners, Outcome, Received};
+use psijoin_transport::Fingerprint;
 
-use crate::{
-    question::Learners,
-    report_file::ReportFile,
-    summary::{Received, Summary},
-};
+use crate::report_file::ReportFile;
 
 /// See the [module](self). Nothing in it is an item.
 #[derive(Default)]
@@ -35,7 +32,7 @@ pub(crate) struct Known {
     pub(crate) is_checked: bool,
     /// Nothing was done, as the job was done before.
     pub(crate) is_already_done: bool,
-    pub(crate) summary: Option<Summary>,
+    pub(crate) outcome: Option<Outcome>,
     /// Where the report goes.
     pub(crate) report: Option<ReportFile>,
     /// The report goes out once.
@@ -95,9 +92,20 @@ impl Record {
         self.known().normalization = normalization;
     }
 
-    /// How many threads compute.
-    pub(crate) fn threads(&self, threads: usize) {
-        self.known().threads = Some(threads);
+    /// What happens in the session.
+    pub(crate) fn note(&self, event: &Event<'_>) {
+        let mut known = self.known();
+        match event {
+            Event::Threads(threads) => known.threads = Some(*threads),
+            Event::Connected {
+                address, measured, ..
+            } => {
+                known.address = Some(address.clone());
+                known.measured = *measured;
+            }
+            Event::Agreed { session, .. } => known.session = Some((*session).to_owned()),
+            _ => {}
+        }
     }
 
     /// The user has read about the failure that this run ends with.
@@ -113,22 +121,6 @@ impl Record {
     /// The job was done before.
     pub(crate) fn already_done(&self) {
         self.known().is_already_done = true;
-    }
-
-    /// The other party was met.
-    pub(crate) fn met(&self, connection: &Connection) {
-        let mut known = self.known();
-        known.address = Some(connection.peer_address().to_string());
-        known.measured = connection.measured();
-    }
-
-    /// Both parties agreed on a session. Its name, which is returned, is the same for both, and says nothing.
-    pub(crate) fn session(&self, joint_seed: &JointSeed) -> String {
-        let name = psijoin::share_file::session(joint_seed);
-        let name = name[..16].iter().map(|byte| format!("{byte:02x}"));
-        let name: String = name.collect();
-        self.known().session = Some(name.clone());
-        name
     }
 
     /// The user should think about this.
@@ -147,18 +139,18 @@ impl Record {
     }
 
     /// The run was done, and this is its result.
-    pub(crate) fn done(&self, summary: Summary) {
-        self.known().summary = Some(summary);
+    pub(crate) fn done(&self, outcome: Outcome) {
+        self.known().outcome = Some(outcome);
     }
 
     /// Looks at what was done.
-    pub(crate) fn with_summary<T>(&self, look: impl FnOnce(&Summary) -> T) -> Option<T> {
-        self.known().summary.as_ref().map(look)
+    pub(crate) fn with_outcome<T>(&self, look: impl FnOnce(&Outcome) -> T) -> Option<T> {
+        self.known().outcome.as_ref().map(look)
     }
 
     /// What this party got, if it got anything.
     pub(crate) fn received(&self) -> Option<Received> {
-        self.with_summary(|summary| summary.received.clone())
+        self.with_outcome(|outcome| outcome.received.clone())
             .flatten()
     }
 

@@ -8,16 +8,14 @@ use std::{
 use chrono::{DateTime, SecondsFormat, Utc};
 use psijoin::{Plan, Role};
 use psijoin_params::Security;
+use psijoin_session::{AgreedColumn, Outcome, Phase, Received, Sum, memory};
 use psijoin_table::{BadCellsOfKey, Located, Place, given::PayloadLayout};
 use serde::Serialize;
 
 use crate::{
-    columns::{AgreedColumn, Sum},
     exit::Failure,
-    memory, output,
-    phases::Phase,
+    output,
     record::{Known, Record},
-    summary::{Received, Summary},
 };
 
 /// Writes the report of a run that is over, and may have failed, if one was asked for. A run is
@@ -306,7 +304,7 @@ impl Report {
             normalization: known.normalization.clone(),
             threads: known.threads,
             peak_memory_bytes: memory::peak_bytes(),
-            run: known.summary.as_ref().map(RunReport::new),
+            run: known.outcome.as_ref().map(RunReport::new),
         }
     }
 }
@@ -321,37 +319,37 @@ fn time_shown(time: DateTime<Utc>) -> String {
 }
 
 impl RunReport {
-    fn new(summary: &Summary) -> Self {
-        let plan = &summary.plan;
+    fn new(outcome: &Outcome) -> Self {
+        let plan = &outcome.plan;
         let request = plan.request();
         Self {
             protocol: ProtocolReport::new(plan),
-            columns: summary.columns.0.iter().map(ColumnReport::new).collect(),
-            given: summary.given.all().map(GivenReport::new).collect(),
+            columns: outcome.columns.0.iter().map(ColumnReport::new).collect(),
+            given: outcome.given.all().map(GivenReport::new).collect(),
             security: SecurityReport::new(plan),
             sizes: SizesReport {
                 sender_keys: request.sizes.sender(),
                 receiver_keys: request.sizes.receiver(),
             },
             table: TableReport {
-                rows: summary.counts.rows,
-                rows_without_key: summary.counts.left_out,
-                rows_with_bad_key: summary.bad_cells.rows,
-                bad_keys: BadKeysReport::all(&summary.bad_cells),
-                rows_repeating_a_key: summary.counts.duplicates,
-                distinct_keys: summary.counts.distinct,
-                rows_without_number: summary.rows_without_number.clone(),
+                rows: outcome.counts.rows,
+                rows_without_key: outcome.counts.left_out,
+                rows_with_bad_key: outcome.bad_cells.rows,
+                bad_keys: BadKeysReport::all(&outcome.bad_cells),
+                rows_repeating_a_key: outcome.counts.duplicates,
+                distinct_keys: outcome.counts.distinct,
+                rows_without_number: outcome.rows_without_number.clone(),
             },
-            spilled_bytes: summary.spilled_bytes,
-            steps_run_again: summary.steps_run_again,
+            spilled_bytes: outcome.spilled_bytes,
+            steps_run_again: outcome.steps_run_again,
             traffic: TrafficReport {
-                sent_bytes: summary.traffic.sent.bytes,
-                received_bytes: summary.traffic.received.bytes,
-                flights: summary.traffic.flights,
+                sent_bytes: outcome.traffic.sent.bytes,
+                received_bytes: outcome.traffic.received.bytes,
+                flights: outcome.traffic.flights,
             },
-            seconds: summary.time.as_secs_f64(),
-            phases: summary.phases.clone(),
-            result: summary.received.as_ref().map(ResultReport::new),
+            seconds: outcome.time.as_secs_f64(),
+            phases: outcome.phases.clone(),
+            result: outcome.received.as_ref().map(ResultReport::new),
         }
     }
 }

@@ -1,8 +1,9 @@
 //! Text that somebody else wrote, shown so that it deceives nobody.
 //!
-//! A terminal obeys control characters: they move the cursor, rename the window, hide what was written before. Format characters turn
-//! the direction of writing, or are not seen at all, so that one text passes for another. A separator begins
-//! a line that nobody wrote. [`is_printable`] says which characters do nothing of the kind, and is the one place that decides.
+//! A terminal obeys control characters: they move the cursor, rename the window, hide what was
+//! written before. Format characters turn the direction of writing, or are not seen at all, so that
+//! one text passes for another. A separator begins a line that nobody wrote. [`is_printable`] says
+//! which characters do nothing of the kind, and is the one place that decides.
 //!
 //! - Documents and messages between the parties hold nothing else.
 //! - [`Escaped`], [`Quoted`] and [`Word`] show such a text within a message.
@@ -11,6 +12,7 @@
 
 #![forbid(unsafe_code)]
 
+pub mod humanize;
 mod screen;
 
 use std::{
@@ -22,8 +24,8 @@ use unicode_properties::{GeneralCategory, UnicodeGeneralCategory};
 
 pub use screen::Screen;
 
-/// Whether a character shows itself and does nothing else: it is no control character (Cc: C0, C1 and DEL),
-/// no format character (Cf) and no separator of lines (Zl) or paragraphs (Zp).
+/// Whether a character shows itself and does nothing else: it is no control character (Cc: C0, C1
+/// and DEL), no format character (Cf) and no separator of lines (Zl) or paragraphs (Zp).
 pub fn is_printable(character: char) -> bool {
     use GeneralCategory::{Control, Format, LineSeparator, ParagraphSeparator};
     match character {
@@ -40,7 +42,8 @@ pub fn is_all_printable(text: &str) -> bool {
     text.chars().all(is_printable)
 }
 
-/// A text whose characters that are not [printable](is_printable) are shown as `\n`, `\t`, `\r` or `\u{202e}`.
+/// A text whose characters that are not [printable](is_printable) are shown as `\n`, `\t`, `\r` or
+/// `\u{202e}`.
 ///
 /// Everything else is shown as it is, a backslash too.
 #[derive(Debug, Clone, Copy)]
@@ -65,8 +68,9 @@ impl fmt::Display for Lines<'_> {
     }
 }
 
-/// A name between backquotes. What is not [printable](is_printable) is escaped; a backquote or a backslash within
-/// has a backslash before it, so two names never look alike, and none ends the quotes.
+/// A name between backquotes. What is not [printable](is_printable) is escaped; a backquote or a
+/// backslash within has a backslash before it, so two names never look alike, and none ends the
+/// quotes.
 #[derive(Debug, Clone, Copy)]
 pub struct Quoted<'a>(pub &'a str);
 
@@ -83,8 +87,8 @@ impl fmt::Display for Quoted<'_> {
     }
 }
 
-/// A JSON text, in whose strings the characters that are not [printable](is_printable) are escapes of JSON, as in `\u202e`.
-/// It has the same value.
+/// A JSON text, in whose strings the characters that are not [printable](is_printable) are escapes
+/// of JSON, as in `\u202e`. It has the same value.
 #[derive(Debug, Clone, Copy)]
 pub struct Json<'a>(pub &'a str);
 
@@ -103,8 +107,8 @@ impl fmt::Display for Json<'_> {
     }
 }
 
-/// A name that is mostly one word, as of a file or a host: as it is if nobody can take it for anything else, and [`Quoted`] if it is
-/// empty, has spaces or backquotes, or is not printable.
+/// A name that is mostly one word, as of a file or a host: as it is if nobody can take it for
+/// anything else, and [`Quoted`] if it is empty, has spaces or backquotes, or is not printable.
 #[derive(Debug, Clone, Copy)]
 pub struct Word<'a>(pub &'a str);
 

@@ -4,12 +4,10 @@ use std::num::NonZeroUsize;
 
 use clap::{Args as ClapArgs, ValueEnum};
 use psijoin_channel::link::Link;
+use psijoin_session::RequestedOutput;
 
 use super::Measured;
-use crate::{
-    requested_output::RequestedOutput,
-    sizes::{self, SetSizes},
-};
+use crate::sizes::{self, SetSizes};
 
 #[derive(ClapArgs)]
 pub(crate) struct Bench {

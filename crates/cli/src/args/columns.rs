@@ -1,14 +1,10 @@
 //! Columns that one party gives to the other: what both are told of them.
 
-use std::{num::NonZeroU16, str::FromStr};
+use std::num::NonZeroU16;
 
 use clap::Args as ClapArgs;
+use psijoin_session::{AtMost, Give, Taken, Trade as Traded, names};
 use psijoin_table::given::RepeatedKeys;
-
-use crate::{
-    names,
-    session::{AtMost, Give, Taken, Trade as Traded},
-};
 
 /// What a party gives, and what it takes.
 #[derive(ClapArgs)]
@@ -78,17 +74,6 @@ impl Trade {
     /// Whether anything is taken.
     pub(crate) fn takes(&self) -> bool {
         self.take.is_some()
-    }
-}
-
-impl FromStr for Taken {
-    type Err = String;
-
-    fn from_str(text: &str) -> Result<Self, String> {
-        match text {
-            "all" => Ok(Self::All),
-            names => names::parse(names).map(Self::Named),
-        }
     }
 }
 

@@ -5,11 +5,12 @@ use std::{num::NonZeroUsize, path::PathBuf};
 use clap::Args as ClapArgs;
 use psijoin::Protocol;
 use psijoin_params::parts;
+use psijoin_session::{Learners, RequestedOutput};
 use psijoin_table::WhichRows;
 use psijoin_transport::{Fingerprint, endpoint::Address};
 
 use super::{Key, columns::Trade, protocol};
-use crate::{dialect, question::Learners, requested_output::RequestedOutput, sizes};
+use crate::{dialect, sizes};
 
 #[derive(ClapArgs)]
 pub(crate) struct Receive {

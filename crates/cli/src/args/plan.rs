@@ -4,13 +4,12 @@ use std::{num::NonZeroUsize, path::PathBuf};
 
 use clap::{Args as ClapArgs, ValueEnum};
 use psijoin_channel::link::Link;
+use psijoin_session::{Learners, RequestedOutput};
 use psijoin_transport::endpoint::Address;
 
 use super::{Key, Measured, Trust};
 use crate::{
     dialect,
-    question::Learners,
-    requested_output::RequestedOutput,
     sizes::{self, SetSizes},
 };
 

@@ -3,12 +3,7 @@
 
 use psijoin::{Adversary, Role, auto};
 use psijoin_params::Security;
-
-use crate::{
-    question::Learners,
-    requested_output::RequestedOutput,
-    summary::{Received, Summary},
-};
+use psijoin_session::{Learners, Outcome, Received, RequestedOutput};
 
 /// Of columns, given by either side.
 const OFFERED: &str = "The side that takes learns the name and the type of each column that is offered, and whether nulls \
@@ -70,11 +65,11 @@ pub(crate) const ALL: [(&str, &str); 11] = [
 ];
 
 /// Those that hold for this run, for the party that has done it. `auto` may have taken its protocol.
-pub(super) fn of(summary: &Summary, by_auto: bool) -> Vec<String> {
-    let (plan, question, given) = (&summary.plan, &summary.question, &summary.given);
-    let is_sender = summary.role == Role::Sender;
+pub(super) fn of(outcome: &Outcome, by_auto: bool) -> Vec<String> {
+    let (plan, question, given) = (&outcome.plan, &outcome.question, &outcome.given);
+    let is_sender = outcome.role == Role::Sender;
     let both_learn = question.learners == Learners::Both;
-    let aligned = matches!(summary.received, Some(Received::Rows { aligned: true, .. }));
+    let aligned = matches!(outcome.received, Some(Received::Rows { aligned: true, .. }));
     let differs = match question.asked {
         RequestedOutput::Count | RequestedOutput::Threshold(_) | RequestedOutput::Sum(_) => true,
         RequestedOutput::Rows | RequestedOutput::Shares(_) => false,

@@ -3,15 +3,15 @@
 use psijoin_printable::Escaped;
 use psijoin_table::{Progress, Source};
 
-use crate::{args, console::Console, dialect, exit::Failure, output};
+use crate::{args, console::Console, exit::Failure, output, teller::tell_layout, words};
 
 pub(super) fn run(args: &args::Columns) -> Result<(), Failure> {
     let (format, said) = (args.dialect.format, args.dialect.dialect()?);
     let source = Source::open_all(&args.input, format, &said, true, &Progress::default())?;
     let console = Console::wanted(false);
-    dialect::tell(&source, &console);
+    tell_layout(&source, &console);
     for doubt in source.doubts()? {
-        console.warn(dialect::warning(source.name(), &doubt));
+        console.warn(words::of_doubt(source.name(), &doubt));
     }
     let names = source.columns()?.into_iter();
     let lines = names.map(|name| format!("{}\n", Escaped(&name)));

@@ -1,25 +1,19 @@
 //! `psijoin demo`: a join of two sample tables, both parties in one process.
 
-use std::{fs, path::Path, thread, time::Duration};
+use std::{fs, num::NonZeroUsize, path::Path, sync::mpsc, thread};
 
-use psijoin::{Protocol, Role, pair::single_thread};
-use psijoin_table::{Destination, Dialect, KeySpec, Progress, Source, atomic_file::Existing};
+use psijoin::{Protocol, Role};
+use psijoin_session::{
+    Error, Event, JoinSpec, Joined, Meeting, Outcome, Received, Stop, TableSpec, Watcher, Work,
+};
+use psijoin_table::KeySpec;
+use psijoin_transport::{Endpoint, Identity, Security, endpoint::Address};
 
 use crate::{
-    allowance::{Allowance, Said},
-    args, closing_statement,
-    console::{self, Console},
+    args, console,
     exit::Failure,
     grid::{Align, Grid},
-    humanize,
-    limits::MaxPeerKeys,
-    loopback::Loopback,
-    output,
-    question::{Learners, Question},
-    record::Record,
-    requested_output::RequestedOutput,
-    session::{Consent, Mode, Party, Task, Trade},
-    summary::{Received, Summary},
+    humanize, output, words,
 };
 
 /// A sample table.
@@ -60,72 +54,80 @@ fn join(
     protocol: &'static Protocol,
     folder: &Path,
     joined: &Path,
-) -> Result<(Summary, Summary), Failure> {
-    let [senders_end, receivers_end] = Loopback::tls()?.meet()?;
-    let (sender_pool, receiver_pool) = (single_thread(), single_thread());
-    let progress = Progress::default();
-    let record = Record::default();
-    let party = |role, sample: &Sample, pool| -> Result<_, Failure> {
+) -> Result<(Outcome, Outcome), Failure> {
+    let [sender, receiver] = [Identity::generate()?, Identity::generate()?];
+    let [sender_is, receiver_is] = [sender.fingerprint(), receiver.fingerprint()];
+    let spec = |role, sample: &Sample, endpoint, security| -> Result<_, Failure> {
         let path = folder.join(sample.file);
         fs::write(&path, sample.text).map_err(Failure::Temporary)?;
-        Ok(Party {
-            protocol,
-            question: Question {
-                asked: RequestedOutput::Rows,
-                min_intersection: 0,
-                learners: Learners::Receiver,
-            },
-            consent: Consent {
-                max_peer_keys: MaxPeerKeys::ByMemory,
-                receiver_sums: false,
-                strict: false,
-            },
-            terms: None,
-            recording: None,
-            key: KeySpec::new(vec![KEY.into()], vec![NORMALIZATION.parse()?])?,
-            source: Source::open(&path, None, &Dialect::default(), true, &progress)?,
-            role,
-            task: Task::Help,
-            trade: Trade::default(),
-            aligned: None,
-            mode: Mode::Join,
-            parts: None,
-            wait: Duration::ZERO,
-            pool,
-            allowance: Allowance::new(Said::Nothing, None, 1)?,
-            progress: &progress,
-            console: &Console::Silent,
-            record: &record,
-        })
+        let key = KeySpec::new(vec![KEY.into()], vec![NORMALIZATION.parse()?])?;
+        let meeting = Meeting::new(endpoint, security);
+        let mut spec = JoinSpec::new(role, meeting, TableSpec::file(path), key);
+        spec.protocol = protocol;
+        spec.resources.threads = Some(NonZeroUsize::MIN);
+        if role == Role::Receiver {
+            spec.written.output = Some(joined.to_owned());
+        }
+        Ok(spec)
     };
-    let sender = party(Role::Sender, &SENDER, &sender_pool)?;
-    let mut receiver = party(Role::Receiver, &RECEIVER, &receiver_pool)?;
-    receiver.task = Task::Write(Destination::prepare(
-        Some(joined),
-        &receiver.source,
-        Existing::Replace,
-    )?);
-    let (sender, receiver) = (sender.ready(None)?, receiver.ready(None)?);
+    let (tell, told) = mpsc::channel();
+    let listening = spec(
+        Role::Receiver,
+        &RECEIVER,
+        Endpoint::Listen("127.0.0.1:0".parse()?),
+        Security::PinnedTls {
+            identity: receiver,
+            peer: sender_is,
+        },
+    )?;
     thread::scope(|scope| {
-        let sender = scope.spawn(|| sender.join(once(senders_end)));
-        let received = receiver.join(once(receivers_end));
-        let sent = match sender.join() {
-            Ok(sent) => sent,
+        let received = scope.spawn(|| outcome(listening.join(&Ear(tell), &Stop::default())));
+        // Nothing is told if the receiver has failed before.
+        let sent = told.recv().ok().map(|address| {
+            let security = Security::PinnedTls {
+                identity: sender,
+                peer: receiver_is,
+            };
+            let connecting = spec(Role::Sender, &SENDER, Endpoint::Connect(address), security)?;
+            outcome(connecting.join(&(), &Stop::default()))
+        });
+        let received = match received.join() {
+            Ok(received) => received?,
             Err(panic) => std::panic::resume_unwind(panic),
         };
-        // Nobody keeps a job.
-        let ((sent, _), (received, _)) = (sent?, received?);
-        Ok((sent, received))
+        Ok((sent.expect("the receiver was met")?, received))
     })
 }
 
-/// Meets a party that is there already.
-fn once<T>(met: T) -> impl FnMut() -> Result<T, Failure> {
-    let mut met = Some(met);
-    move || Ok(met.take().expect("without a job, parties meet once"))
+fn outcome(joined: Result<Joined, Error>) -> Result<Outcome, Failure> {
+    match joined? {
+        Joined::Done(outcome, _) => Ok(*outcome),
+        _ => unreachable!("it joins, and keeps no job"),
+    }
 }
 
-fn story(shared: &str, sent: &Summary, received: &Summary) -> String {
+/// Hears nothing but where a party listens.
+struct Ear(mpsc::Sender<Address>);
+
+impl Watcher for Ear {
+    fn hear(&self, event: Event<'_>) {
+        if let Event::Listening { address, .. } = event {
+            // If nobody wants to know any more, nobody comes.
+            let _ = self.0.send(address.clone());
+        }
+    }
+
+    fn during(
+        &self,
+        _: Work<'_>,
+        _: &mut (dyn FnMut() -> (u64, u64) + Send),
+        work: &mut dyn FnMut(),
+    ) {
+        work();
+    }
+}
+
+fn story(shared: &str, sent: &Outcome, received: &Outcome) -> String {
     let info = received.plan.info();
     let keys = match received.received {
         Some(Received::Rows { shared_keys, .. }) => shared_keys,
@@ -133,13 +135,13 @@ fn story(shared: &str, sent: &Summary, received: &Summary) -> String {
     };
     let mut text =
         String::from("Two parties, two private tables, one question: whom do we share?\n\n");
-    for (sample, summary) in [(&SENDER, sent), (&RECEIVER, received)] {
+    for (sample, outcome) in [(&SENDER, sent), (&RECEIVER, received)] {
         let rows = records(sample.text);
         text += &format!(
             "{}: {}, {}\n\n{}  …\n\n",
             sample.party,
             sample.file,
-            humanize::counted(summary.counts.rows, "row"),
+            humanize::counted(outcome.counts.rows, "row"),
             grid(&rows[..=HEAD]),
         );
     }
@@ -165,7 +167,7 @@ fn story(shared: &str, sent: &Summary, received: &Summary) -> String {
         humanize::counted(sizes.sender(), "distinct key"),
         humanize::counted(sizes.receiver(), "distinct key"),
     );
-    text += &match closing_statement::insecurity(info) {
+    text += &match words::insecurity(info) {
         Some(warning) => format!("\n{}\n", console::warning(warning)),
         None => "\nNeither learned anything else about the other's keys.\n".to_owned(),
     };

@@ -3,20 +3,18 @@
 use std::sync::Arc;
 
 use psijoin::Role;
-use psijoin_transport::Interrupt;
+use psijoin_session::{KeptJob, Outcome, Stop};
 
 use crate::{
-    args,
+    args, closing_statement,
     console::{self, Console},
     exit::{Code, Failure},
     guard,
     interrupt::handle_ctrl_c,
-    job::Job,
-    order::{Means, Order},
+    order::Order,
     output,
     record::Record,
     report,
-    summary::{Received, Summary},
 };
 
 pub(super) fn send(args: &args::Send) -> Result<(), Code> {
@@ -36,7 +34,7 @@ fn follow(order: &Order<'_>) -> Result<(), Code> {
         .check()
         .and_then(|()| join(order, &console, &record))
         .and_then(|job| hand_out(order, &console, &record).map(|()| job))
-        .and_then(|job| order.end(job, &record));
+        .and_then(|job| Ok(job.map_or(Ok(()), KeptJob::end)?));
     guard::stop_if_in_trouble();
     let failure = joined.err();
     if let Some(failure) = &failure
@@ -59,31 +57,35 @@ fn join(
     order: &Order<'_>,
     console: &Console,
     record: &Arc<Record>,
-) -> Result<Option<Job>, Failure> {
-    let means = Means::new(console.clone(), record);
-    let (interrupt, progress) = (means.interrupt.clone(), means.progress.clone());
-    on_trouble(interrupt.clone(), record.clone());
-    handle_ctrl_c(interrupt, progress, console.clone())?;
+) -> Result<Option<KeptJob>, Failure> {
+    let stop = Stop::default();
+    on_trouble(stop.clone(), record.clone());
+    handle_ctrl_c(stop.clone(), console.clone())?;
     if let Some(seconds) = order.join.deadline {
         guard::set_deadline(seconds);
     }
-    order.join(order.prepare_report(record), means)
+    order.join(None, (console, record), &stop)
 }
 
 /// Says what was checked, or learned, and prints what goes to standard output.
 fn hand_out(order: &Order<'_>, console: &Console, record: &Record) -> Result<(), Failure> {
     order.tell(console, record);
-    let text = |summary: &Summary| summary.received.as_ref().and_then(Received::text);
-    match record.with_summary(text).flatten() {
+    let text = |outcome: &Outcome| {
+        outcome
+            .received
+            .as_ref()
+            .and_then(closing_statement::result)
+    };
+    match record.with_outcome(text).flatten() {
         Some(text) if !order.join.json => output::text(&(text + "\n")),
         _ => Ok(()),
     }
 }
 
 /// If the process cannot end in order, the other party hears about it, and the report is written.
-fn on_trouble(interrupt: Interrupt, record: Arc<Record>) {
+fn on_trouble(stop: Stop, record: Arc<Record>) {
     guard::on_trouble(move |failure| {
-        interrupt.abort(failure.abort_code());
+        stop.abort(failure.abort_code());
         if let Err(failure) = report::write(&record, Some(failure)) {
             console::failure(&failure);
         }

@@ -8,11 +8,12 @@ use serde::Serialize;
 use crate::{
     args,
     console::Console,
-    dialect,
     exit::Failure,
     grid::{Align, Grid},
     humanize, output,
     report::BadKeysReport,
+    teller::tell_layout,
+    words,
 };
 
 pub(super) fn run(args: &args::Keys) -> Result<(), Failure> {
@@ -21,7 +22,7 @@ pub(super) fn run(args: &args::Keys) -> Result<(), Failure> {
     let (format, said) = (args.dialect.format, args.dialect.dialect()?);
     let progress = Progress::default();
     let source = Source::open_all(&args.input, format, &said, args.key.is_named(), &progress)?;
-    dialect::tell(&source, &console);
+    tell_layout(&source, &console);
     let seen = console.during(
         &format!("reading {}", source.name()),
         || progress.bytes(),
@@ -29,7 +30,7 @@ pub(super) fn run(args: &args::Keys) -> Result<(), Failure> {
     )?;
     let doubts = source.doubts()?.into_iter().chain(seen.keys.doubts.clone());
     for doubt in doubts {
-        console.warn(dialect::warning(source.name(), &doubt));
+        console.warn(words::of_doubt(source.name(), &doubt));
     }
     match args.json {
         true => output::json(&Report::new(file(args, &source), &source, &seen))?,
@@ -37,7 +38,7 @@ pub(super) fn run(args: &args::Keys) -> Result<(), Failure> {
     }
     let (bad_cells, rows) = (&seen.keys.bad_cells, seen.keys.counts.rows);
     bad_cells.check(key.bad_keys(), rows)?;
-    if let Some(told) = dialect::told(bad_cells, rows) {
+    if let Some(told) = words::bad_cells(bad_cells, rows) {
         console.warn(told);
     }
     Ok(())

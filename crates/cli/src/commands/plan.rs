@@ -1,6 +1,6 @@
 //! `psijoin plan`: what a join will take, before any data moves.
 
-use std::{num::NonZeroUsize, sync::Arc, thread};
+use std::{num::NonZeroUsize, thread};
 
 use psijoin::{
     OutputKind, Request, Role,
@@ -13,21 +13,22 @@ use psijoin_forecast::{
     Calibration, Network,
     money::{Prices, Rates, Setting},
 };
+use psijoin_session::{
+    Further, Learners, Question, Stop,
+    allowance::{self, Allowance},
+};
 use psijoin_table::{KeyPartitions, KeyTable, Progress, Source};
-use psijoin_transport::Interrupt;
 
 use crate::{
-    allowance::{self, Allowance},
     args::{self, Goal, Part},
     calibration,
     console::Console,
-    dialect,
     exit::Failure,
     humanize,
     interrupt::handle_ctrl_c,
     output,
-    question::{Learners, Question},
     sizes::SetSizes,
+    teller::tell_layout,
 };
 
 mod meeting;
@@ -38,11 +39,11 @@ pub(crate) use shown::Planned;
 
 pub(super) fn run(args: &args::Plan) -> Result<(), Failure> {
     let console = Console::wanted(false);
-    let (progress, interrupt) = (Arc::default(), Interrupt::new());
+    let stop = Stop::default();
     if args.meeting.is_wanted() {
-        handle_ctrl_c(interrupt.clone(), Arc::clone(&progress), console.clone())?;
+        handle_ctrl_c(stop.clone(), console.clone())?;
     }
-    let planned = planned(args, &console, &progress, interrupt)?;
+    let planned = planned(args, &console, &stop)?;
     match args.json {
         true => planned.lines().iter().try_for_each(output::json),
         false => output::text(&planned.text()),
@@ -53,8 +54,7 @@ pub(super) fn run(args: &args::Plan) -> Result<(), Failure> {
 pub(crate) fn planned(
     args: &args::Plan,
     console: &Console,
-    progress: &Progress,
-    interrupt: Interrupt,
+    stop: &Stop,
 ) -> Result<Planned, Failure> {
     let question = Question {
         asked: args.output_kind.clone(),
@@ -65,7 +65,7 @@ pub(crate) fn planned(
     check_columns(args, &question)?;
     let rates = rates(args)?;
     let order = order(args.optimise, rates.is_some())?;
-    let items = items(args, progress, console)?;
+    let items = items(args, stop.progress(), console)?;
     let holders = args.output_kind.holders();
     let gives = |role| match role {
         Role::Sender => args.sender_gives.unwrap_or(0).into(),
@@ -77,7 +77,7 @@ pub(crate) fn planned(
         .memory
         .map(|bytes| Limit::new(bytes, threads, &request))
         .transpose()?;
-    let measured = meeting::measure(args, interrupt, console)?;
+    let measured = meeting::measure(args, stop, console)?;
     let network = match measured {
         None => args.network.to_string(),
         Some(_) => "the network as measured".to_owned(),
@@ -136,10 +136,10 @@ impl Limit {
 /// Checks that columns and who learns fit to what is asked.
 fn check_columns(args: &args::Plan, question: &Question) -> Result<(), Failure> {
     if args.learn == Learners::Both {
-        question.check_finds_rows("--learn both")?;
+        question.check_finds_rows(Further::Both)?;
     }
     if args.sender_gives.is_some() || args.receiver_gives.is_some() {
-        question.check_finds_rows("--sender-gives and --receiver-gives")?;
+        question.check_finds_rows(Further::Columns)?;
     }
     match (args.learn, args.receiver_gives) {
         (Learners::Receiver, Some(_)) => Err(Failure::Usage(
@@ -169,7 +169,7 @@ fn items(args: &args::Plan, progress: &Progress, console: &Console) -> Result<Se
     }
     let (format, said) = (args.dialect.format, args.dialect.dialect()?);
     let source = Source::open_all(&args.input, format, &said, args.key.is_named(), progress)?;
-    dialect::tell(&source, console);
+    tell_layout(&source, console);
     let table = console.during(
         &format!("reading {}", source.name()),
         || progress.bytes(),
@@ -254,7 +254,7 @@ mod tests {
             panic!("it plans");
         };
         let console = Console::wanted(true);
-        let planned = planned(&args, &console, &Progress::default(), Interrupt::new()).unwrap();
+        let planned = planned(&args, &console, &Stop::default()).unwrap();
         planned.auto
     }
 

@@ -13,6 +13,7 @@ mod ends;
 mod fake_peers;
 #[cfg(unix)]
 mod files;
+mod from_rust;
 mod functions;
 #[cfg(target_os = "linux")]
 mod given_memory;

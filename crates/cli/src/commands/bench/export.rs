@@ -2,11 +2,12 @@
 
 use std::env;
 
+use psijoin_session::Phase;
 use serde::Serialize;
 use serde_json::Value;
 
 use super::{Measurement, Setting, tables};
-use crate::{phases::Phase, processor};
+use crate::processor;
 
 /// What is known about a protocol's runs.
 #[derive(Serialize)]

@@ -17,6 +17,7 @@ use psijoin_channel::{
     memory as in_memory,
 };
 use psijoin_forecast::{Cores, Network};
+use psijoin_session::{Phase, Phases, Set, memory};
 use psijoin_transport::Connection;
 
 use super::{
@@ -24,15 +25,8 @@ use super::{
     sets::{Own, Sets},
 };
 use crate::{
-    args::Transport,
-    console::Console,
-    exit::Failure,
-    loopback::Loopback,
-    memory,
-    phases::{Phase, Phases},
-    processor,
+    args::Transport, console::Console, exit::Failure, loopback::Loopback, processor,
     progress::Model,
-    session::{self, Set},
 };
 
 /// Both parties, who meet for every run.
@@ -75,7 +69,7 @@ impl Parties {
     /// # Errors
     /// If there is no memory for threads.
     pub(super) fn new(setting: &Setting, plans: &[Plan]) -> Result<Self, Failure> {
-        let pool = || Pool::new(setting.threads.get()).map_err(|_| Failure::OutOfMemory);
+        let pool = || Pool::new(setting.threads.get()).map_err(|_| Failure::OUT_OF_MEMORY);
         let in_one = plans.iter().any(|plan| plan.parts().is_none());
         let sets = in_one.then(|| Sets::random(setting.sizes, setting.columns));
         let pools = [pool()?, pool()?];
@@ -162,7 +156,7 @@ impl Parties {
                 columns: &own.columns,
                 payloads: &[],
             };
-            let run = session::Run {
+            let run = psijoin_session::Run {
                 plan,
                 role,
                 joint_seed,

@@ -4,13 +4,12 @@ use std::num::NonZeroUsize;
 
 use psijoin::Columns;
 use psijoin_channel::link::Link;
+use psijoin_session::{Learners, Question, RequestedOutput};
 
 use super::sets;
 use crate::{
     args::{self, Transport},
     humanize,
-    question::{Learners, Question},
-    requested_output::RequestedOutput,
     sizes::SetSizes,
 };
 

@@ -6,13 +6,14 @@ use std::{
 };
 
 use psijoin_lab::measurements::{Budget, Campaign, Journal, Left, Step};
+use psijoin_session::memory;
 
 use super::{chosen, needs, session};
 use crate::{
     args::LabRun,
     console::Console,
     exit::{Code, Failure},
-    guard, humanize, memory,
+    guard, humanize,
 };
 
 /// Less than ten minutes, as the last run may take longer than was thought.
@@ -98,5 +99,5 @@ fn handle_ctrl_c(results: &Path, console: Console) -> Result<(), Failure> {
         ));
         guard::exit(Code::Unexpected as i32);
     });
-    handler.map_err(|_| Failure::OutOfMemory)
+    handler.map_err(|_| Failure::OUT_OF_MEMORY)
 }

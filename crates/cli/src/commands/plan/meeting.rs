@@ -7,15 +7,16 @@ use psijoin_channel::{
 };
 use psijoin_forecast::Network;
 use psijoin_handshake::{self as handshake, Hello, begin};
-use psijoin_transport::{Endpoint, Interrupt, Options};
+use psijoin_session::{Stop, measure_network, meet, settings::PROTOCOL};
+use psijoin_transport::{Endpoint, Options};
 
 use crate::{
     args::{self, Part},
     console::Console,
     exit::Failure,
-    measured_network,
-    meeting::{self, meet},
-    settings::PROTOCOL,
+    meeting,
+    record::Record,
+    teller::Teller,
 };
 
 /// What is between the parties.
@@ -29,7 +30,7 @@ pub(super) struct Between {
 /// Meets the other party, if it was said where, and measures the network with it. No data moves.
 pub(super) fn measure(
     args: &args::Plan,
-    interrupt: Interrupt,
+    stop: &Stop,
     console: &Console,
 ) -> Result<Option<Between>, Failure> {
     let args::PlanMeeting { listen, connect } = &args.meeting;
@@ -38,15 +39,15 @@ pub(super) fn measure(
     };
     let security = meeting::security(&args.trust, console)?;
     let mut options = Options::new(security);
-    options.interrupt = interrupt;
-    let (connection, mut channel) = meet(&mut endpoint, &options, console)?;
+    options.interrupt = stop.interrupt().clone();
+    let record = Record::default();
+    let watcher = &Teller {
+        console,
+        record: &record,
+    };
+    let (connection, mut channel) = meet(&mut endpoint, &options, watcher)?;
     let (network, path) = agree(&mut channel, &endpoint, connection.measured())
-        .and_then(|(role, path)| {
-            Ok((
-                measured_network::measure(&mut channel, role, console)?,
-                path,
-            ))
-        })
+        .and_then(|(role, path)| Ok((measure_network(&mut channel, role, watcher)?, path)))
         .inspect_err(|failure| connection.abort(failure.abort_code()))?;
     connection.finish()?;
     let is_sender = args.role == Part::Sender;

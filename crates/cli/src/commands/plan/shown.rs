@@ -7,12 +7,12 @@ use psijoin::{
     planner::{Estimate, Obstacle, Order},
     spill::Budget,
 };
+use psijoin_session::most_spilled;
 use serde::Serialize;
 
 use crate::{
     grid::{Align, Grid},
     humanize,
-    session::most_spilled,
     sizes::SetSizes,
 };
 

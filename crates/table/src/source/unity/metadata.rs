@@ -11,7 +11,7 @@ use crate::{error::Difference, write::row_claims};
 pub(super) fn keep_common(told: &mut Metadata, other: &Metadata) {
     let common = told.iter().filter(|(key, value)| {
         let other = other
-            .get(*key)
+            .get(key)
             .and_then(|value| row_claims::kept(key, value));
         row_claims::kept(key, value).is_some_and(|kept| Some(kept) == other)
     });

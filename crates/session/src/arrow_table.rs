@@ -1,3 +1,5 @@
+//! Tables of the caller's: rows of Arrow data.
+
 use std::fmt;
 
 use arrow_array::RecordBatchReader;
@@ -8,14 +10,14 @@ use psijoin_table::{Destination, Error, Progress, Source};
 pub(crate) type Back = fn(&Source) -> Result<Destination, Error>;
 
 /// A table of the caller's: rows of Arrow data, and what comes back of them.
-pub struct Table {
+pub struct ArrowTable {
     name: String,
     rows: Box<dyn RecordBatchReader + Send>,
     is_stream: bool,
     by_number: bool,
 }
 
-impl Table {
+impl ArrowTable {
     /// These rows, which are in memory, and stay there. Errors call the table by its name.
     pub fn in_memory(name: &str, rows: impl RecordBatchReader + Send + 'static) -> Self {
         Self {
@@ -26,8 +28,8 @@ impl Table {
         }
     }
 
-    /// Rows that come one after the other, such as those of a query: a join copies them to a temporary file, and holds few of
-    /// them in memory.
+    /// Rows that come one after the other, such as those of a query: a join copies them to a
+    /// temporary file, and holds few of them in memory.
     pub fn stream(name: &str, rows: impl RecordBatchReader + Send + 'static) -> Self {
         Self {
             is_stream: true,
@@ -35,8 +37,9 @@ impl Table {
         }
     }
 
-    /// Lets the numbers of rows come back instead of the rows, from 0 on, in a column before those that are added. It is for a caller
-    /// who has the rows at hand. Columns that the join does not read may then have whatever type.
+    /// Lets the numbers of rows come back instead of the rows, from 0 on, in a column before those
+    /// that are added. It is for a caller who has the rows at hand. Columns that the join does not
+    /// read may then have whatever type.
     pub fn by_number(self) -> Self {
         Self {
             by_number: true,
@@ -44,7 +47,8 @@ impl Table {
         }
     }
 
-    pub(crate) fn name(&self) -> &str {
+    /// How errors call it.
+    pub fn name(&self) -> &str {
         &self.name
     }
 
@@ -65,9 +69,9 @@ impl Table {
     }
 }
 
-impl fmt::Debug for Table {
+impl fmt::Debug for ArrowTable {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        f.debug_struct("Table")
+        f.debug_struct("ArrowTable")
             .field("name", &self.name)
             .finish_non_exhaustive()
     }

@@ -1,14 +1,17 @@
-//! `--memory` and `--spill-dir`: how the memory of a party is shared out.
+//! How the memory of a party is shared out.
 //!
 //! A party's memory goes to three things:
 //!
-//! - *what is there anyway*: the program, connections, what threads read and write with ([`FIXED`]);
-//! - *the parts that run*, one per stream ([`PER_STREAM`]). The number of streams follows from both parties' threads
-//!   ([`parts::streams`]), so a party with little memory tells the other one that it has fewer threads;
-//! - *the table*: what is left. Its stores get a [budget](OF_TEN) of that, and what is beyond it is spilled.
+//! - *what is there anyway*: the program, connections, what threads read and write with
+//!   (60 MB);
+//! - *the parts that run*, one per stream (250 MB). The number of streams follows from both
+//!   parties' threads ([`parts::streams`]), so a party with little memory tells the other one that
+//!   it has fewer threads;
+//! - *the table*: what is left. Its stores get a budget, seven tenths, of that, and what is beyond
+//!   it is spilled.
 //!
-//! The number of threads is told, and the table is read, before it is known what will run. So a party goes by what the parts
-//! of any protocol need.
+//! The number of threads is told, and the table is read, before it is known what will run. So a
+//! party goes by what the parts of any protocol need.
 
 use std::path::PathBuf;
 
@@ -18,7 +21,7 @@ use psijoin::{
     spill::{Budget, Folder},
 };
 
-use crate::{exit::Failure, humanize, memory};
+use crate::{Error, memory};
 
 /// Bytes that a party takes whatever runs.
 const FIXED: u64 = 60_000_000;
@@ -26,34 +29,36 @@ const FIXED: u64 = 60_000_000;
 /// The most bytes that a part takes while it runs (docs/scale.md).
 pub(crate) const PER_STREAM: u64 = 250_000_000;
 
-/// Of ten bytes for the table, the budget of its stores. With 70 MB more of it, a process took 97 MB more at its
-/// peak (one pair of runs of `rr22` at 10^7 rows): likely what the allocator does not give back at once.
+/// Of ten bytes for the table, the budget of its stores. With 70 MB more of it, a process took 97
+/// MB more at its peak (one pair of runs of `rr22` at 10^7 rows): likely what the allocator does
+/// not give back at once.
 const OF_TEN: u64 = 7;
 
-/// The least for a table. Each of its 256 partitions then has some tens of kilobytes, so that the disk is written in pieces
-/// that are not too small.
+/// The least for a table. Each of its 256 partitions then has some tens of kilobytes, so that the
+/// disk is written in pieces that are not too small.
 const LEAST_TABLE: u64 = 20_000_000;
 
 /// What a party may use.
-pub(crate) struct Allowance {
+pub struct Allowance {
     /// For its table.
-    pub(crate) budget: Budget,
+    pub budget: Budget,
     /// Where the rest of the table goes.
-    pub(crate) folder: Folder,
+    pub folder: Folder,
     /// How many threads the other party is told of.
-    pub(crate) threads: usize,
+    pub threads: usize,
     /// Bytes for what runs in one run, if the user has said how many there are in all.
-    pub(crate) of_one_run: Option<u64>,
+    pub of_one_run: Option<u64>,
 }
 
-/// What the command line says of it.
-#[derive(Clone, Copy)]
-pub(crate) enum Said {
+/// What was said of it.
+#[derive(Debug, Clone, Copy, Default)]
+pub enum Said {
     /// This much memory for everything.
     Memory(u64),
     /// This much for the table, and threads as they are: for tests.
     Budget(u64),
     /// Nothing: half of what the machine has left.
+    #[default]
     Nothing,
 }
 
@@ -61,12 +66,8 @@ impl Allowance {
     /// That of a party with this number of threads.
     ///
     /// # Errors
-    /// [`Failure::Usage`] if too little memory is allowed.
-    pub(crate) fn new(
-        said: Said,
-        folder: Option<PathBuf>,
-        threads: usize,
-    ) -> Result<Self, Failure> {
+    /// [`Error::TooLittleMemory`] if too little memory is allowed.
+    pub fn new(said: Said, folder: Option<PathBuf>, threads: usize) -> Result<Self, Error> {
         let (bytes, threads) = match said {
             Said::Memory(bytes) => share_out(bytes, threads).ok_or_else(|| too_little(bytes))?,
             Said::Budget(bytes) => (bytes, threads),
@@ -87,12 +88,9 @@ impl Allowance {
     }
 }
 
-fn too_little(bytes: u64) -> Failure {
-    Failure::Usage(format!(
-        "--memory {} is too little: {} is the least that a large join works with",
-        humanize::bytes(bytes),
-        humanize::bytes(least()),
-    ))
+fn too_little(allowed: u64) -> Error {
+    let least = least();
+    Error::TooLittleMemory { allowed, least }
 }
 
 /// The least memory that can be allowed.
@@ -100,8 +98,8 @@ fn least() -> u64 {
     FIXED + PER_STREAM + LEAST_TABLE
 }
 
-/// The budget, and how many threads the other party is told of: as many as there are, unless their streams would take
-/// too much. `None` if it is too little for one stream.
+/// The budget, and how many threads the other party is told of: as many as there are, unless their
+/// streams would take too much. `None` if it is too little for one stream.
 fn share_out(bytes: u64, threads: usize) -> Option<(u64, usize)> {
     let room = bytes.checked_sub(FIXED)?;
     let mut told = (1..=threads.max(1)).rev();
@@ -111,14 +109,15 @@ fn share_out(bytes: u64, threads: usize) -> Option<(u64, usize)> {
     })
 }
 
-/// What the parts take that run at the same time, if each party tells the other this number of threads.
+/// What the parts take that run at the same time, if each party tells the other this number of
+/// threads.
 fn of_streams(told: usize) -> u64 {
     parts::streams(usize::MAX, [told; 2]) as u64 * PER_STREAM
 }
 
-/// What protocols have of this much memory, where all of either party's table takes so many bytes. `told` is the
-/// [number of threads](Allowance::threads) that each party tells the other.
-pub(crate) fn of_protocols(bytes: u64, tables: [u64; 2], told: usize) -> Memory {
+/// What protocols have of this much memory, where all of either party's table takes so many bytes.
+/// `told` is the [number of threads](Allowance::threads) that each party tells the other.
+pub fn of_protocols(bytes: u64, tables: [u64; 2], told: usize) -> Memory {
     Memory {
         at_once_bytes: tables.map(|table| bytes.saturating_sub(FIXED + table)),
         in_parts_bytes: of_streams(told),
@@ -158,10 +157,12 @@ mod tests {
     #[test]
     fn too_little_is_refused_with_the_least_that_works() {
         let refused = Allowance::new(Said::Memory(300_000_000), None, 2);
-        let said = refused.err().map(|failure| failure.to_string());
+        let said = refused.err().map(|error| error.to_string());
         assert_eq!(
             said.as_deref(),
-            Some("--memory 300 MB is too little: 330 MB is the least that a large join works with")
+            Some(
+                "300 MB of memory is too little: 330 MB is the least that a large join works with"
+            )
         );
         assert!(Allowance::new(Said::Nothing, None, 2).is_ok());
     }

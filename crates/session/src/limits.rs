@@ -6,27 +6,30 @@ use psijoin::{Columns, OutputKind, Plan, Role, auto, parts};
 use psijoin_forecast::Calibration;
 use psijoin_table::given::PayloadLayout;
 
-use crate::{allowance::PER_STREAM, exit::Failure, humanize, memory};
+use crate::{Error, allowance::PER_STREAM, error::TooMuchGiven, event::Warning, memory};
 
-/// Memory that a run takes for each key of the larger set, beyond [`SET_UP_BYTES`], by the protocols that `auto` takes:
-/// measured were 93 to 140 bytes for rows, and 170 for counts (docs/scale.md).
+/// Memory that a run takes for each key of the larger set, beyond [`SET_UP_BYTES`], by the
+/// protocols that `auto` takes: measured were 93 to 140 bytes for rows, and 170 for counts
+/// (docs/scale.md).
 const BYTES_PER_KEY: u64 = 256;
 
 /// And whatever the sizes are.
 const SET_UP_BYTES: u64 = 128_000_000;
 
-/// Of what the other party gives, what is in memory at once is there twice: as it arrives, and as it is kept.
+/// Of what the other party gives, what is in memory at once is there twice: as it arrives, and as
+/// it is kept.
 const COPIES: u64 = 2;
 
 /// A receiver's set this many times as large as the sender's is worth a warning.
 const CURIOUS: u64 = 20;
 
 /// The most keys that the other party may have.
-#[derive(Debug, Clone, Copy)]
-pub(crate) enum MaxPeerKeys {
+#[derive(Debug, Clone, Copy, Default)]
+pub enum MaxPeerKeys {
     /// As the user said.
     Said(u64),
     /// As many as there is memory for.
+    #[default]
     ByMemory,
 }
 
@@ -34,25 +37,26 @@ impl MaxPeerKeys {
     /// Checks what the other party said, as soon as it has.
     ///
     /// # Errors
-    /// [`Failure::TooManyPeerKeys`].
-    pub(crate) fn check(self, theirs: u64) -> Result<(), Failure> {
+    /// [`Error::TooManyPeerKeys`].
+    pub(crate) fn check(self, theirs: u64) -> Result<(), Error> {
         match self {
-            Self::Said(most) if theirs > most => Err(Failure::TooManyPeerKeys { theirs, most }),
+            Self::Said(most) if theirs > most => Err(Error::TooManyPeerKeys { theirs, most }),
             _ => Ok(()),
         }
     }
 
-    /// Checks that a party in this role has memory for what follows from what the other one said. A set that is no larger
-    /// than its own is never refused for its size. `allowed` is what the user has said, and else the machine is asked.
+    /// Checks that a party in this role has memory for what follows from what the other one said. A
+    /// set that is no larger than its own is never refused for its size. `allowed` is what the user
+    /// has said, and else the machine is asked.
     ///
     /// # Errors
-    /// [`Failure::NoRoomForPeerKeys`].
+    /// [`Error::NoRoomForPeerKeys`].
     pub(crate) fn check_memory(
         self,
         role: Role,
         plan: &Plan,
         allowed: Option<u64>,
-    ) -> Result<(), Failure> {
+    ) -> Result<(), Error> {
         let sizes = plan.request().sizes;
         let (own, theirs) = (role.items(sizes), role.other().items(sizes));
         if plan.request().is_decided() {
@@ -64,7 +68,7 @@ impl MaxPeerKeys {
             return Ok(());
         }
         match allowed.or_else(memory::available_bytes) {
-            Some(room) if needed > room => Err(Failure::NoRoomForPeerKeys {
+            Some(room) if needed > room => Err(Error::NoRoomForPeerKeys {
                 theirs,
                 needed,
                 room,
@@ -74,9 +78,9 @@ impl MaxPeerKeys {
     }
 }
 
-/// About how many bytes a party needs beyond its table that grow with the other party's set. In parts, a run takes
-/// the memory of its parts whatever the sizes are, but shares of all items are kept until the end. Batch by batch, it takes that of a
-/// batch.
+/// About how many bytes a party needs beyond its table that grow with the other party's set. In
+/// parts, a run takes the memory of its parts whatever the sizes are, but shares of all items are
+/// kept until the end. Batch by batch, it takes that of a batch.
 fn needed(role: Role, plan: &Plan) -> u64 {
     let request = plan.request();
     let shares = match request.output {
@@ -129,17 +133,18 @@ fn payloads_of_one_run(role: Role, plan: &Plan) -> u64 {
     bytes(role, role.items(request.sizes)).saturating_add(gets.saturating_mul(COPIES))
 }
 
-/// Checks that a party in this role, with so many rows, has room for the payloads of this layout that it is in for at once: all in
-/// one run, those of a part, or of the rows that are written at once.
+/// Checks that a party in this role, with so many rows, has room for the payloads of this layout
+/// that it is in for at once: all in one run, those of a part, or of the rows that are written at
+/// once.
 ///
 /// # Errors
-/// [`Failure::TooMuchGiven`].
+/// [`Error::TooMuchGiven`].
 pub(crate) fn check_given(
     role: Role,
     plan: &Plan,
     layout: &PayloadLayout,
     rows: u64,
-) -> Result<(), Failure> {
+) -> Result<(), Error> {
     let keys = match plan.parts() {
         None => plan.request().sizes.smaller(),
         Some(parts) => {
@@ -151,30 +156,21 @@ pub(crate) fn check_given(
     let bytes = keys.saturating_mul(layout.payload_bytes() as u64);
     let needed = bytes.saturating_mul(COPIES);
     match needed > PER_STREAM {
-        true => Err(Failure::TooMuchGiven(format!(
-            "{} for each key ({} of {}), which is {} in memory at once here, and there is room for {}",
-            humanize::bytes(layout.payload_bytes() as u64),
-            humanize::counted(layout.most_rows().into(), "row"),
-            humanize::counted(layout.row_bytes() as u64, "byte"),
-            humanize::bytes(needed),
-            humanize::bytes(PER_STREAM),
-        ))),
+        true => Err(Error::TooMuchGiven(TooMuchGiven::Memory {
+            rows: layout.most_rows(),
+            row_bytes: layout.row_bytes(),
+            payload_bytes: layout.payload_bytes(),
+            needed,
+            room: PER_STREAM,
+        })),
         false => Ok(()),
     }
 }
 
 /// What a party in this role should think about, given the sizes of both sets.
-pub(crate) fn warning(role: Role, own: u64, theirs: u64) -> Option<String> {
+pub(crate) fn warning(role: Role, own: u64, theirs: u64) -> Option<Warning<'static>> {
     let is_curious = role == Role::Sender && own > 0 && theirs / own >= CURIOUS;
-    is_curious.then(|| {
-        format!(
-            "the receiver has {} keys, {} times as many as you: a receiver that puts in every \
-             key it can think of (all telephone numbers, say) learns which of them you have. \
-             --max-peer-keys N refuses larger sets.",
-            humanize::count(theirs),
-            humanize::count(theirs / own),
-        )
-    })
+    is_curious.then_some(Warning::Curious { theirs, own })
 }
 
 #[cfg(test)]
@@ -182,14 +178,14 @@ mod tests {
     use psijoin::{Payloads, Request, Sizes, registry};
 
     use super::{MaxPeerKeys::ByMemory, *};
-    use crate::exit::Code;
+    use crate::ErrorKind;
 
     #[test]
     fn what_is_said_counts_and_else_the_memory() {
         let said = MaxPeerKeys::Said(100);
         assert!(said.check(100).is_ok());
         let refused = said.check(101).unwrap_err();
-        assert_eq!(refused.exit_code(), Code::Policy);
+        assert_eq!(refused.kind(), ErrorKind::Policy);
         assert!(MaxPeerKeys::ByMemory.check(u64::MAX).is_ok());
     }
 
@@ -215,7 +211,8 @@ mod tests {
         assert!(check(ByMemory, &planned([10, 1000], OutputKind::Count)));
     }
 
-    /// What the user allows counts, with all that a plan takes: the protocol, what goes with the keys, and shares.
+    /// What the user allows counts, with all that a plan takes: the protocol, what goes with the
+    /// keys, and shares.
     #[test]
     fn all_that_a_plan_takes_is_counted() {
         let taken = |protocol: &str, [senders, receivers]: [u64; 2], output: OutputKind| {
@@ -249,11 +246,11 @@ mod tests {
         let plan = psijoin::plan(registry::find("rr22-circuit").unwrap(), &request).unwrap();
         let check = |allowed| ByMemory.check_memory(Role::Sender, &plan, Some(allowed));
         assert!(check(counts).is_ok());
-        assert_eq!(check(counts - 1).unwrap_err().exit_code(), Code::Policy);
+        assert_eq!(check(counts - 1).unwrap_err().kind(), ErrorKind::Policy);
     }
 
-    /// The longest payloads travel in parts of any number of keys but the largest, and ranges of rows of any table but the
-    /// largest fit into memory.
+    /// The longest payloads travel in parts of any number of keys but the largest, and ranges of
+    /// rows of any table but the largest fit into memory.
     #[test]
     fn what_is_given_has_to_fit_part_by_part() {
         let numbers = [u16::MAX, 0].map(u16::to_le_bytes);
@@ -275,7 +272,7 @@ mod tests {
         assert!(check(1 << 20, 1 << 20).is_ok());
         for (items, rows) in [(1 << 27, 1 << 27), (20_000, u32::MAX.into())] {
             let refused = check(items, rows).unwrap_err();
-            assert_eq!(refused.exit_code(), Code::Policy);
+            assert_eq!(refused.kind(), ErrorKind::Policy);
             assert!(
                 refused.to_string().contains("65.5 kB for each key"),
                 "{refused}"

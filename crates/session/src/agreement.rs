@@ -10,32 +10,35 @@ use psijoin_record::Document;
 use psijoin_table::SPELLING_VERSION;
 use psijoin_transport::Connection;
 
-use super::{Given, Mode, Party, Table, key_facts::KeyFacts};
 use crate::{
+    Error,
     columns::{AgreedColumns, OwnColumns},
-    exit::Failure,
-    humanize,
+    event::{Event, Warning, Work, waiting},
+    giving::Given,
     job::Job,
+    key_facts::KeyFacts,
     limits,
+    party::{Mode, Party},
     requested_output::RequestedOutput,
     settings::{
         ALIGNED, KEY_COLUMNS, PROTOCOL, PROTOCOL_VERSION, SPELLING, STATISTICAL_SECURITY, TERMS,
     },
+    table::Table,
 };
 
 /// What both parties agreed on.
 pub(crate) struct Agreement {
     pub(crate) plan: Plan,
     /// With how many threads each side computes.
-    pub(super) threads: [usize; 2],
+    pub(crate) threads: [usize; 2],
     pub(crate) columns: AgreedColumns,
     /// The columns that are given.
     pub(crate) given: Given,
     /// Fresh for each meeting.
     pub(crate) joint_seed: JointSeed,
     /// What the record will say, if one is to be signed.
-    pub(super) document: Option<Document>,
-    pub(super) peer_only_checks: bool,
+    pub(crate) document: Option<Document>,
+    pub(crate) peer_only_checks: bool,
     /// Whether a job goes on that was begun before.
     pub(crate) goes_on: bool,
 }
@@ -52,9 +55,18 @@ fn threads(peer: &Hello) -> usize {
     told.unwrap_or(1)
 }
 
+/// The name of a session, which is the same for both parties, and says nothing.
+fn session_name(joint_seed: &JointSeed) -> String {
+    let name = psijoin::share_file::session(joint_seed);
+    name[..16]
+        .iter()
+        .map(|byte| format!("{byte:02x}"))
+        .collect()
+}
+
 impl Agreement {
     /// What is still to run, if this was done before.
-    pub(super) fn remaining<'a>(&'a self, ledger: Option<&dyn Ledger>) -> Remaining<'a> {
+    pub(crate) fn remaining<'a>(&'a self, ledger: Option<&dyn Ledger>) -> Remaining<'a> {
         match ledger {
             None => Remaining::all(&self.plan),
             Some(ledger) => Remaining::after(&self.plan, ledger),
@@ -98,19 +110,9 @@ impl Party<'_> {
         self.question.settings(hello).measured(measured)
     }
 
-    /// Says what may keep keys from matching. The failure is for `--strict`.
-    pub(super) fn warn_of(&self, warnings: Vec<String>, failure: Failure) -> Result<(), Failure> {
-        let is_failure = self.consent.strict && !warnings.is_empty();
-        warnings.into_iter().for_each(|warning| self.warn(warning));
-        match is_failure {
-            true => Err(failure),
-            false => Ok(()),
-        }
-    }
-
     /// Checks that everything that the other party must know can be sent, as far as it is known
     /// without the table.
-    pub(super) fn check_hello(&self) -> Result<(), Failure> {
+    pub(crate) fn check_hello(&self) -> Result<(), Error> {
         let texts = self.key.meanings_of_text();
         let facts = KeyFacts::new(self.key.columns(), &texts);
         let measured = Measured::default()
@@ -121,13 +123,13 @@ impl Party<'_> {
 
     /// Makes sure that both parties were set up alike, and derives what follows from their
     /// sizes and columns.
-    pub(super) fn agree(
+    pub(crate) fn agree(
         &mut self,
         (connection, channel): (&Connection, &mut Channel),
         own: &OwnColumns,
         table: &Table,
         job: Option<&Job>,
-    ) -> Result<Agreement, Failure> {
+    ) -> Result<Agreement, Error> {
         if let Some(repeated) = self.aligned {
             table.check_alignable(repeated)?;
         }
@@ -139,16 +141,13 @@ impl Party<'_> {
             Some(job) => job.tell(hello),
             None => hello,
         };
-        let pending = self.console.during(
-            "waiting for the other party to read its table",
-            || (0, 0),
-            || handshake::begin(channel, hello),
-        )?;
+        let begin = || handshake::begin(channel, hello);
+        let pending = waiting(self.watcher, Work::WaitingForTable, begin)?;
         // A user that has to change a setting should know at once what else there is to change.
         let differences = facts.differences(pending.peer());
         if let Err(mismatch) = pending.compare() {
             let differences = differences.into_iter().flatten();
-            differences.for_each(|difference| self.warn(difference));
+            differences.for_each(|difference| self.warn(Warning::UnlikeKeys(difference)));
             return Err(mismatch.into());
         }
         let theirs = pending.peer().set_size();
@@ -160,11 +159,12 @@ impl Party<'_> {
             Role::Sender => (items, theirs),
             Role::Receiver => (theirs, items),
         };
-        self.warn_of(differences?, Failure::UnlikeKeys)?;
+        let differences = differences?.into_iter().map(Warning::UnlikeKeys);
+        self.warn_of(differences, Error::UnlikeKeys)?;
         let columns = own.agree(numbers, pending.peer())?;
         self.consent_to(&columns)?;
-        if let Some(warning) = self.warning_of_sums(&columns) {
-            self.warn(warning);
+        if self.gives_sums_over_few(&columns) {
+            self.warn(Warning::SumOverFew);
         }
         self.question.check(self.protocol, columns.counts())?;
         let goes_on = job.map_or(Ok(false), |job| job.goes_on(pending.peer()))?;
@@ -193,17 +193,14 @@ impl Party<'_> {
         agreed.extend(given.all().map(|(_, layout)| layout.to_bytes()));
         let agreed: Vec<&[u8]> = agreed.iter().map(Vec::as_slice).collect();
         let joint_seed = pending.confirm(channel, &agreed)?;
-        let session = self.record.session(&joint_seed);
+        let session = session_name(&joint_seed);
+        self.watcher.hear(Event::Agreed {
+            session: &session,
+            plan: &plan,
+        });
         if let Some(document) = &mut document {
             document.session = session;
         }
-        self.console.say(format_args!(
-            "{}: {} of the sender, {} of the receiver, {} to move",
-            plan.info().name,
-            humanize::counted(senders, "key"),
-            humanize::counted(receivers, "key"),
-            humanize::bytes(plan.cost().total.total_bytes()),
-        ));
         Ok(Agreement {
             plan,
             threads,
@@ -217,7 +214,7 @@ impl Party<'_> {
     }
 
     /// The plan of a request, which is that of a job that goes on.
-    fn plan(&self, job: Option<&Job>, request: &Request) -> Result<Plan, Failure> {
+    fn plan(&self, job: Option<&Job>, request: &Request) -> Result<Plan, Error> {
         let protocol = job.map_or(Ok(self.protocol), Job::protocol)?;
         let plan = match self.parts {
             None => psijoin::plan(protocol, request)?,
@@ -228,7 +225,7 @@ impl Party<'_> {
     }
 
     /// What both parties agreed on when a job was begun.
-    pub(super) fn recall(&self, job: &Job) -> Result<Agreement, Failure> {
+    pub(crate) fn recall(&self, job: &Job) -> Result<Agreement, Error> {
         let [senders, receivers] = job.items();
         let columns = AgreedColumns::recalled(&self.question.asked, &job.numbers()?)?;
         let given = job.given()?;
@@ -249,20 +246,16 @@ impl Party<'_> {
         })
     }
 
-    /// What a sender should think about whose column is added up over however few keys.
-    fn warning_of_sums(&self, columns: &AgreedColumns) -> Option<String> {
+    /// Whether this party is a sender whose column is added up over however few keys.
+    fn gives_sums_over_few(&self, columns: &AgreedColumns) -> bool {
         let adds_up = matches!(self.question.asked, RequestedOutput::Sum(_))
             && (columns.0.iter()).any(|column| column.holder == Role::Sender);
-        (self.role == Role::Sender && adds_up && self.question.min_intersection == 0).then(|| {
-            "without --min-intersection the receiver gets the sum over however few keys are shared, and over one key it is \
-             that key's number: --min-intersection K on both sides withholds the sum of fewer than K keys."
-                .to_owned()
-        })
+        self.role == Role::Sender && adds_up && self.question.min_intersection == 0
     }
 
     /// Refuses, as a sender, sums from which the receiver could read keys, unless the user allows
     /// them.
-    fn consent_to(&self, columns: &AgreedColumns) -> Result<(), Failure> {
+    fn consent_to(&self, columns: &AgreedColumns) -> Result<(), Error> {
         let of_receiver = columns
             .0
             .iter()
@@ -271,7 +264,7 @@ impl Party<'_> {
             (RequestedOutput::Sum(_), Role::Sender, Some(column))
                 if !self.consent.receiver_sums =>
             {
-                Err(Failure::ReceiverSums(column.name.name.clone()))
+                Err(Error::ReceiverSums(column.name.name.clone()))
             }
             _ => Ok(()),
         }

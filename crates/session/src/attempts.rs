@@ -8,11 +8,17 @@ use std::{
 use psijoin_channel::{count::Snapshot, memory};
 use psijoin_job::Ended;
 
-use super::{Computed, Ready, Run, Table, Task};
-use crate::{exit::Failure, job::Job, phases::Phases};
+use crate::{
+    Error,
+    event::{Event, Warning},
+    job::Job,
+    party::{Computed, Ready, Run, Task},
+    phases::Phases,
+    table::Table,
+};
 
 /// How long lost connections are made again while nothing comes further.
-pub(super) struct Patience {
+pub(crate) struct Patience {
     wait: Duration,
     lost: Option<Instant>,
     /// How many steps were done then.
@@ -20,7 +26,7 @@ pub(super) struct Patience {
 }
 
 impl Patience {
-    pub(super) fn new(wait: Duration) -> Self {
+    pub(crate) fn new(wait: Duration) -> Self {
         Self {
             wait,
             lost: None,
@@ -40,19 +46,19 @@ impl Patience {
 
 impl Ready<'_> {
     /// The party's table, which is read unless an earlier attempt did.
-    pub(super) fn table<'t>(
+    pub(crate) fn table<'t>(
         &mut self,
         table: &'t mut Option<Table>,
-    ) -> Result<&'t mut Table, Failure> {
+    ) -> Result<&'t mut Table, Error> {
         if table.is_none() {
             *table = Some(self.party.read_table(&self.own, self.job.as_mut())?);
         }
         Ok(table.as_mut().expect("it was read"))
     }
 
-    /// Whether this party has all that it needs for its result, and the other one does not need it any more. A party that
-    /// only helps has no result.
-    pub(super) fn needs_nobody(&self) -> bool {
+    /// Whether this party has all that it needs for its result, and the other one does not need it
+    /// any more. A party that only helps has no result.
+    pub(crate) fn needs_nobody(&self) -> bool {
         let recording = &self.party.recording;
         let has_all = |job: &&Job| job.has_all() && (recording.is_none() || job.is_signed());
         let Some(job) = self.job.as_ref().filter(has_all) else {
@@ -66,14 +72,12 @@ impl Ready<'_> {
     }
 
     /// What this party has when all that it needs was done before. Nothing is said.
-    pub(super) fn recall(&mut self, table: &mut Option<Table>) -> Result<Computed, Failure> {
+    pub(crate) fn recall(&mut self, table: &mut Option<Table>) -> Result<Computed, Error> {
         let phases = Phases::default();
         phases.begin("reading the table");
         let table = self.table(table)?;
         let (party, job) = (&mut self.party, self.job.as_mut().expect("a job"));
-        party.console.say(format_args!(
-            "everything was done before: the other party is not needed any more"
-        ));
+        party.watcher.hear(Event::AllDoneBefore);
         let agreement = party.recall(job)?;
         party.write_with(&agreement.given)?;
         let joint_seed = agreement.joint_seed;
@@ -99,10 +103,10 @@ impl Ready<'_> {
     }
 
     /// What to say of a job that is over: that it is, if it was about this table.
-    pub(super) fn over(&mut self, ended: Ended, table: &mut Option<Table>) -> Failure {
+    pub(crate) fn over(&mut self, ended: Ended, table: &mut Option<Table>) -> Error {
         match self.is_of_this_table(table) {
-            Err(failure) => failure,
-            Ok(folder) => Failure::JobIsOver {
+            Err(error) => error,
+            Ok(folder) => Error::JobIsOver {
                 folder,
                 too_few: (ended == Ended::TooFew).then_some(self.party.question.min_intersection),
             },
@@ -110,7 +114,7 @@ impl Ready<'_> {
     }
 
     /// Checks that a job that is over was about this table, and what is given of it.
-    fn is_of_this_table(&mut self, table: &mut Option<Table>) -> Result<PathBuf, Failure> {
+    fn is_of_this_table(&mut self, table: &mut Option<Table>) -> Result<PathBuf, Error> {
         let table = self.table(table)?;
         let (party, job) = (&mut self.party, self.job.as_mut().expect("a job"));
         let given = job.given()?;
@@ -118,30 +122,27 @@ impl Ready<'_> {
         Ok(job.path().to_owned())
     }
 
-    /// Whether to meet again after this failure: the connection was lost, and a job goes on.
-    pub(super) fn tries_again(&self, failure: &Failure, patience: &mut Patience) -> bool {
+    /// Whether to meet again after this error: the connection was lost, and a job goes on.
+    pub(crate) fn tries_again(&self, error: &Error, patience: &mut Patience) -> bool {
         let Some(job) = &self.job else {
             return false;
         };
-        let again = failure.is_lost_connection() && patience.lasts(job.done());
+        let again = error.is_lost_connection() && patience.lasts(job.done());
         if again {
-            let console = self.party.console;
-            console.warn(format_args!(
-                "{failure}: meeting again, to go on with the job"
-            ));
+            self.party.warn(Warning::MeetsAgain(error));
         }
         again
     }
 
     /// What it means that the other party was not met.
-    pub(super) fn unmet(&self, failure: Failure) -> Failure {
-        let Some(job) = self.job.as_ref().filter(|_| failure.may_pass()) else {
-            return failure;
+    pub(crate) fn unmet(&self, error: Error) -> Error {
+        let Some(job) = self.job.as_ref().filter(|_| error.may_pass()) else {
+            return error;
         };
         match (&self.party.task, self.party.question.is_for_both()) {
-            (Task::Help, _) if job.done() > 0 => Failure::Unconfirmed(Box::new(failure)),
-            (_, true) if job.has_all() => Failure::UnconfirmedResult(Box::new(failure)),
-            _ => failure,
+            (Task::Help, _) if job.done() > 0 => Error::Unconfirmed(Box::new(error)),
+            (_, true) if job.has_all() => Error::UnconfirmedResult(Box::new(error)),
+            _ => error,
         }
     }
 }

@@ -7,11 +7,11 @@ use std::collections::{BTreeMap, BTreeSet};
 
 use psijoin::{self as psi, Role, share_file};
 use psijoin_handshake::Hello;
-use psijoin_printable::Quoted;
 use psijoin_table::{self as table, Decimal, MAX_SCALE, Numbers, Source};
 
 use crate::{
-    exit::Failure,
+    Error,
+    error::ColumnsFault,
     requested_output::{ColumnName, RequestedOutput},
 };
 
@@ -88,13 +88,13 @@ impl OwnColumns {
     /// What both parties derive from the facts of both.
     ///
     /// # Errors
-    /// [`Failure::Usage`] if both tables have a column that was named without its holder, or none
+    /// [`Error::Columns`] if both tables have a column that was named without its holder, or none
     /// has it, or it was named in two ways. If what the peer told makes no sense.
     pub(crate) fn agree(
         &self,
         numbers: &[Numbers],
         theirs: &Hello,
-    ) -> Result<AgreedColumns, Failure> {
+    ) -> Result<AgreedColumns, Error> {
         let scales = self.scales(numbers).into_iter().enumerate();
         let columns = self.names.iter().zip(scales).map(|(name, (index, own))| {
             let other = theirs.told(&fact(index)).map(scale).transpose()?;
@@ -108,10 +108,11 @@ impl OwnColumns {
         let mut known = BTreeSet::new();
         for AgreedColumn { name, holder, .. } in &columns {
             if !known.insert((holder.to_string(), &name.name)) {
-                return Err(Failure::Usage(format!(
-                    "the {holder}'s column {} is asked for twice",
-                    Quoted(&name.name)
-                )));
+                return Err(ColumnsFault::Twice {
+                    holder: *holder,
+                    name: name.name.clone(),
+                }
+                .into());
             }
         }
         Ok(AgreedColumns(columns))
@@ -124,7 +125,7 @@ fn fact(index: usize) -> String {
 }
 
 /// The number of decimals that the other party told.
-fn scale(told: &str) -> Result<u32, Failure> {
+fn scale(told: &str) -> Result<u32, Error> {
     match told.parse() {
         Ok(scale @ 0..=MAX_SCALE) => Ok(scale),
         _ => Err(broken(
@@ -133,7 +134,7 @@ fn scale(told: &str) -> Result<u32, Failure> {
     }
 }
 
-fn broken(what: &'static str) -> Failure {
+fn broken(what: &'static str) -> Error {
     psijoin_handshake::Error::Malformed(what).into()
 }
 
@@ -142,7 +143,7 @@ fn settle(
     column: &ColumnName,
     sender: Option<u32>,
     receiver: Option<u32>,
-) -> Result<AgreedColumn, Failure> {
+) -> Result<AgreedColumn, Error> {
     let name = &column.name;
     let (holder, scale) = match (column.holder, sender, receiver) {
         (Some(Role::Sender), Some(scale), _) | (None, Some(scale), None) => (Role::Sender, scale),
@@ -150,16 +151,10 @@ fn settle(
             (Role::Receiver, scale)
         }
         (None, Some(_), Some(_)) => {
-            return Err(Failure::Usage(format!(
-                "both tables have a column {}: say sender.COLUMN or receiver.COLUMN for it on both sides",
-                Quoted(name)
-            )));
+            return Err(ColumnsFault::OfBoth(name.clone()).into());
         }
         (None, None, None) => {
-            return Err(Failure::Usage(format!(
-                "neither table has a column {}",
-                Quoted(name)
-            )));
+            return Err(ColumnsFault::OfNeither(name.clone()).into());
         }
         // This party would have missed its own column before.
         (Some(_), ..) => return Err(broken("it did not name a column that is to be its own")),
@@ -173,22 +168,22 @@ fn settle(
 
 /// A column of numbers that both parties know about.
 #[derive(Debug, Clone, PartialEq, Eq)]
-pub(crate) struct AgreedColumn {
+pub struct AgreedColumn {
     /// As it was asked for.
-    pub(crate) name: ColumnName,
+    pub name: ColumnName,
     /// Whose it is.
-    pub(crate) holder: Role,
+    pub holder: Role,
     /// How many decimals its numbers have.
-    pub(crate) scale: u32,
+    pub scale: u32,
 }
 
 /// The columns that were asked for, in that order.
 #[derive(Debug, Clone, PartialEq, Eq)]
-pub(crate) struct AgreedColumns(pub(crate) Vec<AgreedColumn>);
+pub struct AgreedColumns(pub Vec<AgreedColumn>);
 
 impl AgreedColumns {
     /// How many of them each party has.
-    pub(crate) fn counts(&self) -> psi::Columns {
+    pub fn counts(&self) -> psi::Columns {
         let of = |role| self.0.iter().filter(|column| column.holder == role).count();
         psi::Columns {
             sender: of(Role::Sender),
@@ -220,11 +215,11 @@ impl AgreedColumns {
     ///
     /// # Errors
     /// If it was kept for other columns.
-    pub(crate) fn recalled(asked: &RequestedOutput, kept: &[String]) -> Result<Self, Failure> {
+    pub(crate) fn recalled(asked: &RequestedOutput, kept: &[String]) -> Result<Self, Error> {
         let unfit = || broken("the columns that the job has kept are others");
         let recalled = |(name, kept): (&ColumnName, &String)| {
             let (holder, scale) = kept.split_once(' ').ok_or_else(unfit)?;
-            Ok::<_, Failure>(AgreedColumn {
+            Ok::<_, Error>(AgreedColumn {
                 name: name.clone(),
                 holder: [Role::Sender, Role::Receiver]
                     .into_iter()
@@ -276,9 +271,11 @@ impl AgreedColumns {
 
 /// What the numbers of a column add up to.
 #[derive(Debug, Clone, PartialEq, Eq)]
-pub(crate) struct Sum {
-    pub(crate) column: AgreedColumn,
-    pub(crate) value: Decimal,
+pub struct Sum {
+    /// The column.
+    pub column: AgreedColumn,
+    /// The sum.
+    pub value: Decimal,
 }
 
 #[cfg(test)]
@@ -287,7 +284,7 @@ mod tests {
     use psijoin_table::{KeySpec, KeyTable};
 
     use super::*;
-    use crate::exit::Code;
+    use crate::ErrorKind;
 
     /// A party whose table has these columns of numbers, with their decimals.
     struct Party {
@@ -322,7 +319,7 @@ mod tests {
             self.own.tell(hello, &self.numbers)
         }
 
-        fn agree(&self, theirs: &Hello) -> Result<AgreedColumns, Failure> {
+        fn agree(&self, theirs: &Hello) -> Result<AgreedColumns, Error> {
             self.own.agree(&self.numbers, theirs)
         }
     }
@@ -332,7 +329,7 @@ mod tests {
         asked: &str,
         senders: &[(&str, usize)],
         receivers: &[(&str, usize)],
-    ) -> [Result<AgreedColumns, Failure>; 2] {
+    ) -> [Result<AgreedColumns, Error>; 2] {
         let sender = Party::new(Role::Sender, asked, senders);
         let receiver = Party::new(Role::Receiver, asked, receivers);
         [
@@ -391,7 +388,7 @@ mod tests {
         ] {
             for failure in results.map(Result::unwrap_err) {
                 assert!(failure.to_string().contains(text), "{failure}");
-                assert_eq!(failure.exit_code(), Code::Usage);
+                assert_eq!(failure.kind(), ErrorKind::Usage);
             }
         }
     }
@@ -402,12 +399,12 @@ mod tests {
         let hello = || Hello::new(handshake::Role::Sender, 1);
         for scale in ["19", "-1", "x", "", "99999999999999999999"] {
             let failure = receiver.agree(&hello().fact(fact(0), scale)).unwrap_err();
-            assert_eq!(failure.exit_code(), Code::Peer, "{scale}");
+            assert_eq!(failure.kind(), ErrorKind::Peer, "{scale}");
         }
         let failure = receiver.agree(&hello()).unwrap_err();
         assert!(matches!(
             failure,
-            Failure::Handshake(handshake::Error::Malformed(_))
+            Error::Handshake(handshake::Error::Malformed(_))
         ));
     }
 }

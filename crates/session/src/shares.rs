@@ -6,8 +6,8 @@ use psijoin::{
 };
 use psijoin_table::atomic_file::AtomicFile;
 
-use super::table::RowOf;
-use crate::{exit::Failure, guard};
+use crate::table::RowOf;
+use crate::{Error, Watcher, event::Event};
 
 /// What is kept with the shares of a run.
 pub(super) struct Kept<'a> {
@@ -20,7 +20,12 @@ pub(super) struct Kept<'a> {
 
 impl Kept<'_> {
     /// Writes the file.
-    pub(super) fn write(self, shares: Shares, whole: &AtomicFile) -> Result<(), Failure> {
+    pub(super) fn write(
+        self,
+        shares: Shares,
+        whole: &AtomicFile,
+        watcher: &dyn Watcher,
+    ) -> Result<(), Error> {
         let rows = self.row_of.map(|row_of| {
             let places = shares.items().into_iter().flatten();
             places
@@ -34,14 +39,14 @@ impl Kept<'_> {
             shares,
             rows,
         };
-        let cannot = |source| Failure::Shares {
+        let cannot = |source| Error::Shares {
             path: whole.path().to_owned(),
             source,
         };
         let staged = whole
             .stage(|output| content.write(output))
             .map_err(cannot)?;
-        guard::lift_deadline();
+        watcher.hear(Event::HandsOut);
         staged.commit().map_err(cannot)
     }
 }

@@ -1,4 +1,4 @@
-//! What both parties ask for with `--output-kind`.
+//! The kinds of output that both parties can ask for.
 
 use std::{fmt, str::FromStr};
 
@@ -12,18 +12,24 @@ use crate::names;
 const MAX_COLUMNS: usize = MAX_ENTRIES / 2;
 
 /// A kind of output. Its text is the same on both sides.
-#[derive(Debug, Clone, PartialEq, Eq)]
-pub(crate) enum RequestedOutput {
+#[derive(Debug, Clone, Default, PartialEq, Eq)]
+pub enum RequestedOutput {
+    /// Which rows are shared.
+    #[default]
     Rows,
+    /// How many keys are.
     Count,
+    /// Whether at least this many are.
     Threshold(u64),
+    /// What columns add up to over them.
     Sum(Vec<ColumnName>),
+    /// Shares of which keys are shared, and of their numbers, for each party.
     Shares(Vec<ColumnName>),
 }
 
 impl RequestedOutput {
     /// The columns of numbers that it names.
-    pub(crate) fn columns(&self) -> &[ColumnName] {
+    pub fn columns(&self) -> &[ColumnName] {
         match self {
             Self::Rows | Self::Count | Self::Threshold(_) => &[],
             Self::Sum(columns) | Self::Shares(columns) => columns,
@@ -31,7 +37,7 @@ impl RequestedOutput {
     }
 
     /// How many columns the request assigns to each party by name.
-    pub(crate) fn holders(&self) -> Columns {
+    pub fn holders(&self) -> Columns {
         let of = |role| {
             let columns = self.columns().iter();
             columns.filter(|column| column.holder == Some(role)).count()
@@ -43,13 +49,23 @@ impl RequestedOutput {
     }
 
     /// What the protocol is to compute if each party has this many of the columns.
-    pub(crate) fn output_kind(&self, columns: Columns) -> OutputKind {
+    pub fn output_kind(&self, columns: Columns) -> OutputKind {
         match *self {
             Self::Rows => OutputKind::Rows,
             Self::Count => OutputKind::Count,
             Self::Threshold(least) => OutputKind::Threshold(least),
             Self::Sum(_) => OutputKind::Sums(columns),
             Self::Shares(_) => OutputKind::Shares(columns),
+        }
+    }
+}
+
+impl RequestedOutput {
+    /// Why it is not withheld if too few keys are shared, if it cannot be.
+    pub fn why_not_withheld(&self) -> &'static str {
+        match self {
+            Self::Shares(_) => "shares tell nothing that could be withheld",
+            _ => "a threshold is itself whether that many keys are shared",
         }
     }
 }
@@ -120,11 +136,11 @@ fn columns(text: &str) -> Result<Vec<ColumnName>, String> {
 /// A column of numbers as both sides name it: `sender.COLUMN`, `receiver.COLUMN`, or `COLUMN`
 /// for a column of whichever table has it.
 #[derive(Debug, Clone, PartialEq, Eq)]
-pub(crate) struct ColumnName {
+pub struct ColumnName {
     /// Whose it is, if that is said.
-    pub(crate) holder: Option<Role>,
+    pub holder: Option<Role>,
     /// What its holder's table calls it.
-    pub(crate) name: String,
+    pub name: String,
 }
 
 impl FromStr for ColumnName {

@@ -1,20 +1,26 @@
 //! Columns that one party gives, and the other takes: what both agree on before data moves.
 //!
-//! One offers columns; the other says which of them it takes; and the first, which reads its table once more if
-//! texts are among them, tells how they stand in payloads. So only what is taken is given, and both know its length. If both
-//! parties learn their rows, the receiver gives columns in the same way after the sender.
+//! One offers columns; the other says which of them it takes; and the first, which reads its table
+//! once more if texts are among them, tells how they stand in payloads. So only what is taken is
+//! given, and both know its length. If both parties learn their rows, the receiver gives columns in
+//! the same way after the sender.
+
+use std::str::FromStr;
 
 use psijoin::Role;
 use psijoin_channel::{Channel, MAX_MESSAGE_BYTES};
 use psijoin_handshake::Hello;
 use psijoin_table::given::{GivenColumns, GivenRows, PayloadLayout, RepeatedKeys};
 
-use super::{Party, Table, Task};
 use crate::{
-    exit::Failure,
-    humanize,
+    Error,
+    error::TooMuchGiven,
+    event::{Work, during, waiting},
     job::Job,
+    names,
+    party::{Party, Task},
     settings::{RECEIVERS_COLUMNS, SENDERS_COLUMNS},
+    table::Table,
 };
 
 /// What stands before the name of a taken column that the party's own table has, too.
@@ -22,13 +28,13 @@ const PREFIX: &str = "partner_";
 
 /// What a party gives, and what it takes.
 #[derive(Debug, Clone, Default)]
-pub(crate) struct Trade {
+pub struct Trade {
     /// Columns of its own.
-    pub(crate) gives: Option<Give>,
+    pub gives: Option<Give>,
     /// Columns of the other party.
-    pub(crate) takes: Option<Taken>,
+    pub takes: Option<Taken>,
     /// How much of them.
-    pub(crate) at_most: AtMost,
+    pub at_most: AtMost,
 }
 
 impl Trade {
@@ -42,14 +48,14 @@ impl Trade {
 
 /// What both agreed to give.
 #[derive(Debug, Clone, Default)]
-pub(crate) struct Given {
+pub struct Given {
     sender: Option<PayloadLayout>,
     receiver: Option<PayloadLayout>,
 }
 
 impl Given {
     /// How a party's columns stand in payloads, if it gives any.
-    pub(crate) fn by(&self, giver: Role) -> Option<&PayloadLayout> {
+    pub fn by(&self, giver: Role) -> Option<&PayloadLayout> {
         match giver {
             Role::Sender => self.sender.as_ref(),
             Role::Receiver => self.receiver.as_ref(),
@@ -68,7 +74,7 @@ impl Given {
     ///
     /// # Errors
     /// If that is nothing that this version keeps.
-    pub(crate) fn recalled([sender, receiver]: &[Vec<u8>; 2]) -> Result<Self, Failure> {
+    pub(crate) fn recalled([sender, receiver]: &[Vec<u8>; 2]) -> Result<Self, Error> {
         let layout = |kept: &[u8]| match kept {
             [] => Ok(None),
             kept => PayloadLayout::from_bytes(kept).map(Some),
@@ -85,7 +91,7 @@ impl Given {
     }
 
     /// All that is given, and by whom.
-    pub(crate) fn all(&self) -> impl Iterator<Item = (Role, &PayloadLayout)> {
+    pub fn all(&self) -> impl Iterator<Item = (Role, &PayloadLayout)> {
         GIVERS
             .into_iter()
             .filter_map(|giver| Some((giver, self.by(giver)?)))
@@ -97,53 +103,63 @@ const GIVERS: [Role; 2] = [Role::Sender, Role::Receiver];
 
 /// What a party gives.
 #[derive(Debug, Clone)]
-pub(crate) struct Give {
+pub struct Give {
     /// The columns that it offers.
-    pub(crate) columns: Vec<String>,
+    pub columns: Vec<String>,
     /// How many bytes a row may take, if that is said.
-    pub(crate) row_bytes: Option<usize>,
+    pub row_bytes: Option<usize>,
     /// What becomes of rows that have one key.
-    pub(crate) repeated: RepeatedKeys,
+    pub repeated: RepeatedKeys,
 }
 
 /// What a party takes.
 #[derive(Debug, Clone)]
-pub(crate) enum Taken {
+pub enum Taken {
     /// All that is offered.
     All,
     /// The columns of these names.
     Named(Vec<String>),
 }
 
+impl FromStr for Taken {
+    type Err = String;
+
+    /// Reads `all`, or a list of [names].
+    fn from_str(text: &str) -> Result<Self, String> {
+        match text {
+            "all" => Ok(Self::All),
+            names => names::parse(names).map(Self::Named),
+        }
+    }
+}
+
 /// How much a party takes for each key.
 #[derive(Debug, Clone, Copy, Default)]
-pub(crate) struct AtMost {
+pub struct AtMost {
     /// Rows for a key.
-    pub(crate) rows: Option<u16>,
+    pub rows: Option<u16>,
     /// Bytes for a row.
-    pub(crate) row_bytes: Option<usize>,
+    pub row_bytes: Option<usize>,
 }
 
 impl AtMost {
     /// Checks what the other party tells of its payloads.
     ///
     /// # Errors
-    /// [`Failure::TooMuchGiven`].
-    fn check(self, layout: &PayloadLayout) -> Result<(), Failure> {
+    /// [`Error::TooMuchGiven`].
+    fn check(self, layout: &PayloadLayout) -> Result<(), Error> {
         let (rows, bytes) = (layout.most_rows(), layout.row_bytes());
         if let Some(most) = self.rows.filter(|most| rows > *most) {
-            return Err(Failure::TooMuchGiven(format!(
-                "up to {} for each key, and --take-rows here is {}",
-                humanize::counted(rows.into(), "row"),
-                humanize::count(most.into())
-            )));
+            return Err(Error::TooMuchGiven(TooMuchGiven::Rows {
+                given: rows,
+                most,
+            }));
         }
         if let Some(most) = self.row_bytes.filter(|most| bytes > *most) {
-            return Err(Failure::TooMuchGiven(format!(
-                "{} for each row, and --take-bytes here is {}",
-                humanize::counted(bytes as u64, "byte"),
-                humanize::count(most as u64)
-            )));
+            return Err(Error::TooMuchGiven(TooMuchGiven::RowBytes {
+                given: bytes,
+                most,
+            }));
         }
         Ok(())
     }
@@ -157,8 +173,9 @@ impl Party<'_> {
     /// Checks what can be checked of the columns alone.
     ///
     /// # Errors
-    /// If the protocol does not carry columns, or the table does not have them, or they cannot be given.
-    pub(super) fn check_trade(&self) -> Result<(), Failure> {
+    /// If the protocol does not carry columns, or the table does not have them, or they cannot be
+    /// given.
+    pub(super) fn check_trade(&self) -> Result<(), Error> {
         let Trade { gives, takes, .. } = &self.trade;
         if gives.is_some() || takes.is_some() {
             self.question.check_columns(self.protocol)?;
@@ -186,16 +203,17 @@ impl Party<'_> {
         hello
     }
 
-    /// Agrees with the other party on what is given, if anything is. Rows are written with it from then on.
+    /// Agrees with the other party on what is given, if anything is. Rows are written with it from
+    /// then on.
     ///
     /// # Errors
-    /// If a table cannot give what is taken, or what is taken cannot be written; if the channel breaks, or the other party says
-    /// what makes no sense.
+    /// If a table cannot give what is taken, or what is taken cannot be written; if the channel
+    /// breaks, or the other party says what makes no sense.
     pub(super) fn agree_on_columns(
         &mut self,
         table: &Table,
         channel: &mut Channel,
-    ) -> Result<Given, Failure> {
+    ) -> Result<Given, Error> {
         let [first, second] = GIVERS;
         let given = Given {
             sender: self.given_by(first, table, channel)?,
@@ -210,7 +228,7 @@ impl Party<'_> {
         giver: Role,
         table: &Table,
         channel: &mut Channel,
-    ) -> Result<Option<PayloadLayout>, Failure> {
+    ) -> Result<Option<PayloadLayout>, Error> {
         match (giver == self.role, &self.trade.gives, &self.trade.takes) {
             (true, Some(give), _) => self.offer(give, table, channel).map(Some),
             (false, _, Some(taken)) => self.take(taken, channel).map(Some),
@@ -223,7 +241,7 @@ impl Party<'_> {
         give: &Give,
         table: &Table,
         channel: &mut Channel,
-    ) -> Result<PayloadLayout, Failure> {
+    ) -> Result<PayloadLayout, Error> {
         let rows = table.given(give.repeated)?;
         let offered = GivenColumns::of(&self.source, &give.columns)?;
         say(channel, &offered.to_bytes())?;
@@ -248,10 +266,11 @@ impl Party<'_> {
         give: &Give,
         rows: &GivenRows<'_>,
         columns: &GivenColumns,
-    ) -> Result<usize, Failure> {
+    ) -> Result<usize, Error> {
         let (source, progress) = (&self.source, self.progress);
-        let measured = self.console.during(
-            "measuring the columns that are given",
+        let measured = during(
+            self.watcher,
+            Work::MeasuringColumns,
             || progress.bytes(),
             || {
                 self.pool.run(|| match give.row_bytes {
@@ -267,12 +286,8 @@ impl Party<'_> {
         Ok(measured?)
     }
 
-    fn take(&self, taken: &Taken, channel: &mut Channel) -> Result<PayloadLayout, Failure> {
-        let offered = self.console.during(
-            "waiting for the other party to offer its columns",
-            || (0, 0),
-            || hear(channel),
-        )?;
+    fn take(&self, taken: &Taken, channel: &mut Channel) -> Result<PayloadLayout, Error> {
+        let offered = waiting(self.watcher, Work::WaitingForColumns, || hear(channel))?;
         let offered = GivenColumns::from_bytes(&offered)?;
         let names: Vec<String> = offered.names().map(str::to_owned).collect();
         let wanted = match taken {
@@ -299,7 +314,7 @@ impl Party<'_> {
     ///
     /// # Errors
     /// If the format cannot hold it.
-    pub(super) fn write_with(&mut self, given: &Given) -> Result<(), Failure> {
+    pub(super) fn write_with(&mut self, given: &Given) -> Result<(), Error> {
         let Some(layout) = given.by(self.role.other()) else {
             return Ok(());
         };
@@ -313,8 +328,8 @@ impl Party<'_> {
         Ok(())
     }
 
-    /// Reads what is given of the table, if anything is, into the order in which the protocol takes items. A job
-    /// notes it.
+    /// Reads what is given of the table, if anything is, into the order in which the protocol takes
+    /// items. A job notes it.
     ///
     /// # Errors
     /// If the table cannot be read, or has changed.
@@ -323,15 +338,16 @@ impl Party<'_> {
         given: &Given,
         table: &mut Table,
         job: Option<&mut Job>,
-    ) -> Result<(), Failure> {
+    ) -> Result<(), Error> {
         let (Some(layout), Some(give)) = (given.by(self.role), &self.trade.gives) else {
             return Ok(());
         };
         let (source, progress) = (&self.source, self.progress);
         let given = (layout, give.repeated);
         let mut read = || table.read_payloads(source, given, &self.allowance, progress);
-        self.console.during(
-            "reading the columns that are given",
+        during(
+            self.watcher,
+            Work::ReadingColumns,
             || progress.bytes(),
             || self.pool.run(&mut read),
         )?;
@@ -343,7 +359,7 @@ impl Party<'_> {
 }
 
 /// Says how many bytes come, and then these.
-fn say(channel: &mut Channel, bytes: &[u8]) -> Result<(), Failure> {
+fn say(channel: &mut Channel, bytes: &[u8]) -> Result<(), Error> {
     let said = channel
         .send(&(bytes.len() as u32).to_le_bytes())
         .and_then(|()| channel.send(bytes));
@@ -351,7 +367,7 @@ fn say(channel: &mut Channel, bytes: &[u8]) -> Result<(), Failure> {
 }
 
 /// Hears what the other party [says](say).
-fn hear(channel: &mut Channel) -> Result<Vec<u8>, Failure> {
+fn hear(channel: &mut Channel) -> Result<Vec<u8>, Error> {
     let length = channel.recv_array().map_err(psijoin::Error::from)?;
     let length = u32::from_le_bytes(length) as usize;
     if length > MAX_MESSAGE_BYTES {

@@ -1,10 +1,10 @@
 //! The record of a session, which both parties sign.
 //!
-//! What it says is settled before the protocol runs, but for how it ends. The signatures are swapped as soon as
-//! the last message of the protocol is through, and before either party looks at it: so the time at which they
-//! come says nothing about the result. Where the protocol ends early, or says nothing at all, both
-//! parties know why, and sign after it. The parties of a job sign when each has said that it has kept all, in the session in which
-//! that happens.
+//! What it says is settled before the protocol runs, but for how it ends. The signatures are
+//! swapped as soon as the last message of the protocol is through, and before either party looks at
+//! it: so the time at which they come says nothing about the result. Where the protocol ends early,
+//! or says nothing at all, both parties know why, and sign after it. The parties of a job sign when
+//! each has said that it has kept all, in the session in which that happens.
 
 use std::{
     path::{Path, PathBuf},
@@ -25,11 +25,13 @@ use psijoin_table::{
 };
 use psijoin_transport::{Identity, PublicKey};
 
-use super::{Given, Party, key_facts};
 use crate::{
+    Error, Watcher,
     columns::{AgreedColumn, AgreedColumns},
-    exit::Failure,
-    names,
+    event::Event,
+    giving::Given,
+    key_facts, names,
+    party::Party,
     question::{Learners, Question},
     requested_output::RequestedOutput,
     settings,
@@ -53,19 +55,20 @@ pub(crate) struct Recording {
 }
 
 impl Recording {
-    /// Makes sure that this party can sign a record, and write it there. A file that is there already may be
-    /// the evidence of another session, so it is not to be replaced unless it is of the same job.
+    /// Makes sure that this party can sign a record, and write it there. A file that is there
+    /// already may be the evidence of another session, so it is not to be replaced unless it is of
+    /// the same job.
     ///
     /// # Errors
-    /// [`Failure::Unsigned`] and [`Failure::NoRecord`].
+    /// [`Error::Unsigned`] and [`Error::NoRecord`].
     pub(crate) fn prepare(
         path: &Path,
         identity: &Identity,
         existing: Existing,
-    ) -> Result<Self, Failure> {
+    ) -> Result<Self, Error> {
         let key = identity.public_key().ok_or(record::Error::CannotSign)?;
         let file = AtomicFile::prepare(path, existing);
-        let file = file.map_err(|source| Failure::NoRecord {
+        let file = file.map_err(|source| Error::NoRecord {
             path: path.to_owned(),
             source,
         })?;
@@ -78,18 +81,18 @@ impl Recording {
     }
 
     /// Tells the other party what it has to know for the record.
-    pub(super) fn tell(&self, hello: Hello) -> Hello {
+    pub(crate) fn tell(&self, hello: Hello) -> Hello {
         hello
             .setting(settings::RECORD, format_args!("format {FORMAT}"))
             .fact(VERSION, env!("CARGO_PKG_VERSION"))
             .fact(CLOCK, clock(Utc::now()))
     }
 
-    fn write(&self, record: &SignedRecord) -> Result<(), Failure> {
+    fn write(&self, record: &SignedRecord) -> Result<(), Error> {
         let text = record.to_text();
         let staged = self.file.stage(|file| file.write_all(text.as_bytes()));
         let written = staged.and_then(|staged| staged.commit());
-        written.map_err(|source| Failure::NoRecord {
+        written.map_err(|source| Error::NoRecord {
             path: self.path.clone(),
             source,
         })
@@ -97,17 +100,18 @@ impl Recording {
 }
 
 impl Party<'_> {
-    /// What the record will say, as far as it is known before the protocol runs; nothing if none is asked for.
+    /// What the record will say, as far as it is known before the protocol runs; nothing if none is
+    /// asked for.
     ///
     /// # Errors
     /// If the other party did not tell what it must, or cannot sign.
-    pub(super) fn draft(
+    pub(crate) fn draft(
         &self,
         pending: &Pending,
         peer_key: Option<PublicKey>,
         plan: &Plan,
         (columns, given): (&AgreedColumns, &Given),
-    ) -> Result<Option<Document>, Failure> {
+    ) -> Result<Option<Document>, Error> {
         let Some(recording) = &self.recording else {
             return Ok(None);
         };
@@ -150,7 +154,7 @@ impl Party<'_> {
     }
 
     /// What signs the record of this session, if one is asked for.
-    pub(super) fn signing(&self, document: Option<Document>) -> Option<Signing<'_>> {
+    pub(crate) fn signing(&self, document: Option<Document>) -> Option<Signing<'_>> {
         let recording = self.recording.as_ref()?;
         Some(Signing {
             document: document.expect("it was drafted, as a record is asked for"),
@@ -162,7 +166,7 @@ impl Party<'_> {
 }
 
 /// A record that is about to be signed.
-pub(super) struct Signing<'a> {
+pub(crate) struct Signing<'a> {
     document: Document,
     side: Side,
     recording: &'a Recording,
@@ -173,9 +177,9 @@ pub(super) struct Signing<'a> {
 type Signed = Result<SignedRecord, record::Error>;
 
 impl Signing<'_> {
-    /// What the parties say to each other when the sender and the receiver have sent these bytes, which are all
-    /// of the protocol.
-    pub(super) fn last_words(
+    /// What the parties say to each other when the sender and the receiver have sent these bytes,
+    /// which are all of the protocol.
+    pub(crate) fn last_words(
         &self,
         [of_sender, of_receiver]: [u64; 2],
     ) -> impl FnOnce(&mut Channel) -> Result<(), ChannelError> + Send + use<> {
@@ -199,7 +203,7 @@ impl Signing<'_> {
     }
 
     /// What the protocol gave, unless the other party has not signed: that is then what went wrong.
-    pub(super) fn unless_unsigned<T>(&self, ran: Result<T, Failure>) -> Result<T, Failure> {
+    pub(crate) fn unless_unsigned<T>(&self, ran: Result<T, Error>) -> Result<T, Error> {
         let unsigned = |signed: &mut Signed| signed.is_err();
         let unsigned = self.signed.lock().expect(UNPOISONED).take_if(unsigned);
         match unsigned {
@@ -208,17 +212,18 @@ impl Signing<'_> {
         }
     }
 
-    /// Writes the record of a protocol that went well, and says so. If the protocol ended before its last
+    /// Writes the record of a protocol that went well. If the protocol ended before its last
     /// message, or says nothing at all, the parties sign now.
     ///
     /// # Errors
-    /// [`Failure::Unsigned`] and [`Failure::NoRecord`].
-    pub(super) fn conclude(
+    /// [`Error::Unsigned`] and [`Error::NoRecord`].
+    pub(crate) fn conclude(
         self,
         outcome: Outcome,
         traffic: Snapshot,
         channel: &mut Channel,
-    ) -> Result<String, Failure> {
+        watcher: &dyn Watcher,
+    ) -> Result<(), Error> {
         let swapped = self.signed.lock().expect(UNPOISONED).take();
         let signed = swapped.unwrap_or_else(|| {
             let (ours, theirs) = (traffic.sent.bytes, traffic.received.bytes);
@@ -230,10 +235,8 @@ impl Signing<'_> {
             record::exchange(self.ended(outcome, sent), self.side, identity, channel)
         });
         self.recording.write(&signed?)?;
-        Ok(format!(
-            "wrote the record, which both sides have signed, to {}",
-            psijoin_printable::path(&self.recording.path)
-        ))
+        watcher.hear(Event::RecordWritten(&self.recording.path));
+        Ok(())
     }
 }
 
@@ -248,7 +251,7 @@ fn as_channel_error(error: &record::Error) -> ChannelError {
 }
 
 /// How a protocol ended that gave this.
-pub(super) fn outcome(output: &Output) -> Outcome {
+pub(crate) fn outcome(output: &Output) -> Outcome {
     match output {
         Output::TooFew => Outcome::TooFew,
         _ => Outcome::Done,
@@ -267,7 +270,7 @@ fn side(role: Role) -> Side {
 }
 
 /// A party as its hello shows it, with this number of key columns.
-fn party(hello: &Hello, key: PublicKey, key_columns: usize) -> Result<record::Party, Failure> {
+fn party(hello: &Hello, key: PublicKey, key_columns: usize) -> Result<record::Party, Error> {
     let malformed = || handshake::Error::Malformed("it did not tell what a record needs");
     let told = |name: &str| hello.told(name).ok_or_else(malformed);
     let is_time = |text: &&str| {

@@ -3,7 +3,7 @@
 use std::time::Duration;
 
 /// With a comma after each three digits: `1,234,567`.
-pub(crate) fn count(value: u64) -> String {
+pub fn count(value: u64) -> String {
     let digits = value.to_string();
     let mut text = String::with_capacity(digits.len() + digits.len() / 3);
     for (index, digit) in digits.chars().enumerate() {
@@ -16,13 +16,13 @@ pub(crate) fn count(value: u64) -> String {
 }
 
 /// A count with its noun: `1 row`, `2,000 rows`.
-pub(crate) fn counted(value: u64, noun: &str) -> String {
+pub fn counted(value: u64, noun: &str) -> String {
     let plural = if value == 1 { "" } else { "s" };
     format!("{} {noun}{plural}", count(value))
 }
 
 /// As a list in a sentence: `a, b and c`.
-pub(crate) fn listed(texts: &[String]) -> String {
+pub fn listed(texts: &[String]) -> String {
     match texts {
         [front @ .., last] if !front.is_empty() => format!("{} and {last}", front.join(", ")),
         _ => texts.concat(),
@@ -30,12 +30,12 @@ pub(crate) fn listed(texts: &[String]) -> String {
 }
 
 /// With a decimal unit and three digits: `1.23 MB`.
-pub(crate) fn bytes(value: u64) -> String {
+pub fn bytes(value: u64) -> String {
     scaled(value, ["B", "kB", "MB", "GB", "TB"])
 }
 
 /// With a unit and three digits: `12.3 ms`, `1.23 s`, `2 min 05 s`.
-pub(crate) fn time(value: Duration) -> String {
+pub fn time(value: Duration) -> String {
     let seconds = value.as_secs_f64();
     if seconds >= 99.95 {
         let whole = seconds.round() as u64;
@@ -48,7 +48,7 @@ pub(crate) fn time(value: Duration) -> String {
 }
 
 /// With a decimal unit and three digits: `95.1 Mbit/s`.
-pub(crate) fn rate(bits_per_second: u64) -> String {
+pub fn rate(bits_per_second: u64) -> String {
     scaled(
         bits_per_second,
         ["bit/s", "kbit/s", "Mbit/s", "Gbit/s", "Tbit/s"],
@@ -70,7 +70,7 @@ fn scaled(value: u64, units: [&str; 5]) -> String {
 }
 
 /// Whole seconds, or minutes if there are hours: `12 s`, `2 min 05 s`, `3 h 20 min`.
-pub(crate) fn time_left(value: Duration) -> String {
+pub fn time_left(value: Duration) -> String {
     let seconds = value.as_secs_f64().ceil() as u64;
     match seconds {
         ..100 => format!("{seconds} s"),

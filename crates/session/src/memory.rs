@@ -4,24 +4,24 @@ use std::fs;
 
 /// The most bytes that were resident at once, since the start or the last
 /// [reset](reset_peak).
-pub(crate) fn peak_bytes() -> Option<u64> {
+pub fn peak_bytes() -> Option<u64> {
     status_bytes("VmHWM:")
 }
 
 /// The bytes that are resident now.
-pub(crate) fn resident_bytes() -> Option<u64> {
+pub fn resident_bytes() -> Option<u64> {
     status_bytes("VmRSS:")
 }
 
 /// Forgets the peak so far, where that is possible.
-pub(crate) fn reset_peak() {
+pub fn reset_peak() {
     // See proc_pid_clear_refs(5). Where it fails, the peak is one of the whole process.
     let _ = fs::write("/proc/self/clear_refs", "5");
 }
 
 /// How many bytes the process can still take: what the machine has left, or what a limit on the
 /// process or its control group leaves.
-pub(crate) fn available_bytes() -> Option<u64> {
+pub fn available_bytes() -> Option<u64> {
     let machine = kibibytes("/proc/meminfo", "MemAvailable:");
     [machine, group_bytes(), address_space_bytes()]
         .into_iter()

@@ -1,8 +1,9 @@
 //! A party's table, from when it is read until its rows are written.
 //!
-//! It is read partition by partition, within the budget for memory. If a plan is in parts, items go from partitions
-//! to parts, and what they are known by is the first row that has them; if it takes items batch by batch, a partition is a batch. Any
-//! other plan takes all items at once, each known by its number; then they are brought into memory.
+//! It is read partition by partition, within the budget for memory. If a plan is in parts, items go
+//! from partitions to parts, and what they are known by is the first row that has them; if it takes
+//! items batch by batch, a partition is a batch. Any other plan takes all items at once, each known
+//! by its number; then they are brought into memory.
 
 use std::{borrow::Cow, mem, ops::Range};
 
@@ -21,18 +22,21 @@ use psijoin_table::{
     },
 };
 
-use super::{Run, Set};
-use crate::{allowance::Allowance, phases::Phases};
+use crate::{
+    allowance::Allowance,
+    party::{Run, Set},
+    phases::Phases,
+};
 
 /// See the [module](self).
 pub(crate) struct Table {
     keys: Keys,
     /// What is known of the columns of numbers, without the numbers.
-    pub(super) numbers: Vec<Numbers>,
+    pub(crate) numbers: Vec<Numbers>,
     pub(crate) counts: Counts,
     pub(crate) bad_cells: BadCellsOfKey,
     pub(crate) looks: Vec<Look>,
-    pub(super) meanings: Vec<Meaning>,
+    pub(crate) meanings: Vec<Meaning>,
 }
 
 /// The keys of a table, and what is given with them.
@@ -65,24 +69,26 @@ struct InMemory {
 
 /// What is to become of a table.
 #[derive(Clone, Copy)]
-pub(super) struct Use {
+pub(crate) struct Use {
     /// Whether somebody comes back to its rows.
-    pub(super) rows: bool,
-    /// Whether somebody comes back to its keys: to align rows, or to find what is given with each in another attempt.
-    pub(super) keys: bool,
+    pub(crate) rows: bool,
+    /// Whether somebody comes back to its keys: to align rows, or to find what is given with each
+    /// in another attempt.
+    pub(crate) keys: bool,
     /// Whether there may be another attempt.
-    pub(super) again: bool,
+    pub(crate) again: bool,
 }
 
 /// What a protocol gave.
-pub(super) struct Ran {
-    pub(super) output: Output,
-    /// Of a plan in parts that finds rows, a bit per row: whether it is the first row of a shared item.
+pub(crate) struct Ran {
+    pub(crate) output: Output,
+    /// Of a plan in parts that finds rows, a bit per row: whether it is the first row of a shared
+    /// item.
     first_rows: Vec<u64>,
     /// Of such a plan, what the other party gave.
     given: Option<Given>,
     /// What lay on disk.
-    pub(super) spilled_bytes: u64,
+    pub(crate) spilled_bytes: u64,
 }
 
 /// What the other party gave, by ranges of rows.
@@ -131,7 +137,7 @@ impl Ran {
 }
 
 /// How rows of this table are found from what an item is known by.
-pub(super) enum RowOf<'a> {
+pub(crate) enum RowOf<'a> {
     /// By its number.
     Item(&'a [u32]),
     /// It is known by its row.
@@ -139,7 +145,7 @@ pub(super) enum RowOf<'a> {
 }
 
 impl Table {
-    pub(super) fn new(read: KeyPartitions) -> Self {
+    pub(crate) fn new(read: KeyPartitions) -> Self {
         Self {
             numbers: read.numbers(),
             counts: read.counts(),
@@ -161,7 +167,7 @@ impl Table {
     ///
     /// # Panics
     /// If the keys are in memory, and nobody was to come back to rows.
-    pub(super) fn given(
+    pub(crate) fn given(
         &self,
         repeated: RepeatedKeys,
     ) -> Result<GivenRows<'_>, psijoin_table::Error> {
@@ -171,16 +177,16 @@ impl Table {
         }
     }
 
-    /// Reads what is to be given with each item. What is kept by partitions spills as keys do. The threads of the
-    /// caller's pool read.
+    /// Reads what is to be given with each item. What is kept by partitions spills as keys do. The
+    /// threads of the caller's pool read.
     ///
     /// # Errors
-    /// If the table cannot be read, has changed, or rows repeat a key and may not; if what is beyond the budget cannot be
-    /// written.
+    /// If the table cannot be read, has changed, or rows repeat a key and may not; if what is
+    /// beyond the budget cannot be written.
     ///
     /// # Panics
     /// If the keys are in memory, and nobody was to come back to rows.
-    pub(super) fn read_payloads(
+    pub(crate) fn read_payloads(
         &mut self,
         source: &Source,
         (layout, repeated): (&PayloadLayout, RepeatedKeys),
@@ -205,7 +211,7 @@ impl Table {
     ///
     /// # Errors
     /// If what was spilled cannot be read.
-    pub(super) fn payloads_identity(&self) -> Result<blake3::Hash, psijoin_table::Error> {
+    pub(crate) fn payloads_identity(&self) -> Result<blake3::Hash, psijoin_table::Error> {
         let mut hasher = blake3::Hasher::new();
         match &self.keys {
             Keys::InPartitions(InPartitions { keys, payloads, .. }) => {
@@ -222,9 +228,9 @@ impl Table {
         Ok(hasher.finalize())
     }
 
-    /// Whether an attempt has poured the items into the parts of a session. Keys, and what is given with them, may not be here any
-    /// more then.
-    pub(super) fn is_poured(&self) -> bool {
+    /// Whether an attempt has poured the items into the parts of a session. Keys, and what is given
+    /// with them, may not be here any more then.
+    pub(crate) fn is_poured(&self) -> bool {
         match &self.keys {
             Keys::InPartitions(InPartitions { poured, .. }) => poured.is_some(),
             Keys::InMemory(_) => false,
@@ -232,7 +238,7 @@ impl Table {
     }
 
     /// There will be no other attempt.
-    pub(super) fn no_more_attempts(&mut self) {
+    pub(crate) fn no_more_attempts(&mut self) {
         if let Keys::InPartitions(InPartitions { poured, .. }) = &mut self.keys {
             *poured = None;
         }
@@ -242,7 +248,7 @@ impl Table {
     ///
     /// # Errors
     /// If what was spilled cannot be read.
-    pub(super) fn settle(
+    pub(crate) fn settle(
         &mut self,
         plan: &Plan,
         of: Use,
@@ -260,11 +266,12 @@ impl Table {
         Ok(())
     }
 
-    /// Runs a party of the plan that this table is [settled](Self::settle) for over its channels, one at least.
+    /// Runs a party of the plan that this table is [settled](Self::settle) for over its channels,
+    /// one at least.
     ///
     /// # Errors
     /// As [`psijoin::run`], and if what does not fit into memory cannot be written or read.
-    pub(super) fn run(
+    pub(crate) fn run(
         &mut self,
         run: &Run<'_>,
         of: Use,
@@ -298,7 +305,7 @@ impl Table {
     ///
     /// # Panics
     /// If nobody was to come back to rows.
-    pub(super) fn matching(
+    pub(crate) fn matching(
         &self,
         ran: Ran,
     ) -> Result<(u64, MatchingRows<'_>), psijoin_table::Error> {
@@ -319,15 +326,15 @@ impl Table {
         }
     }
 
-    /// How many keys are shared, and the rows that have them, with what the other party gave for each key. What is kept by
-    /// ranges of rows spills as keys do.
+    /// How many keys are shared, and the rows that have them, with what the other party gave for
+    /// each key. What is kept by ranges of rows spills as keys do.
     ///
     /// # Errors
     /// If what was spilled cannot be read, or what is beyond the budget cannot be written.
     ///
     /// # Panics
     /// If nothing was to be given.
-    pub(super) fn joined(
+    pub(crate) fn joined(
         &self,
         ran: Ran,
         layout: &PayloadLayout,
@@ -354,7 +361,7 @@ impl Table {
     ///
     /// # Panics
     /// If the keys are in memory, and nobody was to come back to rows.
-    pub(super) fn check_alignable(
+    pub(crate) fn check_alignable(
         &self,
         repeated: RepeatedKeys,
     ) -> Result<(), psijoin_table::Error> {
@@ -364,15 +371,15 @@ impl Table {
         }
     }
 
-    /// A row for each shared key, in the order that follows from this key, and what the other party gave for each. The threads of
-    /// the caller's pool compute.
+    /// A row for each shared key, in the order that follows from this key, and what the other party
+    /// gave for each. The threads of the caller's pool compute.
     ///
     /// # Errors
     /// If what was spilled cannot be read.
     ///
     /// # Panics
     /// If the keys did not stay.
-    pub(super) fn aligned(
+    pub(crate) fn aligned(
         &self,
         ran: Ran,
         layout: Option<&PayloadLayout>,
@@ -401,7 +408,7 @@ impl Table {
     ///
     /// # Panics
     /// If nobody was to come back to rows.
-    pub(super) fn row_of(&self) -> RowOf<'_> {
+    pub(crate) fn row_of(&self) -> RowOf<'_> {
         match &self.keys {
             Keys::InPartitions(_) => RowOf::Itself,
             Keys::InMemory(keys) => RowOf::Item(keys.rows().first_rows()),
@@ -440,7 +447,7 @@ impl InMemory {
 }
 
 impl RowOf<'_> {
-    pub(super) fn row(&self, known_by: u32) -> u64 {
+    pub(crate) fn row(&self, known_by: u32) -> u64 {
         match self {
             Self::Item(first_rows) => first_rows[known_by as usize].into(),
             Self::Itself => known_by.into(),
@@ -567,8 +574,8 @@ fn run_in_parts(
     })
 }
 
-/// Digests all items, each into its part. A partition takes no memory any more as soon as its items are there, unless somebody
-/// comes back to its keys.
+/// Digests all items, each into its part. A partition takes no memory any more as soon as its items
+/// are there, unless somebody comes back to its keys.
 fn pour(
     InPartitions { keys, payloads, .. }: &InPartitions,
     run: &Run<'_>,
@@ -602,9 +609,9 @@ fn pour(
     Ok(poured)
 }
 
-/// How many bytes of this party lie on disk at most, if no key is in two rows: `spilled_bytes` of a [run](Table::run) without a
-/// job. A plan that takes all items at once has them in memory.
-pub(crate) fn most_spilled(plan: &Plan, role: Role, limit: u64) -> u64 {
+/// How many bytes of this party lie on disk at most, if no key is in two rows: `spilled_bytes` of a
+/// run without a job. A plan that takes all items at once has them in memory.
+pub fn most_spilled(plan: &Plan, role: Role, limit: u64) -> u64 {
     let request = plan.request();
     let (rows, columns) = (role.items(request.sizes), request.output.columns().of(role));
     let of_table = |limit| KeyPartitions::most_spilled(rows, columns, limit);
@@ -619,7 +626,8 @@ pub(crate) fn most_spilled(plan: &Plan, role: Role, limit: u64) -> u64 {
         }
         (None, Some(kept_bytes)) => {
             let all = of_table(0) + kept_bytes;
-            // Up to twice as much is reserved while it arrives. Beyond that, what a run keeps may displace all of the table.
+            // Up to twice as much is reserved while it arrives. Beyond that, what a run keeps may
+            // displace all of the table.
             match 2 * all <= limit {
                 true => 0,
                 false => all,

@@ -8,26 +8,19 @@ use psijoin_channel::{
 };
 use psijoin_forecast::Network;
 
-use crate::{console::Console, exit::Failure, humanize};
+use crate::{
+    Error, Watcher,
+    event::{Event, Work, waiting},
+};
 
-/// Measures the network to the other party, which calls this, too, in the other role, and says what was found.
+/// Measures the network to the other party, which calls this, too, in the other role.
 ///
 /// # Errors
 /// If the connection fails.
-pub(crate) fn measure(
-    channel: &mut Channel,
-    role: Role,
-    console: &Console,
-) -> Result<Network, Failure> {
+pub fn measure(channel: &mut Channel, role: Role, watcher: &dyn Watcher) -> Result<Network, Error> {
     let measure = || gauge(channel, role == Role::Sender);
-    let gauged = console.during("measuring the network", || (0, 0), measure);
-    let gauged = gauged.map_err(psijoin::Error::from)?;
-    console.say(format_args!(
-        "the network: {} there and back, {} to the other party, {} from it",
-        humanize::time(gauged.round_trip),
-        humanize::rate(gauged.out_bits_per_second as u64),
-        humanize::rate(gauged.in_bits_per_second as u64),
-    ));
+    let gauged = waiting(watcher, Work::MeasuringNetwork, measure).map_err(psijoin::Error::from)?;
+    watcher.hear(Event::NetworkMeasured(gauged));
     Ok(Network::from(path(gauged, role)))
 }
 

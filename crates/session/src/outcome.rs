@@ -10,49 +10,54 @@ use psijoin_table::{BadCellsOfKey, Counts, Look, WhichRows};
 
 use crate::{
     columns::{AgreedColumns, Sum},
+    giving::Given,
     phases::Phase,
     question::Question,
-    session::Given,
 };
 
 /// What a party knows at the end.
-pub(crate) struct Summary {
-    pub(crate) role: Role,
-    pub(crate) plan: Plan,
-    pub(crate) counts: Counts,
+pub struct Outcome {
+    /// Its role.
+    pub role: Role,
+    /// What ran.
+    pub plan: Plan,
+    /// The rows of its table.
+    pub counts: Counts,
     /// The cells of the key that counted as null, as they cannot be read.
-    pub(crate) bad_cells: BadCellsOfKey,
+    pub bad_cells: BadCellsOfKey,
     /// What this party's key columns look like of which that is known.
-    pub(crate) looks: Vec<Look>,
+    pub looks: Vec<Look>,
     /// What of the table lay on disk, as it did not fit into memory.
-    pub(crate) spilled_bytes: u64,
+    pub spilled_bytes: u64,
     /// How many steps of the protocol ran more than once, as a job that had broken off went on.
-    pub(crate) steps_run_again: u32,
+    pub steps_run_again: u32,
     /// What passed over the wire for the protocol, the handshake not included.
-    pub(crate) traffic: Snapshot,
+    pub traffic: Snapshot,
     /// From the tables to the end, without waiting for the other party to turn up.
-    pub(crate) time: Duration,
-    pub(crate) phases: Vec<Phase>,
+    pub time: Duration,
+    /// What the time went to.
+    pub phases: Vec<Phase>,
     /// What was asked for.
-    pub(crate) question: Question,
+    pub question: Question,
     /// The columns of numbers in that.
-    pub(crate) columns: AgreedColumns,
+    pub columns: AgreedColumns,
     /// The columns that were given.
-    pub(crate) given: Given,
+    pub given: Given,
     /// How many rows with a key have no number, for each of this party's columns of numbers.
-    pub(crate) rows_without_number: BTreeMap<String, u64>,
+    pub rows_without_number: BTreeMap<String, u64>,
     /// What this party got, unless it only helped.
-    pub(crate) received: Option<Received>,
+    pub received: Option<Received>,
 }
 
 /// Rows in memory, and their columns.
-pub(crate) type Batches = (SchemaRef, Vec<RecordBatch>);
+pub type Batches = (SchemaRef, Vec<RecordBatch>);
 
 /// What a party received.
 #[derive(Debug, Clone, PartialEq)]
-pub(crate) enum Received {
+pub enum Received {
     /// Which keys are shared.
     Rows {
+        /// How many keys are shared.
         shared_keys: u64,
         /// Which rows were to be written.
         which: WhichRows,
@@ -66,29 +71,17 @@ pub(crate) enum Received {
     /// How many are.
     Count(u64),
     /// Whether at least `least` are.
-    Threshold { least: u64, reached: bool },
+    Threshold {
+        /// The threshold.
+        least: u64,
+        /// Whether it is reached.
+        reached: bool,
+    },
     /// What columns add up to over them.
     Sums(Vec<Sum>),
     /// Shares of both, at this many places.
-    Shares { places: u64 },
-}
-
-impl Received {
-    /// What goes to standard output; `None` for rows and shares, which are written as they are
-    /// found, and to files.
-    pub(crate) fn text(&self) -> Option<String> {
-        match self {
-            Self::Rows { .. } | Self::Shares { .. } => None,
-            Self::Count(count) => Some(count.to_string()),
-            Self::Threshold { reached: true, .. } => Some("reached".to_owned()),
-            Self::Threshold { reached: false, .. } => Some("not reached".to_owned()),
-            Self::Sums(sums) => Some(match &sums[..] {
-                [only] => only.value.to_string(),
-                _ => {
-                    let line = |sum: &Sum| format!("{}\t{}", sum.column.name, sum.value);
-                    sums.iter().map(line).collect::<Vec<_>>().join("\n")
-                }
-            }),
-        }
-    }
+    Shares {
+        /// How many there are.
+        places: u64,
+    },
 }

@@ -1,10 +1,11 @@
-//! Lists of the names of columns, read as a record of CSV: with commas between, and quotes around a name that holds one.
+//! Lists of the names of columns, read as a record of CSV: with commas between, and quotes around a
+//! name that holds one.
 
 /// Reads a list of names.
 ///
 /// # Errors
 /// If a name is missing, a quote is not closed, or there is text behind a closing quote.
-pub(crate) fn parse(text: &str) -> Result<Vec<String>, String> {
+pub fn parse(text: &str) -> Result<Vec<String>, String> {
     let mut names = Vec::new();
     let mut rest = Some(text);
     while let Some(list) = rest {
@@ -55,8 +56,9 @@ fn fault(what: &str) -> String {
     )
 }
 
-/// Writes names so that they are read again, and nobody takes one for the words around them: in quotes unless a name is plain.
-pub(crate) fn listed(names: &[String]) -> String {
+/// Writes names so that they are read again, and nobody takes one for the words around them: in
+/// quotes unless a name is plain.
+pub fn listed(names: &[String]) -> String {
     let is_plain = |one: char| one.is_alphanumeric() || "_-.:/".contains(one);
     let written = |name: &String| match !name.is_empty() && name.chars().all(is_plain) {
         true => name.clone(),

@@ -10,31 +10,33 @@ use serde::Serialize;
 
 /// One phase and its time.
 #[derive(Debug, Clone, Serialize)]
-pub(crate) struct Phase {
-    pub(crate) name: &'static str,
-    pub(crate) seconds: f64,
+pub struct Phase {
+    /// Its name.
+    pub name: &'static str,
+    /// How long it took.
+    pub seconds: f64,
 }
 
 impl Phase {
     /// The time as a duration.
-    pub(crate) fn duration(&self) -> Duration {
+    pub fn duration(&self) -> Duration {
         Duration::from_secs_f64(self.seconds)
     }
 }
 
 /// Notes when phases begin.
 #[derive(Debug, Default)]
-pub(crate) struct Phases(Mutex<Vec<(&'static str, Instant)>>);
+pub struct Phases(Mutex<Vec<(&'static str, Instant)>>);
 
 impl Phases {
     /// A phase begins now.
-    pub(crate) fn begin(&self, name: &'static str) {
+    pub fn begin(&self, name: &'static str) {
         self.phase(name, Instant::now());
     }
 
     /// The last phase ends now. A name that came up several times is listed once, with the
     /// sum of its times.
-    pub(crate) fn end(self) -> Vec<Phase> {
+    pub fn end(self) -> Vec<Phase> {
         let starts = self
             .0
             .into_inner()

@@ -1,17 +1,21 @@
-//! `--job`: what a party keeps, so that a join that broke off goes on.
+//! What a party keeps, so that a join that broke off goes on.
 //!
-//! Both parties say in their hellos which job they have, and whether any of its steps has begun. If nothing has begun on
-//! either side, a job begins. If both have the same, it goes on: each gives its [account](psijoin_job::account) of each step. Steps of
-//! which both have the same run are done, and the others run again, with the randomness of their first run: what was
-//! answered once is answered again only to the same question. Anything else is an error on both sides.
+//! Both parties say in their hellos which job they have, and whether any of its steps has begun. If
+//! nothing has begun on either side, a job begins. If both have the same, it goes on: each gives
+//! its [account](psijoin_job::account) of each step. Steps of which both have the same run are
+//! done, and the others run again, with the randomness of their first run: what was answered once
+//! is answered again only to the same question. Anything else is an error on both sides.
 
-use std::{env, fmt, path::Path};
+use std::{
+    fmt,
+    path::{Path, PathBuf},
+};
 
 use psijoin::{JointSeed, Plan, Protocol, Role, parts, registry};
 use psijoin_channel::{Channel, Error as ChannelError};
 use psijoin_handshake::{self as handshake, Hello};
 use psijoin_job::{
-    Account, Begun, Columns, Ended, Error, Folder, Owner, Results, Term,
+    Account, Begun, Columns, Ended, Error as FolderError, Folder, Owner, Results, Term,
     account::{ACCOUNT_BYTES, Disagreement, Steps},
 };
 use psijoin_record::Terms;
@@ -20,10 +24,10 @@ use psijoin_transport::Identity;
 use zeroize::Zeroizing;
 
 use crate::{
-    exit::Failure,
-    home,
+    Error, Written,
+    agreement::Agreement,
+    giving::{Given, Trade},
     question::Question,
-    session::{Agreement, Given, Trade},
     settings,
 };
 
@@ -31,7 +35,7 @@ use crate::{
 const STANDING: &str = "the job";
 
 /// What is given and taken, as errors call it.
-const COLUMNS: &str = "the columns that are given or taken (--give, --take)";
+const COLUMNS: &str = "the columns that are given or taken";
 
 /// This program, as jobs know it.
 const VERSION: &str = env!("CARGO_PKG_VERSION");
@@ -39,6 +43,8 @@ const VERSION: &str = env!("CARGO_PKG_VERSION");
 /// A party's job, which may not have begun.
 pub(crate) struct Job {
     folder: Folder,
+    /// How it is told to go on, for people.
+    command: String,
     /// All settings.
     terms: Vec<Term>,
     /// Hashes of what was read of the table.
@@ -54,20 +60,37 @@ pub(crate) struct Subject<'a> {
     pub(crate) is_recorded: bool,
     pub(crate) key: &'a KeySpec,
     pub(crate) trade: &'a Trade,
-    pub(crate) written: Written<'a>,
+    pub(crate) written: WrittenAs<'a>,
     /// The party's own; none without encryption.
     pub(crate) identity: Option<&'a Identity>,
     pub(crate) peer: String,
 }
 
-/// What is written of a result.
-pub(crate) struct Written<'a> {
-    /// Which rows, and in which order.
-    pub(crate) rows: String,
-    /// Where they go, if it is a file.
-    pub(crate) output: Option<&'a Path>,
-    /// Options that change how cells are written.
-    pub(crate) options: Vec<&'static str>,
+/// What is written of a result, as a job is bound to it.
+pub(crate) struct WrittenAs<'a> {
+    written: &'a Written,
+    is_aligned: bool,
+}
+
+impl<'a> WrittenAs<'a> {
+    pub(crate) fn new(written: &'a Written, is_aligned: bool) -> Self {
+        Self {
+            written,
+            is_aligned,
+        }
+    }
+}
+
+/// Where a job is kept.
+#[derive(Debug, Clone)]
+pub struct JobFolder {
+    /// The folder, which is made if it is not there.
+    pub path: PathBuf,
+    /// Where this party notes how far its jobs have come, if there is such a place: so a folder
+    /// that was restored from a copy is recognised.
+    pub marks: Option<PathBuf>,
+    /// How the same join is begun again, in words: kept in the folder, for people.
+    pub command: String,
 }
 
 impl Job {
@@ -75,11 +98,17 @@ impl Job {
     ///
     /// # Errors
     /// If the folder cannot be used, or the job in it is about something else.
-    pub(crate) fn open(path: &Path, subject: &Subject<'_>) -> Result<Self, Failure> {
+    pub(crate) fn open(
+        JobFolder {
+            path,
+            marks,
+            command,
+        }: &JobFolder,
+        subject: &Subject<'_>,
+    ) -> Result<Self, Error> {
         let secret = subject
             .identity
             .map(|identity| identity.secret("psijoin 2026 what jobs are recognised by"));
-        let marks = home::jobs();
         let owner = Owner {
             program: VERSION,
             secret: &secret.unwrap_or_default(),
@@ -90,6 +119,7 @@ impl Job {
         folder.check(&terms)?;
         Ok(Self {
             folder,
+            command: command.clone(),
             terms,
             data: Vec::new(),
         })
@@ -111,11 +141,12 @@ impl Job {
             .derive("psijoin 2026 what tables are recognised by")
     }
 
-    /// Notes which table the job is about: its [identity](psijoin_table::KeyPartitions::read_identified).
+    /// Notes which table the job is about: its
+    /// [identity](psijoin_table::KeyPartitions::read_identified).
     ///
     /// # Errors
     /// If it was begun with another one.
-    pub(crate) fn is_about(&mut self, table: blake3::Hash) -> Result<(), Failure> {
+    pub(crate) fn is_about(&mut self, table: blake3::Hash) -> Result<(), Error> {
         self.is_of("a table (its keys, their order, and its numbers)", table)
     }
 
@@ -123,12 +154,12 @@ impl Job {
     ///
     /// # Errors
     /// If it was begun with others.
-    pub(crate) fn gives(&mut self, values: blake3::Hash) -> Result<(), Failure> {
+    pub(crate) fn gives(&mut self, values: blake3::Hash) -> Result<(), Error> {
         self.is_of("the values of the columns that are given", values)
     }
 
     /// Notes something of this party's that must stay the same, by a hash.
-    fn is_of(&mut self, name: &str, hash: blake3::Hash) -> Result<(), Failure> {
+    fn is_of(&mut self, name: &str, hash: blake3::Hash) -> Result<(), Error> {
         let term = self.folder.secret(name, |hasher| {
             hasher.update(hash.as_bytes());
         });
@@ -156,25 +187,26 @@ impl Job {
     /// Whether the job goes on; otherwise it begins.
     ///
     /// # Errors
-    /// [`Failure::OtherJob`] if one party has begun steps of a job that the other does not have.
-    pub(crate) fn goes_on(&self, peer: &Hello) -> Result<bool, Failure> {
+    /// [`Error::OtherJob`] if one party has begun steps of a job that the other does not have.
+    pub(crate) fn goes_on(&self, peer: &Hello) -> Result<bool, Error> {
         let ours = self.standing();
         let theirs = Standing::told(peer)?;
         match (ours.has_begun, theirs.has_begun) {
             (false, false) => Ok(false),
             _ if ours.id.is_some() && ours.id == theirs.id => Ok(true),
-            (is_ours, _) => Err(Failure::OtherJob {
+            (is_ours, _) => Err(Error::OtherJob {
                 folder: self.path().to_owned(),
                 is_ours,
             }),
         }
     }
 
-    /// The protocol to plan with: that of the job if it goes on, as `auto` might take another one today.
+    /// The protocol to plan with: that of the job if it goes on, as `auto` might take another one
+    /// today.
     ///
     /// # Errors
     /// If this version does not know it.
-    pub(crate) fn protocol(&self) -> Result<&'static Protocol, Failure> {
+    pub(crate) fn protocol(&self) -> Result<&'static Protocol, Error> {
         let job = self.folder.job().expect("a job that goes on");
         registry::find(&job.protocol)
             .ok_or_else(|| self.changed("the protocol", &job.protocol, "unknown"))
@@ -184,7 +216,7 @@ impl Job {
     ///
     /// # Errors
     /// If it has another one.
-    pub(crate) fn check_plan(&self, plan: &Plan) -> Result<(), Failure> {
+    pub(crate) fn check_plan(&self, plan: &Plan) -> Result<(), Error> {
         let job = self.folder.job().expect("a job that goes on");
         let sizes = plan.request().sizes;
         let is = [sizes.sender(), sizes.receiver()];
@@ -201,10 +233,10 @@ impl Job {
         }
     }
 
-    fn changed(&self, name: &str, was: &str, is: &str) -> Failure {
+    fn changed(&self, name: &str, was: &str, is: &str) -> Error {
         let [name, was, is] = [name, was, is].map(str::to_owned);
         let folder = self.path().to_owned();
-        Error::Changed {
+        FolderError::Changed {
             folder,
             name,
             was,
@@ -213,8 +245,8 @@ impl Job {
         .into()
     }
 
-    /// Begins the job or goes on with it, and agrees with the other party on which steps are done. A job that
-    /// begins is on the disk when this returns.
+    /// Begins the job or goes on with it, and agrees with the other party on which steps are done.
+    /// A job that begins is on the disk when this returns.
     ///
     /// # Errors
     /// If the folder or the channel fails, or the other party says what makes no sense.
@@ -223,7 +255,7 @@ impl Job {
         agreement: &Agreement,
         role: Role,
         channel: &mut Channel,
-    ) -> Result<(), Failure> {
+    ) -> Result<(), Error> {
         if !agreement.goes_on {
             self.begin(agreement)?;
         }
@@ -245,8 +277,8 @@ impl Job {
         let agreed = self.results().agree(&theirs, steps);
         agreed.map_err(|disagreement| match disagreement {
             Disagreement::OtherRun => psijoin::Error::from(ChannelError::PeerDiffers).into(),
-            Disagreement::Lost => Error::Lost(folder()).into(),
-            Disagreement::Io(source) => Error::Io {
+            Disagreement::Lost => FolderError::Lost(folder()).into(),
+            Disagreement::Io(source) => FolderError::Io {
                 folder: folder(),
                 source,
             }
@@ -259,7 +291,7 @@ impl Job {
         self.folder.results().map_or(0, Results::run_again)
     }
 
-    fn begin(&mut self, agreement: &Agreement) -> Result<(), Failure> {
+    fn begin(&mut self, agreement: &Agreement) -> Result<(), Error> {
         let plan = &agreement.plan;
         let sizes = plan.request().sizes;
         let parts = plan.parts().map_or(1, |parts| parts.shape.parts);
@@ -282,16 +314,17 @@ impl Job {
                 given: agreement.given.kept(),
             },
             joint_seed: &agreement.joint_seed,
-            command: &command(),
+            command: &self.command,
         };
         Ok(self.folder.begin(begun)?)
     }
 
-    /// The seed that both parties drew when the job was begun: of the items' digests, and of all runs.
+    /// The seed that both parties drew when the job was begun: of the items' digests, and of all
+    /// runs.
     ///
     /// # Errors
     /// If the folder is damaged.
-    pub(crate) fn joint_seed(&self) -> Result<JointSeed, Failure> {
+    pub(crate) fn joint_seed(&self) -> Result<JointSeed, Error> {
         Ok(self.folder.joint_seed()?)
     }
 
@@ -315,7 +348,7 @@ impl Job {
     ///
     /// # Errors
     /// If the folder cannot be written.
-    pub(crate) fn confirm(&mut self) -> Result<(), Failure> {
+    pub(crate) fn confirm(&mut self) -> Result<(), Error> {
         Ok(self.folder.confirm()?)
     }
 
@@ -328,7 +361,7 @@ impl Job {
     ///
     /// # Errors
     /// If the folder cannot be written.
-    pub(crate) fn sign(&mut self) -> Result<(), Failure> {
+    pub(crate) fn sign(&mut self) -> Result<(), Error> {
         Ok(self.folder.sign()?)
     }
 
@@ -346,7 +379,7 @@ impl Job {
     ///
     /// # Errors
     /// If the folder is damaged.
-    pub(crate) fn numbers(&self) -> Result<Vec<String>, Failure> {
+    pub(crate) fn numbers(&self) -> Result<Vec<String>, Error> {
         Ok(self.folder.columns()?.numbers)
     }
 
@@ -354,7 +387,7 @@ impl Job {
     ///
     /// # Errors
     /// If this version cannot read what was kept.
-    pub(crate) fn given(&self) -> Result<Given, Failure> {
+    pub(crate) fn given(&self) -> Result<Given, Error> {
         Given::recalled(&self.folder.columns()?.given)
     }
 
@@ -362,10 +395,10 @@ impl Job {
     ///
     /// # Errors
     /// If others were.
-    pub(crate) fn check_given(&self, given: &Given) -> Result<(), Failure> {
+    pub(crate) fn check_given(&self, given: &Given) -> Result<(), Error> {
         match self.folder.columns()?.given == given.kept() {
             true => Ok(()),
-            false => Err(Error::ChangedSecret {
+            false => Err(FolderError::ChangedSecret {
                 folder: self.path().to_owned(),
                 name: COLUMNS.to_owned(),
             }
@@ -377,7 +410,7 @@ impl Job {
     ///
     /// # Errors
     /// If the folder cannot be written.
-    pub(crate) fn end(&mut self, ended: Ended) -> Result<(), Failure> {
+    pub(crate) fn end(&mut self, ended: Ended) -> Result<(), Error> {
         Ok(self.folder.end(ended)?)
     }
 }
@@ -399,7 +432,7 @@ impl Subject<'_> {
             // Names of columns may be nobody else's business, but both sides know these.
             Term::shown(settings::OUTPUT, asked),
             Term::shown(settings::LEARNERS, learners),
-            Term::shown("the minimum (--min-intersection)", min_intersection),
+            Term::shown("the minimum", min_intersection),
             Term::shown("the other party", &self.peer),
             Term::shown(
                 "the identity",
@@ -407,11 +440,8 @@ impl Subject<'_> {
             ),
             Term::shown(settings::TERMS, text),
             Term::shown(settings::RECORD, yes_or_no(self.is_recorded)),
-            Term::shown(
-                "what is written (--rows, --align, the format of --output, --quote-empty, --quote-formulas)",
-                &self.written,
-            ),
-            folder.secret("a key (--key, --normalize)", |hasher| {
+            Term::shown("what is written", &self.written),
+            folder.secret("a key", |hasher| {
                 for column in self.key.columns() {
                     hasher.update(&(column.len() as u64).to_le_bytes());
                     hasher.update(column.as_bytes());
@@ -425,9 +455,16 @@ impl Subject<'_> {
     }
 }
 
-impl fmt::Display for Written<'_> {
+impl fmt::Display for WrittenAs<'_> {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        let name = self.output.and_then(Path::file_name);
+        let Written {
+            output,
+            rows,
+            quotes_empty,
+            quotes_formulas,
+            ..
+        } = self.written;
+        let name = output.as_deref().and_then(Path::file_name);
         let name = name.map(|name| name.to_string_lossy().to_lowercase());
         // Of a compressed text, both endings.
         let endings = |name: &str| {
@@ -435,13 +472,19 @@ impl fmt::Display for Written<'_> {
             endings[endings.len().saturating_sub(2)..].join(".")
         };
         let ending = name.as_deref().map(endings).unwrap_or_default();
-        write!(f, "{}, ", self.rows)?;
+        let aligned = if self.is_aligned { ", aligned" } else { "" };
+        write!(f, "{rows}{aligned}, ")?;
         match &*ending {
             "" => f.write_str("in the format of the table")?,
             ending => write!(f, "as .{ending}")?,
         }
-        self.options
-            .iter()
+        let options = [
+            (*quotes_empty, "quoted empty texts"),
+            (*quotes_formulas, "quoted formulas"),
+        ];
+        let options = options.into_iter().filter(|(is_said, _)| *is_said);
+        options
+            .map(|(_, option)| option)
             .try_for_each(|option| write!(f, ", {option}"))
     }
 }
@@ -481,7 +524,7 @@ impl fmt::Display for Standing {
 
 impl Standing {
     /// What the other party told.
-    fn told(peer: &Hello) -> Result<Self, Failure> {
+    fn told(peer: &Hello) -> Result<Self, Error> {
         let malformed = || handshake::Error::Malformed("it did not tell which job it has");
         let told = peer.told(STANDING).ok_or_else(malformed)?;
         let (id, has_begun) = match told.split_once(' ') {
@@ -494,22 +537,10 @@ impl Standing {
     }
 }
 
-/// The command that this process was started by, as it would be typed.
-fn command() -> String {
-    let words = env::args_os().map(|word| {
-        let word = word.to_string_lossy();
-        let is_plain = |c: char| c.is_alphanumeric() || "-_./:,=+%^".contains(c);
-        match !word.is_empty() && word.chars().all(is_plain) {
-            true => word.into_owned(),
-            false => format!("'{}'", word.replace('\'', r"'\''")),
-        }
-    });
-    words.collect::<Vec<_>>().join(" ")
-}
-
 #[cfg(test)]
 mod tests {
     use psijoin::Request;
+    use psijoin_table::{WhichRows, atomic_file::Existing};
 
     use super::*;
 
@@ -542,20 +573,22 @@ mod tests {
 
     #[test]
     fn what_is_written_is_told_by_the_ending() {
-        let told = |output: Option<&str>, options: &[&'static str]| {
+        let told = |output: Option<&str>, quotes_empty| {
             let written = Written {
-                rows: "shared".into(),
-                output: output.map(Path::new),
-                options: options.to_vec(),
+                output: output.map(PathBuf::from),
+                existing: Existing::Replace,
+                rows: WhichRows::Shared,
+                quotes_empty,
+                quotes_formulas: false,
             };
-            written.to_string()
+            WrittenAs::new(&written, false).to_string()
         };
-        assert_eq!(told(None, &[]), "shared, in the format of the table");
-        assert_eq!(told(Some("out.CSV"), &[]), "shared, as .csv");
-        assert_eq!(told(Some("a.b.csv.gz"), &[]), "shared, as .csv.gz");
+        assert_eq!(told(None, false), "shared, in the format of the table");
+        assert_eq!(told(Some("out.CSV"), false), "shared, as .csv");
+        assert_eq!(told(Some("a.b.csv.gz"), false), "shared, as .csv.gz");
         assert_eq!(
-            told(Some("a/out"), &["--quote-empty"]),
-            "shared, in the format of the table, --quote-empty"
+            told(Some("a/out"), true),
+            "shared, in the format of the table, quoted empty texts"
         );
     }
 

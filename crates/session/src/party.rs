@@ -4,10 +4,10 @@
 //! so one may take much longer than the other, and a table that cannot be read is an
 //! error on both sides.
 //!
-//! The session is over, for the other party, with the last message of the protocol. How long a party
-//! then takes to find its result and to write it, and whether it can, is its own affair: it would
-//! tell how large the result is. Also, the other party can then no longer take a result away by
-//! leaving.
+//! The session is over, for the other party, with the last message of the protocol. How long a
+//! party then takes to find its result and to write it, and whether it can, is its own affair: it
+//! would tell how large the result is. Also, the other party can then no longer take a result away
+//! by leaving.
 
 use std::{
     iter,
@@ -15,7 +15,7 @@ use std::{
 };
 
 use psijoin::{
-    Context, Error, Fingerprint, Input, JointSeed, Ledger, Output, Plan, Protocol, Role, Traffic,
+    Context, Fingerprint, Input, JointSeed, Ledger, Output, Plan, Protocol, Role, Traffic,
     parts::Remaining,
 };
 use psijoin_block::parallel::Pool;
@@ -23,9 +23,8 @@ use psijoin_channel::{
     Channel, Error as ChannelError,
     count::{Counters, Snapshot, counted},
 };
-use psijoin_forecast::{Cores, Network};
 use psijoin_job::Ended;
-use psijoin_record::{Outcome, SAID_BYTES, Terms};
+use psijoin_record::{self as record, SAID_BYTES, Terms};
 use psijoin_table::{
     Counts, Destination, Doubt, ErrorKind, KeyPartitions, KeySpec, Progress, Source, StagedRows,
     atomic_file::AtomicFile, given::RepeatedKeys,
@@ -33,40 +32,24 @@ use psijoin_table::{
 use psijoin_transport::Connection;
 
 use crate::{
+    Error, Watcher,
+    agreement::Agreement,
     allowance::Allowance,
-    calibration,
+    attempts::Patience,
     columns::{AgreedColumns, OwnColumns},
-    console::Console,
-    dialect,
-    exit::Failure,
-    guard, humanize,
+    event::{Event, Warning, Work, during, waiting},
+    giving::Trade,
     job::Job,
     limits::MaxPeerKeys,
-    measured_network,
+    network,
+    outcome::{Batches, Outcome, Received},
     phases::Phases,
-    progress::Model,
     question::{Learners, Question},
-    record::Record,
     requested_output::RequestedOutput,
-    summary::{Batches, Received, Summary},
+    shares::Kept,
+    signing::{self, Recording, Signing},
+    table::{Ran, Table, Use},
 };
-
-mod agreement;
-mod attempts;
-mod giving;
-mod key_facts;
-mod shares;
-mod signing;
-mod table;
-
-pub(crate) use agreement::Agreement;
-use attempts::Patience;
-pub(crate) use giving::{AtMost, Give, Given, Taken, Trade};
-use shares::Kept;
-pub(crate) use signing::Recording;
-use signing::Signing;
-use table::{Ran, Use};
-pub(crate) use table::{Table, most_spilled};
 
 /// A party of a join.
 pub(crate) struct Party<'a> {
@@ -90,7 +73,8 @@ pub(crate) struct Party<'a> {
     pub(crate) task: Task,
     /// What it gives and takes, if columns go with the keys.
     pub(crate) trade: Trade,
-    /// Whether both write rows in a common order, and then what becomes of this party's rows that repeat a key.
+    /// Whether both write rows in a common order, and then what becomes of this party's rows that
+    /// repeat a key.
     pub(crate) aligned: Option<RepeatedKeys>,
     /// How far it goes.
     pub(crate) mode: Mode,
@@ -104,26 +88,24 @@ pub(crate) struct Party<'a> {
     pub(crate) allowance: Allowance,
     /// How far a pass over its table is; interrupts it.
     pub(crate) progress: &'a Progress,
-    /// How it talks.
-    pub(crate) console: &'a Console,
-    /// Where it notes what becomes known.
-    pub(crate) record: &'a Record,
+    /// Who watches.
+    pub(crate) watcher: &'a dyn Watcher,
 }
 
 /// What a party lets the other one do.
-#[derive(Debug, Clone, Copy)]
-pub(crate) struct Consent {
+#[derive(Debug, Clone, Copy, Default)]
+pub struct Consent {
     /// How large the other party's set may be.
-    pub(crate) max_peer_keys: MaxPeerKeys,
+    pub max_peer_keys: MaxPeerKeys,
     /// Whether a sum of the receiver's columns, which can reveal keys, may be computed.
-    pub(crate) receiver_sums: bool,
+    pub receiver_sums: bool,
     /// Whether keys that differ in kind, or are doubtful, are refused.
-    pub(crate) strict: bool,
+    pub strict: bool,
 }
 
 /// How far a party goes.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub(crate) enum Mode {
+pub enum Mode {
     /// To the result.
     Join,
     /// Until both parties have agreed.
@@ -144,21 +126,21 @@ pub(crate) enum Task {
 
 /// A party that can play its part, as far as it can tell before it meets the other.
 pub(crate) struct Ready<'a> {
-    party: Party<'a>,
-    own: OwnColumns,
+    pub(crate) party: Party<'a>,
+    pub(crate) own: OwnColumns,
     /// What it keeps, to go on if it has to.
-    job: Option<Job>,
+    pub(crate) job: Option<Job>,
 }
 
 /// What a party has when the protocol is done.
-struct Computed {
-    agreement: Agreement,
+pub(crate) struct Computed {
+    pub(crate) agreement: Agreement,
     /// The seed that items were digested under.
-    joint_seed: JointSeed,
-    steps_run_again: u32,
-    traffic: Snapshot,
-    phases: Phases,
-    ran: Ran,
+    pub(crate) joint_seed: JointSeed,
+    pub(crate) steps_run_again: u32,
+    pub(crate) traffic: Snapshot,
+    pub(crate) phases: Phases,
+    pub(crate) ran: Ran,
 }
 
 impl<'a> Party<'a> {
@@ -167,7 +149,7 @@ impl<'a> Party<'a> {
     /// # Errors
     /// If the settings cannot be told to the other party, the protocol cannot answer the question,
     /// or the table lacks what is needed.
-    pub(crate) fn ready(self, job: Option<Job>) -> Result<Ready<'a>, Failure> {
+    pub(crate) fn ready(self, job: Option<Job>) -> Result<Ready<'a>, Error> {
         self.doubt(&self.source.doubts()?)?;
         self.check_hello()?;
         let asked = &self.question.asked;
@@ -182,33 +164,46 @@ impl<'a> Party<'a> {
         })
     }
 
-    /// Says what is doubtful about this party's table.
+    /// Tells what is doubtful about this party's table.
     ///
     /// # Errors
-    /// [`Failure::DoubtfulTable`] if something is, and the user is strict.
-    fn doubt(&self, doubts: &[Doubt]) -> Result<(), Failure> {
-        let doubts = doubts.iter();
-        let warnings = doubts.map(|doubt| dialect::warning(self.source.name(), doubt));
-        self.warn_of(warnings.collect(), Failure::DoubtfulTable)
+    /// [`Error::DoubtfulTable`] if something is, and the user is strict.
+    fn doubt(&self, doubts: &[Doubt]) -> Result<(), Error> {
+        let name = self.source.name();
+        let doubts = doubts.iter().map(|doubt| Warning::Doubtful { name, doubt });
+        self.warn_of(doubts, Error::DoubtfulTable)
     }
 
-    /// Says what the user should think about, and notes it.
-    fn warn(&self, warning: String) {
-        self.console.warn(&warning);
-        self.record.warn(warning);
+    /// Tells what the user should think about. The error is for those who are strict.
+    pub(crate) fn warn_of<'w>(
+        &self,
+        warnings: impl Iterator<Item = Warning<'w>>,
+        error: Error,
+    ) -> Result<(), Error> {
+        let count = warnings.map(|warning| self.warn(warning)).count();
+        match self.consent.strict && count > 0 {
+            true => Err(error),
+            false => Ok(()),
+        }
+    }
+
+    /// Tells what the user should think about.
+    pub(crate) fn warn(&self, warning: Warning<'_>) {
+        self.watcher.hear(Event::Warning(warning));
     }
 }
 
 impl Ready<'_> {
-    /// Meets the other party by `meet`, and joins the tables; with a job, again and again while only the
-    /// connection is lost. The job is given back, since it is to end when the result has been handed out.
+    /// Meets the other party by `meet`, and joins the tables; with a job, again and again while
+    /// only the connection is lost. The job is given back, since it is to end when the result has
+    /// been handed out.
     ///
     /// # Errors
     /// Any failure. The other party learns about it, unless it has done its part already.
     pub(crate) fn join(
         mut self,
-        mut meet: impl FnMut() -> Result<(Connection, Channel), Failure>,
-    ) -> Result<(Summary, Option<Job>), Failure> {
+        mut meet: impl FnMut() -> Result<(Connection, Channel), Error>,
+    ) -> Result<(Outcome, Option<Job>), Error> {
         let mut started = Instant::now();
         let mut table = None;
         if let Some(ended) = self.job.as_ref().and_then(Job::ended) {
@@ -239,13 +234,13 @@ impl Ready<'_> {
             if let Some(job) = &mut job {
                 job.end(Ended::TooFew)?;
             }
-            return Err(Failure::TooFew(party.question.min_intersection));
+            return Err(Error::TooFew(party.question.min_intersection));
         }
         let mut table = table.expect("it was read");
         table.no_more_attempts();
-        let mut summary = party.deliver(computed, &table, &own)?;
-        summary.time = started.elapsed();
-        Ok((summary, job))
+        let mut outcome = party.deliver(computed, &table, &own)?;
+        outcome.time = started.elapsed();
+        Ok((outcome, job))
     }
 
     /// Joins once, over a connection to the other party.
@@ -253,12 +248,12 @@ impl Ready<'_> {
         &mut self,
         (mut connection, channel): (Connection, Channel),
         table: &mut Option<Table>,
-    ) -> Result<Computed, Failure> {
+    ) -> Result<Computed, Error> {
         let computed = match self.converse(&mut connection, channel, table) {
-            Err(Failure::OnlyChecked) => {
+            Err(Error::OnlyChecked) => {
                 // Both know that already.
                 let _ = connection.finish();
-                return Err(Failure::OnlyChecked);
+                return Err(Error::OnlyChecked);
             }
             computed => computed
                 .map_err(|failure| self.naming_the_folder(failure))
@@ -273,15 +268,16 @@ impl Ready<'_> {
     }
 
     /// Names the folder in which a step could not be kept: a protocol does not know of folders.
-    fn naming_the_folder(&self, failure: Failure) -> Failure {
+    fn naming_the_folder(&self, failure: Error) -> Error {
         let Some(job) = &self.job else {
             return failure;
         };
         let folder = job.path().to_owned();
         match failure {
-            Failure::Psi(Error::Ledger(source) | Error::Channel(ChannelError::NotKept(source))) => {
-                psijoin_job::Error::Io { folder, source }.into()
-            }
+            Error::Psi(
+                psijoin::Error::Ledger(source)
+                | psijoin::Error::Channel(ChannelError::NotKept(source)),
+            ) => psijoin_job::Error::Io { folder, source }.into(),
             failure => failure,
         }
     }
@@ -292,8 +288,8 @@ impl Ready<'_> {
     /// Whatever would keep a join from beginning.
     pub(crate) fn check(
         self,
-        meet: impl FnOnce() -> Result<(Connection, Channel), Failure>,
-    ) -> Result<(), Failure> {
+        meet: impl FnOnce() -> Result<(Connection, Channel), Error>,
+    ) -> Result<(), Error> {
         let (connection, mut channel) = meet()?;
         let Self { mut party, own, .. } = self;
         party
@@ -312,7 +308,7 @@ impl Ready<'_> {
         connection: &mut Connection,
         channel: Channel,
         table: &mut Option<Table>,
-    ) -> Result<Computed, Failure> {
+    ) -> Result<Computed, Error> {
         let (mut channel, counters) = counted(channel);
         let phases = Phases::default();
         phases.begin("reading the table");
@@ -321,7 +317,7 @@ impl Ready<'_> {
         phases.begin("handshake (with waiting)");
         let mut agreement = party.agree((connection, &mut channel), own, table, job.as_ref())?;
         if agreement.peer_only_checks {
-            return Err(Failure::OnlyChecked);
+            return Err(Error::OnlyChecked);
         }
         let use_of_table = party.use_of_table(job.is_some());
         table.settle(&agreement.plan, use_of_table, party.pool)?;
@@ -380,9 +376,9 @@ impl Ready<'_> {
     /// Ends the session.
     ///
     /// A party that helps waits for the other to confirm that it has all. Shares are useful only if
-    /// both have theirs, so both wait. Whoever has its result after the last message has it whatever the other
-    /// does: the receiver, or the sender if it learns, too.
-    fn part(&self, connection: Connection) -> Result<(), Failure> {
+    /// both have theirs, so both wait. Whoever has its result after the last message has it
+    /// whatever the other does: the receiver, or the sender if it learns, too.
+    fn part(&self, connection: Connection) -> Result<(), Error> {
         let learns_last = match self.party.question.learners {
             Learners::Receiver => Role::Receiver,
             Learners::Both => Role::Sender,
@@ -391,11 +387,9 @@ impl Ready<'_> {
         if self.party.role == learns_last && !shares {
             return Ok(());
         }
-        let finished = self.party.console.during(
-            "waiting for the other party to finish",
-            || (0, 0),
-            || connection.finish(),
-        );
+        let finished = waiting(self.party.watcher, Work::WaitingForEnd, || {
+            connection.finish()
+        });
         match self.job {
             // It has a receipt.
             Some(_) => Ok(()),
@@ -417,7 +411,7 @@ impl Streams {
         first: (Channel, Counters),
         agreement: &Agreement,
         ledger: Option<&dyn Ledger>,
-    ) -> Result<Self, Failure> {
+    ) -> Result<Self, Error> {
         let further = agreement.remaining(ledger).streams(agreement.threads) as u8 - 1;
         let further = connection.open_streams(further, &agreement.joint_seed)?;
         let further = further.into_iter().map(counted);
@@ -482,8 +476,9 @@ impl<'a> Farewell<'a> {
     }
 }
 
-/// The bytes by which the sender and the receiver of a job confirm that they have kept all: a party that the
-/// other one needs for its result may end its job only then. If both get something, each is needed.
+/// The bytes by which the sender and the receiver of a job confirm that they have kept all: a party
+/// that the other one needs for its result may end its job only then. If both get something, each
+/// is needed.
 fn receipts(plan: &Plan) -> [u64; 2] {
     match plan.request().output.is_for_both() {
         true => [1, 1],
@@ -498,7 +493,11 @@ fn passed(counters: &[Counters]) -> Snapshot {
 
 impl Party<'_> {
     /// Reads the table, which a job must be about if there is one.
-    fn read_table(&self, own: &OwnColumns, job: Option<&mut Job>) -> Result<Table, Failure> {
+    pub(crate) fn read_table(
+        &self,
+        own: &OwnColumns,
+        job: Option<&mut Job>,
+    ) -> Result<Table, Error> {
         let Allowance { budget, folder, .. } = &self.allowance;
         let (source, key, numbers) = (&self.source, &self.key, &own.to_read()[..]);
         let (spill, progress) = ((budget, folder), self.progress);
@@ -512,21 +511,23 @@ impl Party<'_> {
                 KeyPartitions::read(source, key, numbers, spill, progress).map(|keys| (keys, None))
             }
         };
-        let (keys, identity) = self.console.during(
-            &format!("reading {}", source.name()),
+        let name = source.name();
+        let (keys, identity) = during(
+            self.watcher,
+            Work::ReadingKeys(name),
             || progress.bytes(),
             || self.pool.run(read),
         )?;
         let Counts { rows, distinct, .. } = keys.counts();
-        self.console.say(format_args!(
-            "read {}: {}, {}",
-            source.name(),
-            humanize::counted(rows, "row"),
-            humanize::counted(distinct, "distinct key"),
-        ));
+        self.watcher.hear(Event::TableRead {
+            name,
+            rows,
+            keys: distinct,
+        });
         self.doubt(keys.doubts())?;
-        if let Some(told) = dialect::told(keys.bad_cells(), rows) {
-            self.warn(told);
+        let cells = keys.bad_cells();
+        if !cells.sorts.is_empty() {
+            self.warn(Warning::BadCells { cells, rows });
         }
         if let Some((job, identity)) = job.zip(identity) {
             job.is_about(identity)?;
@@ -534,7 +535,7 @@ impl Party<'_> {
         Ok(Table::new(keys))
     }
 
-    fn use_of_table(&self, has_job: bool) -> Use {
+    pub(crate) fn use_of_table(&self, has_job: bool) -> Use {
         Use {
             rows: self.trade.gives.is_some()
                 || match self.task {
@@ -547,26 +548,17 @@ impl Party<'_> {
         }
     }
 
-    /// Says what the join will take, over the network as measured with the other party, if that only checks, too.
-    fn foresee(&self, agreement: &Agreement, channel: &mut Channel) -> Result<(), Failure> {
+    /// Measures the network with the other party, if that only checks, too, and tells it.
+    fn foresee(&self, agreement: &Agreement, channel: &mut Channel) -> Result<(), Error> {
         if !agreement.peer_only_checks {
             return Ok(());
         }
-        let network = measured_network::measure(channel, self.role, self.console)?;
-        let plan = &agreement.plan;
-        let calibration = calibration::best(self.console);
-        let prediction = calibration.predict(plan, self.pool.threads());
-        let forecast = prediction.and_then(|all| all.on(&network, Cores::Own).ok());
-        // Of a result that follows from the sizes there is nothing to say.
-        if let Some(forecast) = forecast
-            && plan.cost().total.total_bytes() > 0
-        {
-            self.console.say(format_args!(
-                "{} will take about {}; reading and writing tables come on top",
-                plan.info().name,
-                humanize::time(Duration::from_secs_f64(forecast.seconds)),
-            ));
-        }
+        let network = network::measure(channel, self.role, self.watcher)?;
+        self.watcher.hear(Event::Foreseen {
+            plan: &agreement.plan,
+            network,
+            threads: self.pool.threads(),
+        });
         Ok(())
     }
 
@@ -584,33 +576,38 @@ impl Party<'_> {
             signing,
         ): (Streams, Option<Signing<'_>>),
         phases: &Phases,
-    ) -> Result<(Ran, Snapshot), Failure> {
+    ) -> Result<(Ran, Snapshot), Error> {
         let (plan, role) = (run.plan, run.role);
         let remaining = agreement.remaining(run.ledger);
         let done = plan.cost().total.total_bytes() - remaining.traffic().total_bytes();
-        self.say_what_remains(plan, remaining);
+        self.tell_what_remains(plan, remaining);
         let before = passed(&counters);
         let moved = || (passed(&counters) - before).total_bytes();
-        let network = Network::from(plan.request().path);
-        let threads = self.pool.threads();
-        let mut model = Model::new(plan, role, threads, network, Cores::Own, self.console);
-        if done > 0 {
-            model = model.going_on(done);
-        }
+        let work = Work::Protocol {
+            plan,
+            role,
+            threads: self.pool.threads(),
+            done,
+        };
+        let total = plan.cost().total.total_bytes();
         let compute = (self.pool, phases);
-        let ran = self.console.during(
-            plan.info().name,
-            || model.position(moved()),
+        let ran = during(
+            self.watcher,
+            work,
+            || (moved(), total),
             || table.run(run, use_of_table, &self.allowance, &mut channels, compute),
         );
         let ran = match &signing {
-            None => ran.map_err(Failure::from),
-            Some(signing) => signing.unless_unsigned(ran.map_err(Failure::from)),
+            None => ran.map_err(Error::from),
+            Some(signing) => signing.unless_unsigned(ran.map_err(Error::from)),
         };
         let outcome = match &ran {
             Ok(ran) => signing::outcome(&ran.output),
-            // The other party must not see that it gave what cannot be opened, so the session ends as any other.
-            Err(Failure::Psi(Error::Payload)) if run.ledger.is_some() => Outcome::Done,
+            // The other party must not see that it gave what cannot be opened, so the session ends
+            // as any other.
+            Err(Error::Psi(psijoin::Error::Payload)) if run.ledger.is_some() => {
+                record::Outcome::Done
+            }
             Err(_) => return Ok((ran?, Snapshot::default())),
         };
         let traffic = passed(&counters) - before;
@@ -618,30 +615,27 @@ impl Party<'_> {
             self.confirm(plan, &mut channels[0])?;
         }
         if let Some(signing) = signing {
-            let written = signing.conclude(outcome, traffic, &mut channels[0])?;
-            self.console.say(written);
+            signing.conclude(outcome, traffic, &mut channels[0], self.watcher)?;
         }
         Ok((ran?, traffic))
     }
 
-    /// Says what a job that goes on still has to do.
-    fn say_what_remains(&self, plan: &Plan, remaining: Remaining<'_>) {
+    /// Tells what a job that goes on still has to do.
+    fn tell_what_remains(&self, plan: &Plan, remaining: Remaining<'_>) {
         let parts = plan.parts().map_or(1, |parts| parts.shape.parts);
-        if remaining.is_all() {
-            return;
+        if !remaining.is_all() {
+            self.watcher.hear(Event::GoesOn {
+                done: parts - remaining.runs(),
+                parts,
+                bytes_left: remaining.traffic().total_bytes(),
+            });
         }
-        self.console.say(format_args!(
-            "going on: {} of {} done before, {} left to move",
-            parts - remaining.runs(),
-            humanize::counted(parts.into(), "part"),
-            humanize::bytes(remaining.traffic().total_bytes()),
-        ));
     }
 
     /// Tells the other party that this one has kept all, and hears the same from it, if it matters.
-    fn confirm(&self, plan: &Plan, channel: &mut Channel) -> Result<(), Failure> {
+    fn confirm(&self, plan: &Plan, channel: &mut Channel) -> Result<(), Error> {
         const RECEIPT: [u8; 1] = [1];
-        let channel_failed = |error| Failure::from(psijoin::Error::from(error));
+        let channel_failed = |error| Error::from(psijoin::Error::from(error));
         let mut theirs = [0; 1];
         match (receipts(plan), self.role) {
             ([0, _], Role::Sender) => channel.recv(&mut theirs).map_err(channel_failed)?,
@@ -672,7 +666,7 @@ impl Party<'_> {
         computed: Computed,
         table: &Table,
         own: &OwnColumns,
-    ) -> Result<Summary, Failure> {
+    ) -> Result<Outcome, Error> {
         let Computed {
             agreement,
             joint_seed,
@@ -740,15 +734,15 @@ impl Party<'_> {
                     joint_seed: &joint_seed,
                     row_of: (self.role == Role::Receiver).then(|| table.row_of()),
                 };
-                kept.write(shares, file)?;
+                kept.write(shares, file, self.watcher)?;
                 Some(Received::Shares { places })
             }
             (_, ran) => {
-                guard::lift_deadline();
+                self.watcher.hear(Event::HandsOut);
                 self.received(columns, ran.output)
             }
         };
-        Ok(Summary {
+        Ok(Outcome {
             role: self.role,
             plan: agreement.plan,
             counts: table.counts,
@@ -781,14 +775,16 @@ impl Party<'_> {
         }
     }
 
-    /// Writes rows, and returns their number; `None` if their reader went away. Those that stay in memory come back, too.
+    /// Writes rows, and returns their number; `None` if their reader went away. Those that stay in
+    /// memory come back, too.
     fn write(
         &self,
         destination: &Destination,
         stage: &(dyn Fn() -> Result<StagedRows, psijoin_table::Error> + Sync),
-    ) -> Result<(Option<u64>, Option<Batches>), Failure> {
-        let staged = self.console.during(
-            "writing the rows",
+    ) -> Result<(Option<u64>, Option<Batches>), Error> {
+        let staged = during(
+            self.watcher,
+            Work::WritingRows,
             || self.progress.bytes(),
             || self.pool.run(stage),
         );
@@ -796,7 +792,7 @@ impl Party<'_> {
             Err(error) if error.kind() == ErrorKind::BrokenPipe => Ok((None, None)),
             staged => {
                 let staged = staged?;
-                guard::lift_deadline();
+                self.watcher.hear(Event::HandsOut);
                 let rows = staged.rows();
                 let in_memory = match destination.is_in_memory() {
                     true => staged.into_batches(),
@@ -812,32 +808,34 @@ impl Party<'_> {
 }
 
 /// What a party brings to a protocol.
-pub(crate) struct Set<'a, F> {
+pub struct Set<'a, F> {
     /// Its items' fingerprints.
-    pub(crate) fingerprints: F,
+    pub fingerprints: F,
     /// Its columns, each with one number per item.
-    pub(crate) columns: &'a [Vec<i64>],
+    pub columns: &'a [Vec<i64>],
     /// Its payloads, one after the other.
-    pub(crate) payloads: &'a [u8],
+    pub payloads: &'a [u8],
 }
 
 /// A run of one party.
-pub(crate) struct Run<'a> {
-    pub(crate) plan: &'a Plan,
-    pub(crate) role: Role,
+pub struct Run<'a> {
+    /// What runs.
+    pub plan: &'a Plan,
+    /// The party's role.
+    pub role: Role,
     /// Fresh for each run, or that of the job's first attempt.
-    pub(crate) joint_seed: &'a JointSeed,
+    pub joint_seed: &'a JointSeed,
     /// What is kept of it.
-    pub(crate) ledger: Option<&'a dyn Ledger>,
+    pub ledger: Option<&'a dyn Ledger>,
 }
 
 impl Run<'_> {
-    /// Runs it in a thread pool over its channels, one at least, from its fingerprints on, which are dropped as
-    /// soon as they are not needed any more.
+    /// Runs it in a thread pool over its channels, one at least, from its fingerprints on, which
+    /// are dropped as soon as they are not needed any more.
     ///
     /// # Errors
     /// As [`psijoin::run`].
-    pub(crate) fn compute(
+    pub fn compute(
         &self,
         Set {
             fingerprints,
@@ -864,7 +862,11 @@ impl Run<'_> {
     }
 
     /// What it runs over.
-    fn context<'c>(&'c self, channels: &'c mut [Channel], phases: &'c Phases) -> Context<'c> {
+    pub(crate) fn context<'c>(
+        &'c self,
+        channels: &'c mut [Channel],
+        phases: &'c Phases,
+    ) -> Context<'c> {
         let (first, further) = channels.split_first_mut().expect("a stream");
         let mut context = Context::new(first).streams(further).observed(phases);
         context.ledger = self.ledger;

@@ -1,52 +1,10 @@
-//! The names of settings that more than one module mentions. Both sides' values are compared, and
-//! people read: "the two sides disagree on ...".
+//! What users do about sides that do not agree.
 
 use psijoin_handshake::DERIVED_PARAMETERS;
-
-/// The protocol.
-pub(crate) const PROTOCOL: &str = "the protocol";
-
-/// Whether both keep what they compute, to go on if the join breaks off.
-pub(crate) const JOB: &str = "keeping a job (--job)";
-
-/// What both parties agree to, as a hash of its text.
-pub(crate) const TERMS: &str = "the terms (--terms)";
-
-/// Whether both sign a record, and in which format.
-pub(crate) const RECORD: &str = "signing a record (--record)";
-
-/// Who learns which of its rows are shared.
-pub(crate) const LEARNERS: &str = "who learns (--learn)";
-
-/// Whether both write rows in a common order.
-pub(crate) const ALIGNED: &str = "aligned rows (--align)";
-
-/// Whether columns of the sender are given, and taken.
-pub(crate) const SENDERS_COLUMNS: &str = "columns of the sender (--give, --take)";
-
-/// Whether columns of the receiver are given, and taken.
-pub(crate) const RECEIVERS_COLUMNS: &str = "columns of the receiver (--give, --take)";
-
-/// The output.
-pub(crate) const OUTPUT: &str = "the output";
-
-/// The fewest shared keys of which more is told.
-pub(crate) const MINIMUM: &str = "the least number of shared keys";
-
-/// How many columns a key has.
-pub(crate) const KEY_COLUMNS: &str = "the number of key columns";
-
-/// How the protocol was built.
-pub(crate) const PROTOCOL_VERSION: &str = "the protocol's version";
-
-/// How unlikely a wrong result is.
-pub(crate) const STATISTICAL_SECURITY: &str = "the statistical security in bits";
-
-/// How values become keys.
-pub(crate) const SPELLING: &str = "the version of the keys' spelling";
+use psijoin_session::settings::*;
 
 /// What users do about sides that disagree on these settings.
-pub(crate) fn ways_out<'a>(names: impl Iterator<Item = &'a str> + Clone) -> Option<String> {
+pub(crate) fn of<'a>(names: impl Iterator<Item = &'a str> + Clone) -> Option<String> {
     let other_protocol = names.clone().any(|name| name == PROTOCOL);
     // Another protocol has another version.
     let told = names.filter(|name| !(other_protocol && *name == PROTOCOL_VERSION));
@@ -99,7 +57,7 @@ mod tests {
     use super::*;
 
     fn ways(names: &[&str]) -> Option<String> {
-        ways_out(names.iter().copied())
+        of(names.iter().copied())
     }
 
     #[test]

@@ -1,0 +1,207 @@
+//! Tells people what happens in a session, and notes it for the report.
+
+use std::time::Duration;
+
+use psijoin_forecast::{Cores, Network};
+use psijoin_printable::Word;
+use psijoin_session::{Event, Watcher, Work};
+use psijoin_table::Source;
+
+use crate::{
+    calibration,
+    console::Console,
+    exit::{self, Code, Failure},
+    guard, humanize,
+    progress::Model,
+    record::Record,
+    words,
+};
+
+/// See the [module](self).
+pub(crate) struct Teller<'a> {
+    pub(crate) console: &'a Console,
+    pub(crate) record: &'a Record,
+}
+
+impl Teller<'_> {
+    /// This party cannot go on, and the other one is about to be told so.
+    pub(crate) fn fail(&self, failure: &Failure) {
+        let hint = failure.hint();
+        self.tells_other(&failure.to_string(), hint.as_deref(), failure.exit_code());
+    }
+
+    fn tells_other(&self, failure: &str, hint: Option<&str>, code: Code) {
+        self.console.fail(failure, hint);
+        self.record.told();
+        guard::has_said(code);
+        self.console
+            .say("telling the other party; Ctrl-C ends this at once");
+    }
+}
+
+impl Watcher for Teller<'_> {
+    fn hear(&self, event: Event<'_>) {
+        self.record.note(&event);
+        let console = self.console;
+        match event {
+            Event::Warning(warning) => {
+                let warning = words::of_warning(&warning);
+                console.warn(&warning);
+                self.record.warn(warning);
+            }
+            Event::TellsOther(error) => self.tells_other(
+                &words::of_error(error),
+                exit::hint_of(error).as_deref(),
+                exit::code_of(error),
+            ),
+            Event::HandsOut => guard::lift_deadline(),
+            Event::Opened(source) => tell_layout(source, console),
+            Event::Foreseen {
+                plan,
+                network,
+                threads,
+            } => {
+                let prediction = calibration::best(console).predict(plan, threads);
+                let forecast = prediction.and_then(|all| all.on(&network, Cores::Own).ok());
+                // Of a result that follows from the sizes there is nothing to say.
+                if let Some(forecast) = forecast
+                    && plan.cost().total.total_bytes() > 0
+                {
+                    console.say(format_args!(
+                        "{} will take about {}; reading and writing tables come on top",
+                        plan.info().name,
+                        humanize::time(Duration::from_secs_f64(forecast.seconds)),
+                    ));
+                }
+            }
+            other => {
+                if let Some(told) = told(&other) {
+                    console.say(told);
+                }
+            }
+        }
+    }
+
+    fn during(
+        &self,
+        what: Work<'_>,
+        position: &mut (dyn FnMut() -> (u64, u64) + Send),
+        work: &mut dyn FnMut(),
+    ) {
+        let Work::Protocol {
+            plan,
+            role,
+            threads,
+            done,
+        } = what
+        else {
+            return self.console.during(&called(&what), position, work);
+        };
+        let network = Network::from(plan.request().path);
+        let model = Model::new(plan, role, threads, network, Cores::Own, self.console);
+        let mut model = match done {
+            0 => model,
+            done => model.going_on(done),
+        };
+        let position = || model.position(position().0);
+        self.console.during(plan.info().name, position, work);
+    }
+}
+
+/// Says how a table is read, if not in the usual way of its format.
+pub(crate) fn tell_layout(source: &Source, console: &Console) {
+    if !source.is_usual() {
+        let (name, description) = (source.name(), source.description());
+        console.say(format_args!("{name} is read as {description}"));
+    }
+}
+
+/// What has happened, in words; nothing if there is nothing to say.
+fn told(event: &Event<'_>) -> Option<String> {
+    Some(match event {
+        Event::SeveralFiles { name, files } => format!(
+            "{}: {files} files, in the order of their names",
+            psijoin_printable::path(name)
+        ),
+        Event::TableRead { name, rows, keys } => format!(
+            "read {name}: {}, {}",
+            humanize::counted(*rows, "row"),
+            humanize::counted(*keys, "distinct key"),
+        ),
+        Event::Listening { address, wait } => format!(
+            "listening on {}; waiting up to {} s for the other party",
+            Word(address.as_str()),
+            wait.as_secs(),
+        ),
+        Event::Connecting { address, wait } => format!(
+            "connecting to {}; trying for up to {} s",
+            address.as_str(),
+            wait.as_secs()
+        ),
+        Event::Connected {
+            peer,
+            address,
+            measured,
+        } => {
+            let met = match peer {
+                Some(peer) => format!("connected to {peer} at {address}"),
+                None => format!("connected to {address}"),
+            };
+            match words::greeting(*measured) {
+                Some(network) => format!("{met}\n{network}"),
+                None => met,
+            }
+        }
+        Event::Agreed { plan, .. } => {
+            let sizes = plan.request().sizes;
+            format!(
+                "{}: {} of the sender, {} of the receiver, {} to move",
+                plan.info().name,
+                humanize::counted(sizes.sender(), "key"),
+                humanize::counted(sizes.receiver(), "key"),
+                humanize::bytes(plan.cost().total.total_bytes()),
+            )
+        }
+        Event::NetworkMeasured(gauged) => words::network(gauged),
+        Event::GoesOn {
+            done,
+            parts,
+            bytes_left,
+        } => format!(
+            "going on: {done} of {} done before, {} left to move",
+            humanize::counted((*parts).into(), "part"),
+            humanize::bytes(*bytes_left),
+        ),
+        Event::AllDoneBefore => {
+            "everything was done before: the other party is not needed any more".to_owned()
+        }
+        Event::RecordWritten(path) => format!(
+            "wrote the record, which both sides have signed, to {}",
+            psijoin_printable::path(path)
+        ),
+        Event::NotTold(error) => format!(
+            "the other party could not be told: {}",
+            words::of_error(error)
+        ),
+        _ => return None,
+    })
+}
+
+fn called(work: &Work<'_>) -> String {
+    match work {
+        Work::Opening([only]) if only.as_os_str() == "-" => "reading standard input".to_owned(),
+        Work::Opening([only]) => format!("reading {}", psijoin_printable::path(only)),
+        Work::Opening(several) => format!("reading {} inputs", several.len()),
+        Work::Copying => "reading the table".to_owned(),
+        Work::ReadingKeys(name) => format!("reading {name}"),
+        Work::WaitingForPeer => "waiting for the other party".to_owned(),
+        Work::WaitingForTable => "waiting for the other party to read its table".to_owned(),
+        Work::WaitingForColumns => "waiting for the other party to offer its columns".to_owned(),
+        Work::WaitingForEnd => "waiting for the other party to finish".to_owned(),
+        Work::MeasuringColumns => "measuring the columns that are given".to_owned(),
+        Work::ReadingColumns => "reading the columns that are given".to_owned(),
+        Work::MeasuringNetwork => "measuring the network".to_owned(),
+        Work::WritingRows => "writing the rows".to_owned(),
+        _ => String::new(),
+    }
+}

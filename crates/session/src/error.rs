@@ -1,0 +1,536 @@
+//! Why a join did not come about.
+
+use std::{fmt, io, path::PathBuf};
+
+use psijoin::ErrorKind as PsiKind;
+use psijoin_channel::AbortCode;
+use psijoin_handshake::Error as HandshakeError;
+use psijoin_printable::{Quoted, humanize};
+use psijoin_record::Error as RecordError;
+use psijoin_table::ErrorKind as TableKind;
+use psijoin_transport::Kind as TransportKind;
+
+use crate::{question::Further, requested_output::RequestedOutput};
+
+/// Why a party's join did not come about, or ended without a result.
+///
+/// No message holds a key or a value of a table.
+#[derive(Debug, thiserror::Error)]
+#[non_exhaustive]
+pub enum Error {
+    /// The party's table cannot be read, or its result not be written.
+    #[error(transparent)]
+    Table(#[from] psijoin_table::Error),
+
+    /// The parties did not meet, or lost each other.
+    #[error(transparent)]
+    Transport(#[from] psijoin_transport::Error),
+
+    /// The parties do not agree on what they do.
+    #[error(transparent)]
+    Handshake(#[from] HandshakeError),
+
+    /// The protocol failed.
+    #[error(transparent)]
+    Psi(#[from] psijoin::Error),
+
+    /// The folder of the job cannot be used.
+    #[error(transparent)]
+    Job(#[from] psijoin_job::Error),
+
+    /// The record was not signed.
+    #[error("{0}; nothing was written")]
+    Unsigned(#[from] RecordError),
+
+    /// The protocol cannot do what is asked for.
+    #[error(transparent)]
+    Unable(#[from] Unable),
+
+    /// Parts of the question do not go together.
+    #[error(transparent)]
+    Question(#[from] QuestionFault),
+
+    /// The columns of numbers that are asked for are not one of each.
+    #[error(transparent)]
+    Columns(#[from] ColumnsFault),
+
+    /// Too little memory is allowed.
+    #[error(
+        "{} of memory is too little: {} is the least that a large join works with",
+        humanize::bytes(*allowed),
+        humanize::bytes(*least)
+    )]
+    TooLittleMemory {
+        /// How many bytes are allowed.
+        allowed: u64,
+        /// How many have to be.
+        least: u64,
+    },
+
+    /// Fewer keys are shared than the question demands.
+    #[error(
+        "fewer than {} are shared, the least that was agreed on: neither side learns more of the result",
+        humanize::counted(*.0, "key")
+    )]
+    TooFew(u64),
+
+    /// The other party's set is larger than this party allows.
+    #[error(
+        "the other party has {}, and at most {} are allowed here: nothing was done",
+        humanize::counted(*theirs, "key"),
+        humanize::count(*most)
+    )]
+    TooManyPeerKeys {
+        /// How many keys it has.
+        theirs: u64,
+        /// How many it may have.
+        most: u64,
+    },
+
+    /// There is not enough memory for the other party's set.
+    #[error(
+        "the other party has {}: with them this side needs {} of memory, and it has {}; nothing was done",
+        humanize::counted(*theirs, "key"),
+        humanize::bytes(*needed),
+        humanize::bytes(*room)
+    )]
+    NoRoomForPeerKeys {
+        /// How many keys it has.
+        theirs: u64,
+        /// Bytes that a run takes with them.
+        needed: u64,
+        /// Bytes that there are.
+        room: u64,
+    },
+
+    /// The other party gives more than this party takes.
+    #[error("the other party gives {0}: nothing was done")]
+    TooMuchGiven(TooMuchGiven),
+
+    /// A sum over a column of the receiver's, of this name, was asked for, and the sender has not
+    /// allowed it.
+    #[error(
+        "a sum of the receiver's column {} was asked for: the receiver chooses its numbers, and \
+         could read from the sum which keys you share; nothing was done",
+        Quoted(.0)
+    )]
+    ReceiverSums(String),
+
+    /// The key columns of the two sides differ, and this party is strict.
+    #[error(
+        "the keys of the two sides differ as said above, and this side is strict; nothing was done"
+    )]
+    UnlikeKeys,
+
+    /// This party's table is doubtful, and it is strict.
+    #[error(
+        "this side's table is doubtful as said above, and this side is strict; nothing was done"
+    )]
+    DoubtfulTable,
+
+    /// The two parties have different jobs.
+    #[error(
+        "{} and the job folder {}: give both sides the folders of the same job, or begin anew on both sides with new \
+         folders",
+        if *is_ours {
+            "the other party does not have the job that goes on here,"
+        } else {
+            "the other party goes on with a job that is not the one here,"
+        },
+        psijoin_printable::path(folder)
+    )]
+    OtherJob {
+        /// This party's folder.
+        folder: PathBuf,
+        /// Whether it is this party's job that has begun.
+        is_ours: bool,
+    },
+
+    /// The job was over before.
+    #[error(
+        "the job in {} is over: {}", psijoin_printable::path(folder),
+        too_few.map_or("it is done".to_owned(), |least| Self::TooFew(least).to_string())
+    )]
+    JobIsOver {
+        /// Its folder.
+        folder: PathBuf,
+        /// The minimum that was not reached, if that was its end.
+        too_few: Option<u64>,
+    },
+
+    /// This party, which only helps, has done its part, and cannot know whether the other party has
+    /// its result.
+    #[error(
+        "{0}; this side has done what it could of the job: if the other side has its result, nothing is left to do, and \
+         otherwise both run the same commands again"
+    )]
+    Unconfirmed(Box<Error>),
+
+    /// This party has its result, and cannot know whether the other one has.
+    #[error(
+        "{0}; this side has its result, and cannot know whether the other side has: both run the same commands \
+         again, or, if the other side's job is done, begin anew with new folders"
+    )]
+    UnconfirmedResult(Box<Error>),
+
+    /// The record cannot be written.
+    #[error(
+        "cannot write the record {}: {source}; there is no output either",
+        psijoin_printable::path(path)
+    )]
+    NoRecord {
+        /// Its file.
+        path: PathBuf,
+        /// Why.
+        source: io::Error,
+    },
+
+    /// The file of shares cannot be written.
+    #[error(
+        "cannot use the file of shares {}: {source}",
+        psijoin_printable::path(path)
+    )]
+    Shares {
+        /// The file.
+        path: PathBuf,
+        /// Why.
+        source: io::Error,
+    },
+
+    /// A file that the caller is about to write is one of the table's.
+    #[error(
+        "{} is a file of the table, and was to be written: nothing was written",
+        psijoin_printable::path(.0)
+    )]
+    OverwritesInput(PathBuf),
+
+    /// The other party only wants to agree.
+    #[error("the other party only checks: nothing was done")]
+    OnlyChecked,
+
+    /// The machine has no memory, or no threads, left.
+    #[error("there is not enough memory, or the system gives no more threads")]
+    OutOfMemory,
+}
+
+/// What a protocol cannot do.
+#[derive(Debug, Clone, PartialEq, Eq, thiserror::Error)]
+#[error("{protocol} cannot {what}: take {}", one_of(others))]
+#[non_exhaustive]
+pub struct Unable {
+    /// The protocol.
+    pub protocol: &'static str,
+    /// What was asked of it.
+    pub what: Ability,
+    /// The protocols that can.
+    pub others: Vec<&'static str>,
+}
+
+/// What some protocols can do, and others cannot.
+#[derive(Debug, Clone, PartialEq, Eq)]
+#[non_exhaustive]
+pub enum Ability {
+    /// Compute this output.
+    Compute(RequestedOutput),
+    /// Withhold an output if too few keys are shared.
+    Withhold,
+    /// Say more of each shared row.
+    Carry(Further),
+}
+
+impl fmt::Display for Ability {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        match self {
+            Self::Compute(output) => write!(f, "compute the output {output}"),
+            Self::Withhold => {
+                f.write_str("withhold what it finds, as a least number of shared keys demands")
+            }
+            Self::Carry(further) => write!(f, "do this with {further}"),
+        }
+    }
+}
+
+/// One of these names, in words.
+pub fn one_of(names: &[&str]) -> String {
+    match names {
+        [only] => (*only).to_owned(),
+        _ => format!("one of {}", names.join(", ")),
+    }
+}
+
+/// Parts of a question that do not go together.
+#[derive(Debug, Clone, PartialEq, Eq, thiserror::Error)]
+#[non_exhaustive]
+pub enum QuestionFault {
+    /// More is to be said of rows, and this output has none.
+    #[error("the output {asked} finds no rows: ask for rows, or for no {further}")]
+    NoRows {
+        /// The output.
+        asked: RequestedOutput,
+        /// What is to be said of rows.
+        further: Further,
+    },
+    /// No protocol withholds rows of which more is said.
+    #[error("no protocol can do both a least number of shared keys and {0}: leave one of them out")]
+    MinimumWith(Further),
+    /// An output that tells nothing that could be withheld.
+    #[error(
+        "a least number of shared keys is for rows, count and sum; {}: leave it out", .0.why_not_withheld()
+    )]
+    MinimumOf(RequestedOutput),
+}
+
+/// What is wrong with the columns of numbers that are asked for.
+#[derive(Debug, Clone, PartialEq, Eq, thiserror::Error)]
+#[non_exhaustive]
+pub enum ColumnsFault {
+    /// One was named in two ways.
+    #[error("the {holder}'s column {} is asked for twice", Quoted(name))]
+    Twice {
+        /// Whose it is.
+        holder: psijoin::Role,
+        /// Its name.
+        name: String,
+    },
+    /// Both tables have a column of this name.
+    #[error(
+        "both tables have a column {}: say sender.COLUMN or receiver.COLUMN for it on both sides",
+        Quoted(.0)
+    )]
+    OfBoth(String),
+    /// Neither table has one.
+    #[error("neither table has a column {}", Quoted(.0))]
+    OfNeither(String),
+}
+
+/// What the other party gives for a key, and what this one takes at most.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+#[non_exhaustive]
+pub enum TooMuchGiven {
+    /// Rows for each key.
+    Rows {
+        /// How many it gives.
+        given: u16,
+        /// How many this party takes.
+        most: u16,
+    },
+    /// Bytes for each row.
+    RowBytes {
+        /// How many it gives.
+        given: usize,
+        /// How many this party takes.
+        most: usize,
+    },
+    /// More than there is memory for.
+    Memory {
+        /// Rows for each key.
+        rows: u16,
+        /// Bytes for each row.
+        row_bytes: usize,
+        /// Bytes for each key.
+        payload_bytes: usize,
+        /// Bytes in memory at once.
+        needed: u64,
+        /// Bytes that there is room for.
+        room: u64,
+    },
+}
+
+impl fmt::Display for TooMuchGiven {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        match *self {
+            Self::Rows { given, most } => write!(
+                f,
+                "up to {} for each key, and at most {} are taken here",
+                humanize::counted(given.into(), "row"),
+                humanize::count(most.into())
+            ),
+            Self::RowBytes { given, most } => write!(
+                f,
+                "{} for each row, and at most {} are taken here",
+                humanize::counted(given as u64, "byte"),
+                humanize::count(most as u64)
+            ),
+            Self::Memory {
+                rows,
+                row_bytes,
+                payload_bytes,
+                needed,
+                room,
+            } => write!(
+                f,
+                "{} for each key ({} of {}), which is {} in memory at once here, and there is room for {}",
+                humanize::bytes(payload_bytes as u64),
+                humanize::counted(rows.into(), "row"),
+                humanize::counted(row_bytes as u64, "byte"),
+                humanize::bytes(needed),
+                humanize::bytes(room),
+            ),
+        }
+    }
+}
+
+/// Whose affair an [`Error`] is.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+#[non_exhaustive]
+pub enum ErrorKind {
+    /// What was asked for cannot be.
+    Usage,
+    /// Files or memory of this party.
+    Local,
+    /// The network: the same may succeed later.
+    Network,
+    /// The other party broke the protocol, is not who it should be, or has other settings.
+    Peer,
+    /// A party's policy refuses this run.
+    Policy,
+    /// The other party cannot go on, for a reason of its own.
+    PeerFailed,
+    /// Whoever called has stopped it.
+    Interrupted,
+    /// Bad luck, or a bug.
+    Unexpected,
+}
+
+impl Error {
+    /// Whose affair it is.
+    pub fn kind(&self) -> ErrorKind {
+        match self {
+            Self::Table(error) => match error.kind() {
+                TableKind::Usage => ErrorKind::Usage,
+                TableKind::Input | TableKind::Output | TableKind::BrokenPipe => ErrorKind::Local,
+                TableKind::Peer => ErrorKind::Peer,
+                TableKind::Interrupted => ErrorKind::Interrupted,
+                _ => ErrorKind::Unexpected,
+            },
+            Self::Transport(error) => of_transport(error.kind()),
+            Self::Psi(psijoin::Error::Channel(error))
+            | Self::Handshake(HandshakeError::Channel(error)) => of_transport(error.into()),
+            Self::Handshake(error) => match error {
+                HandshakeError::Setting { .. } => ErrorKind::Usage,
+                HandshakeError::SetTooLarge(_) => ErrorKind::Local,
+                _ => ErrorKind::Peer,
+            },
+            Self::Psi(error) => match error.kind() {
+                PsiKind::Peer => ErrorKind::Peer,
+                PsiKind::Table | PsiKind::Ledger => ErrorKind::Local,
+                _ => ErrorKind::Unexpected,
+            },
+            Self::Job(error) => match error.kind() {
+                psijoin_job::Kind::Usage => ErrorKind::Usage,
+                _ => ErrorKind::Local,
+            },
+            Self::Unsigned(error) => of_record(error),
+            Self::Unable(_)
+            | Self::Question(_)
+            | Self::Columns(_)
+            | Self::TooLittleMemory { .. }
+            | Self::OverwritesInput(_) => ErrorKind::Usage,
+            Self::TooFew(_)
+            | Self::JobIsOver { .. }
+            | Self::TooManyPeerKeys { .. }
+            | Self::NoRoomForPeerKeys { .. }
+            | Self::TooMuchGiven(_)
+            | Self::ReceiverSums(_) => ErrorKind::Policy,
+            Self::UnlikeKeys | Self::OnlyChecked | Self::OtherJob { .. } => ErrorKind::Peer,
+            Self::Unconfirmed(error) | Self::UnconfirmedResult(error) => error.kind(),
+            Self::OutOfMemory
+            | Self::NoRecord { .. }
+            | Self::DoubtfulTable
+            | Self::Shares { .. } => ErrorKind::Local,
+        }
+    }
+
+    /// Whether the same join may succeed later, though nobody changes anything.
+    pub fn may_pass(&self) -> bool {
+        match self {
+            error if error.is_exhaustion() => true,
+            Self::Psi(psijoin::Error::BadLuck(..)) => true,
+            error => matches!(error.kind(), ErrorKind::Network | ErrorKind::Interrupted),
+        }
+    }
+
+    /// Whether another process of this party is at it: the other party's business is with that one.
+    pub fn is_at_work_elsewhere(&self) -> bool {
+        matches!(self, Self::Job(psijoin_job::Error::InUse(_)))
+    }
+
+    /// Whether a connection was lost, and nobody has given up.
+    pub(crate) fn is_lost_connection(&self) -> bool {
+        use psijoin_channel::Error::*;
+        use psijoin_transport::Error::{ClosedDuringSetup, Io as IoDuringSetup};
+        let error = match self {
+            Self::Transport(ClosedDuringSetup | IoDuringSetup(_)) => return true,
+            Self::Transport(psijoin_transport::Error::Channel(error))
+            | Self::Psi(psijoin::Error::Channel(error))
+            | Self::Handshake(HandshakeError::Channel(error))
+            | Self::Unsigned(RecordError::Channel(error)) => error,
+            _ => return false,
+        };
+        matches!(
+            error,
+            Closed
+                | TimedOut(_)
+                | Io(_)
+                | PeerAborted(AbortCode::ConnectionLost | AbortCode::TimedOut)
+        )
+    }
+
+    /// Whether the machine had no memory or threads left.
+    fn is_exhaustion(&self) -> bool {
+        match self {
+            Self::OutOfMemory => true,
+            Self::Transport(error) => error.kind() == TransportKind::Exhausted,
+            _ => false,
+        }
+    }
+
+    /// What the other party is told.
+    pub fn abort_code(&self) -> AbortCode {
+        match self {
+            Self::Psi(error) => error.abort_code(),
+            Self::Handshake(HandshakeError::Malformed(_)) => AbortCode::ProtocolViolation,
+            error @ (Self::Handshake(_) | Self::Transport(_))
+                if error.kind() == ErrorKind::Peer =>
+            {
+                AbortCode::Incompatible
+            }
+            Self::TooManyPeerKeys { .. } | Self::NoRoomForPeerKeys { .. } => {
+                AbortCode::TooManyItems
+            }
+            Self::TooMuchGiven(_) => AbortCode::TooMuchGiven,
+            Self::ReceiverSums(_) => AbortCode::ReceiverSums,
+            Self::UnlikeKeys => AbortCode::UnlikeItems,
+            Self::Table(psijoin_table::Error::NotOffered { .. }) => AbortCode::NotOffered,
+            Self::OtherJob { .. }
+            | Self::Unsigned(RecordError::OtherDocument | RecordError::PeerCannotSign) => {
+                AbortCode::Incompatible
+            }
+            Self::Unsigned(RecordError::WrongSignature) => AbortCode::ProtocolViolation,
+            error if error.is_exhaustion() => AbortCode::OutOfMemory,
+            error if error.kind() == ErrorKind::Interrupted => AbortCode::Interrupted,
+            _ => AbortCode::LocalFailure,
+        }
+    }
+}
+
+fn of_transport(kind: TransportKind) -> ErrorKind {
+    match kind {
+        TransportKind::Usage => ErrorKind::Usage,
+        TransportKind::LocalFile | TransportKind::Exhausted => ErrorKind::Local,
+        TransportKind::Network => ErrorKind::Network,
+        TransportKind::Peer => ErrorKind::Peer,
+        TransportKind::Policy => ErrorKind::Policy,
+        TransportKind::PeerFailed => ErrorKind::PeerFailed,
+        TransportKind::Interrupted => ErrorKind::Interrupted,
+        _ => ErrorKind::Unexpected,
+    }
+}
+
+fn of_record(error: &RecordError) -> ErrorKind {
+    match error {
+        RecordError::CannotSign => ErrorKind::Usage,
+        RecordError::Channel(error) => of_transport(error.into()),
+        _ => ErrorKind::Peer,
+    }
+}

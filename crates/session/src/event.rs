@@ -1,0 +1,227 @@
+//! What happens during a session, for whoever watches it.
+
+use std::{path::Path, time::Duration};
+
+use psijoin::{Info, Plan, Role};
+use psijoin_channel::gauge::Gauged;
+use psijoin_channel::path::Measured;
+use psijoin_forecast::Network;
+use psijoin_table::{BadCellsOfKey, Doubt, Source};
+use psijoin_transport::{Fingerprint, endpoint::Address};
+
+use crate::{Error, key_facts::KeyDifference};
+
+/// Watches a session, from the thread that runs it.
+pub trait Watcher: Sync {
+    /// Hears what has happened.
+    fn hear(&self, event: Event<'_>);
+
+    /// Calls `work` once, and may show meanwhile how far it is: `position` is how many bytes are
+    /// done, and how many there are in all, 0 if that is not known.
+    fn during(
+        &self,
+        what: Work<'_>,
+        position: &mut (dyn FnMut() -> (u64, u64) + Send),
+        work: &mut dyn FnMut(),
+    );
+}
+
+/// Nobody watches.
+impl Watcher for () {
+    fn hear(&self, _: Event<'_>) {}
+
+    fn during(
+        &self,
+        _: Work<'_>,
+        _: &mut (dyn FnMut() -> (u64, u64) + Send),
+        work: &mut dyn FnMut(),
+    ) {
+        work();
+    }
+}
+
+/// What has happened.
+#[non_exhaustive]
+pub enum Event<'a> {
+    /// Something that the user should think about. Nothing has failed.
+    Warning(Warning<'a>),
+    /// A name stands for several files, which are one table.
+    SeveralFiles {
+        /// The name.
+        name: &'a Path,
+        /// How many files they are.
+        files: usize,
+    },
+    /// The table is open. It has not been read.
+    Opened(&'a Source),
+    /// All keys are read.
+    TableRead {
+        /// How the table is called.
+        name: &'a str,
+        /// How many rows it has.
+        rows: u64,
+        /// How many distinct keys.
+        keys: u64,
+    },
+    /// With how many threads this party computes.
+    Threads(usize),
+    /// This party listens.
+    Listening {
+        /// At this address.
+        address: &'a Address,
+        /// For this long.
+        wait: Duration,
+    },
+    /// This party connects.
+    Connecting {
+        /// To this address.
+        address: &'a Address,
+        /// For this long.
+        wait: Duration,
+    },
+    /// The other party is there.
+    Connected {
+        /// Its key's fingerprint; nothing if anybody may be at the other end.
+        peer: Option<Fingerprint>,
+        /// Its address.
+        address: String,
+        /// What the greeting has shown of the network.
+        measured: Measured,
+    },
+    /// The parties agree on what they do.
+    Agreed {
+        /// The session's name, which is the same for both and says nothing.
+        session: &'a str,
+        /// What will run.
+        plan: &'a Plan,
+    },
+    /// The network to the other party was measured.
+    NetworkMeasured(Gauged),
+    /// What a join would take is known.
+    Foreseen {
+        /// What would run.
+        plan: &'a Plan,
+        /// Over this network.
+        network: Network,
+        /// With this number of threads.
+        threads: usize,
+    },
+    /// A job goes on.
+    GoesOn {
+        /// How many parts were done before.
+        done: u32,
+        /// Of how many.
+        parts: u32,
+        /// How many bytes are left to move.
+        bytes_left: u64,
+    },
+    /// All of a job was done before, so that the other party is not needed any more.
+    AllDoneBefore,
+    /// The record was written, which both sides have signed.
+    RecordWritten(&'a Path),
+    /// The result is about to be handed out: what happens from now on is this party's own affair.
+    HandsOut,
+    /// This party cannot go on, and the other party is about to be told so.
+    TellsOther(&'a Error),
+    /// The other party could not be told, for this reason.
+    NotTold(&'a Error),
+}
+
+/// What the user should think about.
+#[derive(Debug)]
+#[non_exhaustive]
+pub enum Warning<'a> {
+    /// Nobody knows who is at the other end, and anybody can read and change what is said.
+    Plaintext,
+    /// The protocol is insecure.
+    Insecure(&'a Info),
+    /// A table is doubtful.
+    Doubtful {
+        /// How the table is called.
+        name: &'a str,
+        /// What is doubtful.
+        doubt: &'a Doubt,
+    },
+    /// Cells of the key count as null, as they cannot be read.
+    BadCells {
+        /// These cells.
+        cells: &'a BadCellsOfKey,
+        /// How many rows the table has.
+        rows: u64,
+    },
+    /// Equal keys of the two sides may not match.
+    UnlikeKeys(KeyDifference),
+    /// The receiver has far more keys than this party, a sender.
+    Curious {
+        /// How many keys it has.
+        theirs: u64,
+        /// How many this party has.
+        own: u64,
+    },
+    /// The receiver gets a sum over however few keys.
+    SumOverFew,
+    /// The connection was lost, and the parties meet again, to go on with the job.
+    MeetsAgain(&'a Error),
+}
+
+/// A piece of work that may take a while.
+#[derive(Clone, Copy)]
+#[non_exhaustive]
+pub enum Work<'a> {
+    /// Opening the table: standard input, or what else has to be read at once.
+    Opening(&'a [std::path::PathBuf]),
+    /// Taking the rows of a table that is in memory, or comes from a query.
+    Copying,
+    /// Reading the keys of the table that is called so.
+    ReadingKeys(&'a str),
+    /// Waiting for the other party to turn up.
+    WaitingForPeer,
+    /// Waiting for it to read its table.
+    WaitingForTable,
+    /// Waiting for it to offer its columns.
+    WaitingForColumns,
+    /// Waiting for it to finish.
+    WaitingForEnd,
+    /// Measuring the columns that are given.
+    MeasuringColumns,
+    /// Reading them.
+    ReadingColumns,
+    /// Measuring the network.
+    MeasuringNetwork,
+    /// Running the protocol. The position counts what this attempt has sent and received.
+    Protocol {
+        /// What runs.
+        plan: &'a Plan,
+        /// This party's role.
+        role: Role,
+        /// With how many threads it computes.
+        threads: usize,
+        /// How many bytes moved in earlier attempts.
+        done: u64,
+    },
+    /// Writing the rows.
+    WritingRows,
+}
+
+/// Does some work while `watcher` may show how far it is.
+pub(crate) fn during<T>(
+    watcher: &dyn Watcher,
+    what: Work<'_>,
+    mut position: impl FnMut() -> (u64, u64) + Send,
+    work: impl FnOnce() -> T,
+) -> T {
+    let (mut work, mut done) = (Some(work), None);
+    watcher.during(what, &mut position, &mut || {
+        if let Some(work) = work.take() {
+            done = Some(work());
+        }
+    });
+    // A watcher that has not called it does not keep the work from being done.
+    done.or_else(|| work.map(|work| work()))
+        .expect("it was done")
+}
+
+/// The same, of work whose position is not known.
+pub(crate) fn waiting<T>(watcher: &dyn Watcher, what: Work<'_>, work: impl FnOnce() -> T) -> T {
+    during(watcher, what, || (0, 0), work)
+}

@@ -1,0 +1,92 @@
+//! One party of a join, from its table to its result: the engine behind the program `psijoin`, the
+//! Python package, and whatever else joins tables.
+//!
+//! Whoever wants a join says what it is to be in a [`JoinSpec`], [watches](Watcher) what
+//! [happens](Event), and gets a [`Joined`]. Nothing here is said to people but the texts of
+//! [errors](Error), nothing reads a command line or the environment, no signal is caught, and
+//! nothing ends the process.
+//!
+//! ```no_run
+//! use psijoin_session::{JoinSpec, Joined, Meeting, Stop, TableSpec};
+//! use psijoin_transport::{Endpoint, Identity, Security};
+//!
+//! // The other side runs `psijoin send --listen 0.0.0.0:7766 --input … --key mail --peer …`.
+//! let identity = Identity::read(std::path::Path::new("me.pem"))?;
+//! let security = Security::PinnedTls { identity, peer: "psi1-…".parse()? };
+//! let meeting = Meeting::new(Endpoint::Connect("bob.example:7766".parse()?), security);
+//! let key = psijoin_table::KeySpec::new(vec!["email".into()], vec!["email=email".parse()?])?;
+//! let mut spec = JoinSpec::new(psijoin::Role::Receiver, meeting, TableSpec::file("customers.csv"), key);
+//! spec.written.output = Some("shared.csv".into());
+//! if let Joined::Done(outcome, _) = spec.join(&(), &Stop::default())? {
+//!     println!("{:?}", outcome.received);
+//! }
+//! # Ok::<(), Box<dyn std::error::Error>>(())
+//! ```
+//!
+//! | module | what lives there |
+//! |---|---|
+//! | `spec` | what is wanted of a join |
+//! | `join` | from there to the end |
+//! | `meet` | how two parties meet |
+//! | `party` | one party, from its table to its result |
+//! | `agreement`, `key_facts`, [`settings`] | what the parties agree on before data moves |
+//! | `question`, `requested_output` | what is to be learned |
+//! | `columns`, `giving` | columns of numbers, and columns that one gives to the other |
+//! | `table` | the party's table during a run |
+//! | `job`, `attempts` | what is kept, so that a join that broke off goes on |
+//! | `signing` | the record that both sign |
+//! | `allowance`, `limits`, [`memory`] | memory, and how large the other party's set may be |
+//! | `event` | what happens meanwhile |
+//! | `outcome`, `shares`, `phases` | the result |
+
+#![forbid(unsafe_code)]
+
+mod agreement;
+pub mod allowance;
+mod arrow_table;
+mod attempts;
+mod columns;
+mod error;
+mod event;
+mod giving;
+mod job;
+mod join;
+mod key_facts;
+mod limits;
+mod meet;
+pub mod memory;
+pub mod names;
+mod network;
+mod outcome;
+mod party;
+mod phases;
+mod pulse;
+mod question;
+mod requested_output;
+pub mod settings;
+mod shares;
+mod signing;
+mod spec;
+mod table;
+
+pub use allowance::Said as Memory;
+pub use arrow_table::ArrowTable;
+pub use columns::{AgreedColumn, AgreedColumns, Sum};
+pub use error::{
+    Ability, ColumnsFault, Error, ErrorKind, QuestionFault, TooMuchGiven, Unable, one_of,
+};
+pub use event::{Event, Warning, Watcher, Work};
+pub use giving::{AtMost, Give, Given, Taken, Trade};
+pub use job::JobFolder;
+pub use join::{Joined, KeptJob};
+pub use key_facts::{KeyColumn, KeyDifference, PeerKind};
+pub use limits::MaxPeerKeys;
+pub use meet::meet;
+pub use network::measure as measure_network;
+pub use outcome::{Batches, Outcome, Received};
+pub use party::{Consent, Mode, Run, Set};
+pub use phases::{Phase, Phases};
+pub use question::{Further, Learners, Question};
+pub use requested_output::{ColumnName, RequestedOutput};
+pub use spec::{JoinSpec, Meeting, Resources, Stop, TableSpec, Written};
+pub use table::most_spilled;

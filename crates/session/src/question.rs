@@ -1,0 +1,201 @@
+//! What both parties want from a run, and whether they can have it.
+
+use std::{fmt, str::FromStr};
+
+use psijoin::{Columns, OutputKind, Payloads, Protocol, Request, Role, registry};
+use psijoin_handshake::Hello;
+
+use crate::{
+    Error,
+    error::{Ability, QuestionFault, Unable},
+    requested_output::RequestedOutput,
+    settings::{LEARNERS, MINIMUM, OUTPUT},
+};
+
+/// What is to be learned, and on what condition.
+#[derive(Debug, Clone, Default)]
+pub struct Question {
+    /// The kind of output.
+    pub asked: RequestedOutput,
+    /// Learn nothing if fewer keys are shared; 0 for no such condition.
+    pub min_intersection: u64,
+    /// Who learns it, if it is rows.
+    pub learners: Learners,
+}
+
+/// Who learns which of its rows are shared.
+#[derive(Debug, Clone, Copy, Default, PartialEq, Eq)]
+pub enum Learners {
+    /// The receiver alone.
+    #[default]
+    Receiver,
+    /// Both parties.
+    Both,
+}
+
+/// What can be asked for beyond which rows are shared.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+#[non_exhaustive]
+pub enum Further {
+    /// That both parties learn it.
+    Both,
+    /// Columns that one party gives to the other.
+    Columns,
+}
+
+impl fmt::Display for Further {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.write_str(match self {
+            Self::Both => "both parties learning",
+            Self::Columns => "columns that are given and taken",
+        })
+    }
+}
+
+impl fmt::Display for Learners {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.write_str(match self {
+            Self::Receiver => "receiver",
+            Self::Both => "both",
+        })
+    }
+}
+
+impl FromStr for Learners {
+    type Err = String;
+
+    fn from_str(text: &str) -> Result<Self, String> {
+        match text {
+            "receiver" => Ok(Self::Receiver),
+            "both" => Ok(Self::Both),
+            _ => Err("say receiver or both".to_owned()),
+        }
+    }
+}
+
+impl Question {
+    /// Checks that the protocol can answer it if each party has at least this many of the columns.
+    ///
+    /// # Errors
+    /// [`Error::Unable`] and [`Error::Question`].
+    pub fn check(&self, protocol: &Protocol, columns: Columns) -> Result<(), Error> {
+        let output = self.asked.output_kind(columns);
+        if !protocol.computes(&output) {
+            let what = Ability::Compute(self.asked.clone());
+            return Err(unable(protocol, what, |other| other.computes(&output)));
+        }
+        self.check_minimum()?;
+        if self.learners == Learners::Both {
+            self.check_carries(protocol, Further::Both)?;
+        }
+        if self.min_intersection > 0 && !protocol.withholds() {
+            let able = |other: &Protocol| other.withholds() && other.computes(&output);
+            return Err(unable(protocol, Ability::Withhold, able));
+        }
+        Ok(())
+    }
+
+    /// Whether each party gets something.
+    pub fn is_for_both(&self) -> bool {
+        self.learners == Learners::Both || matches!(self.asked, RequestedOutput::Shares(_))
+    }
+
+    /// Whether a party in this role learns which of its rows are shared.
+    pub fn finds_rows(&self, role: Role) -> bool {
+        self.asked == RequestedOutput::Rows
+            && (role == Role::Receiver || self.learners == Learners::Both)
+    }
+
+    /// Checks that the protocol can carry columns with the rows that are asked for.
+    ///
+    /// # Errors
+    /// [`Error::Unable`] and [`Error::Question`].
+    pub(crate) fn check_columns(&self, protocol: &Protocol) -> Result<(), Error> {
+        self.check_carries(protocol, Further::Columns)
+    }
+
+    /// Checks that rows are found in any case, of which more is to be said.
+    ///
+    /// # Errors
+    /// If other outputs are asked for, or rows may be withheld.
+    pub fn check_finds_rows(&self, further: Further) -> Result<(), QuestionFault> {
+        if self.asked != RequestedOutput::Rows {
+            let asked = self.asked.clone();
+            return Err(QuestionFault::NoRows { asked, further });
+        }
+        match self.min_intersection {
+            0 => Ok(()),
+            _ => Err(QuestionFault::MinimumWith(further)),
+        }
+    }
+
+    /// Checks that the protocol can say more of each shared row.
+    fn check_carries(&self, protocol: &Protocol, further: Further) -> Result<(), Error> {
+        const WITH_COLUMNS: OutputKind = OutputKind::Payloads(Payloads {
+            from_sender: 1,
+            back: None,
+        });
+        self.check_finds_rows(further)?;
+        match protocol.computes(&WITH_COLUMNS) {
+            true => Ok(()),
+            false => Err(unable(protocol, Ability::Carry(further), |other| {
+                other.computes(&WITH_COLUMNS)
+            })),
+        }
+    }
+
+    /// Checks that the output can be withheld, if that is asked for.
+    ///
+    /// # Errors
+    /// If it cannot.
+    pub fn check_minimum(&self) -> Result<(), QuestionFault> {
+        let output = self.asked.output_kind(Columns::default());
+        match self.min_intersection == 0 || output.can_be_withheld() {
+            true => Ok(()),
+            false => Err(QuestionFault::MinimumOf(self.asked.clone())),
+        }
+    }
+
+    /// Adds to a hello what must be the same on both sides.
+    pub(crate) fn settings(&self, hello: Hello) -> Hello {
+        hello
+            .setting(OUTPUT, &self.asked)
+            .setting(LEARNERS, self.learners)
+            .setting(MINIMUM, self.min_intersection)
+    }
+
+    /// The request to the protocol for these sizes and numbers of columns, where a party's columns
+    /// for the other take this number of bytes per key, none if it gives none.
+    ///
+    /// # Errors
+    /// If a set is too large.
+    pub fn request(
+        &self,
+        senders: u64,
+        receivers: u64,
+        columns: Columns,
+        given_bytes: impl Fn(Role) -> u32,
+    ) -> Result<Request, Error> {
+        let from_sender = given_bytes(Role::Sender);
+        let output = match self.learners {
+            Learners::Receiver if from_sender == 0 => self.asked.output_kind(columns),
+            learners => OutputKind::Payloads(Payloads {
+                from_sender,
+                back: (learners == Learners::Both).then(|| given_bytes(Role::Receiver)),
+            }),
+        };
+        Ok(Request::rows(senders, receivers)?
+            .output(output)
+            .min_intersection(self.min_intersection))
+    }
+}
+
+/// What a protocol cannot do, and others are able to.
+fn unable(protocol: &Protocol, what: Ability, able: impl Fn(&Protocol) -> bool) -> Error {
+    let others = registry::PROTOCOLS.iter().filter(|other| able(other));
+    Error::Unable(Unable {
+        protocol: protocol.info().name,
+        what,
+        others: others.map(|other| other.info().name).collect(),
+    })
+}

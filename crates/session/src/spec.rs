@@ -1,0 +1,205 @@
+//! What one party wants of a join, as a value.
+
+use std::{num::NonZeroUsize, path::PathBuf, sync::Arc, time::Duration};
+
+use psijoin::{Protocol, Role, registry};
+use psijoin_record::Terms;
+use psijoin_table::{
+    Dialect, Format, KeySpec, Progress, WhichRows, atomic_file::Existing, given::RepeatedKeys,
+};
+use psijoin_transport::{Endpoint, Interrupt, Security};
+
+use crate::{
+    allowance::Said,
+    arrow_table::ArrowTable,
+    giving::Trade,
+    job::JobFolder,
+    party::{Consent, Mode},
+    question::Question,
+};
+
+/// What one party wants of a join.
+pub struct JoinSpec {
+    /// Its role.
+    pub role: Role,
+    /// Where it meets the other party, and who that is.
+    pub meeting: Meeting,
+    /// Its table.
+    pub table: TableSpec,
+    /// The key of the table.
+    pub key: KeySpec,
+    /// What is to be learned. Must be the same on both sides.
+    pub question: Question,
+    /// The protocol. Must be the same on both sides.
+    pub protocol: &'static Protocol,
+    /// The columns that it gives and takes.
+    pub trade: Trade,
+    /// Whether both write rows in a common order, and then what becomes of this party's rows that
+    /// repeat a key.
+    pub aligned: Option<RepeatedKeys>,
+    /// How its result is written.
+    pub written: Written,
+    /// Files that the caller writes besides, none of which may be a file of the table.
+    pub also_written: Vec<PathBuf>,
+    /// What it lets the other party do.
+    pub consent: Consent,
+    /// What both agree to, in words. Must be the same on both sides.
+    pub terms: Option<Terms>,
+    /// The new file of the record that both sign, if they do.
+    pub record: Option<PathBuf>,
+    /// Where it keeps what it computes, to go on after a failure.
+    pub job: Option<JobFolder>,
+    /// How far it goes.
+    pub mode: Mode,
+    /// What it may use.
+    pub resources: Resources,
+    /// In how many parts the join runs, if that does not follow from the sizes. Must be the same on
+    /// both sides.
+    pub parts: Option<u32>,
+}
+
+impl JoinSpec {
+    /// A join of rows for the receiver, by the protocol that suits the sizes and the network; rows
+    /// go to standard output, or back to the caller. The fields say what else can be wanted.
+    pub fn new(role: Role, meeting: Meeting, table: TableSpec, key: KeySpec) -> Self {
+        Self {
+            role,
+            meeting,
+            table,
+            key,
+            question: Question::default(),
+            protocol: &registry::AUTO,
+            trade: Trade::default(),
+            aligned: None,
+            written: Written::default(),
+            also_written: Vec::new(),
+            consent: Consent::default(),
+            terms: None,
+            record: None,
+            job: None,
+            mode: Mode::Join,
+            resources: Resources::default(),
+            parts: None,
+        }
+    }
+}
+
+impl Meeting {
+    /// The parties try to meet for a minute, and may then be silent for half a minute.
+    pub fn new(endpoint: Endpoint, security: Security) -> Self {
+        Self {
+            endpoint,
+            security,
+            wait: Duration::from_secs(60),
+            timeout: Duration::from_secs(30),
+        }
+    }
+}
+
+impl TableSpec {
+    /// A table in a file, whose name tells its format.
+    pub fn file(path: impl Into<PathBuf>) -> Self {
+        Self::Files {
+            inputs: vec![path.into()],
+            format: None,
+            dialect: Dialect::default(),
+        }
+    }
+}
+
+impl Default for Written {
+    fn default() -> Self {
+        Self {
+            output: None,
+            existing: Existing::Replace,
+            rows: WhichRows::default(),
+            quotes_empty: false,
+            quotes_formulas: false,
+        }
+    }
+}
+
+/// Where the parties meet.
+#[derive(Debug, Clone)]
+pub struct Meeting {
+    /// One listens, and the other connects.
+    pub endpoint: Endpoint,
+    /// Who they are.
+    pub security: Security,
+    /// How long they try to meet.
+    pub wait: Duration,
+    /// How long the other party may be silent, once it is there.
+    pub timeout: Duration,
+}
+
+/// A party's table.
+pub enum TableSpec {
+    /// Files, which are one table, or `-` for standard input.
+    Files {
+        /// The files, patterns or folders.
+        inputs: Vec<PathBuf>,
+        /// Their format, if their names do not tell.
+        format: Option<Format>,
+        /// How they are written.
+        dialect: Dialect,
+    },
+    /// Rows that the caller has. They come back in memory, unless a file is named for the result.
+    Arrow(ArrowTable),
+}
+
+/// How a party's result is written.
+#[derive(Debug, Clone)]
+pub struct Written {
+    /// The file; rows go to standard output, or back to the caller, if there is none.
+    pub output: Option<PathBuf>,
+    /// What happens to a file that is there.
+    pub existing: Existing,
+    /// Which rows are written.
+    pub rows: WhichRows,
+    /// Whether empty texts are told from nulls by quotes.
+    pub quotes_empty: bool,
+    /// Whether fields that programs for tables would compute stand in quotes.
+    pub quotes_formulas: bool,
+}
+
+/// What a party may use.
+#[derive(Debug, Clone, Default)]
+pub struct Resources {
+    /// Threads to compute with; one per core if nothing is said.
+    pub threads: Option<NonZeroUsize>,
+    /// Memory.
+    pub memory: Said,
+    /// Where what does not fit into memory goes; the system's folder for temporary files if nothing
+    /// is said.
+    pub spill_folder: Option<PathBuf>,
+}
+
+/// Stops a join, from any thread: the other party is told, and the join fails.
+#[derive(Debug, Clone, Default)]
+pub struct Stop {
+    pub(crate) progress: Arc<Progress>,
+    pub(crate) interrupt: Interrupt,
+}
+
+impl Stop {
+    /// Stops all joins that have it, now and for good.
+    pub fn stop(&self) {
+        self.progress.interrupt();
+        self.interrupt.trigger();
+    }
+
+    /// Stops passes over a table, too, outside of a join.
+    pub fn progress(&self) -> &Progress {
+        &self.progress
+    }
+
+    /// Stops what else goes over the network.
+    pub fn interrupt(&self) -> &Interrupt {
+        &self.interrupt
+    }
+
+    /// Ends what goes over the network: the other party is told this.
+    pub fn abort(&self, code: psijoin_channel::AbortCode) {
+        self.interrupt.abort(code);
+    }
+}
