@@ -11,7 +11,8 @@ use psijoin_table::{Look, WhichRows, given::PayloadLayout};
 
 use crate::{console, humanize, words::insecurity};
 
-/// What goes to standard output; nothing for rows and shares, which are written as they are found, and to files.
+/// What goes to standard output; nothing for rows and shares, which are written as they are found,
+/// and to files.
 pub(crate) fn result(received: &Received) -> Option<String> {
     match received {
         Received::Count(count) => Some(count.to_string()),

@@ -1,4 +1,5 @@
-//! The user's own folder for what psijoin keeps: the identity that is meant where none is named, and how far jobs have come.
+//! The user's own folder for what psijoin keeps: the identity that is meant where none is named,
+//! and how far jobs have come.
 
 use std::{
     env, fs, io,
@@ -42,8 +43,8 @@ fn identity_path() -> Result<PathBuf, Failure> {
     Ok(folder.join(IDENTITY))
 }
 
-/// Where it is noted how far jobs have come, if there is a place for it. The user's own folder is made, if it is not
-/// there yet: the identity may follow.
+/// Where it is noted how far jobs have come, if there is a place for it. The user's own folder is
+/// made, if it is not there yet: the identity may follow.
 pub(crate) fn jobs() -> Option<PathBuf> {
     let folder = folder()?;
     make_private(&folder).ok()?;

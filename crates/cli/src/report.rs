@@ -38,8 +38,8 @@ pub(crate) fn write(record: &Record, failure: Option<&Failure>) -> Result<(), Fa
     written.unwrap_or(Ok(()))
 }
 
-/// The report of a run that is over, as a text. It is also written to a file, if that was asked for; whether that went well comes
-/// back, too.
+/// The report of a run that is over, as a text. It is also written to a file, if that was asked
+/// for; whether that went well comes back, too.
 pub(crate) fn text(record: &Record, failure: Option<&Failure>) -> (String, Result<(), Failure>) {
     let written = record.end(|known| {
         let report = Report::new(known, failure);
@@ -55,13 +55,14 @@ pub(crate) fn text(record: &Record, failure: Option<&Failure>) -> (String, Resul
 struct Report {
     psijoin: &'static str,
     handshake_version: u16,
-    /// `done`, `already done` (nothing was done now: the job was done before), `checked` or `failed`.
+    /// `done`, `already done` (nothing was done now: the job was done before), `checked` or
+    /// `failed`.
     outcome: &'static str,
     exit_code: u8,
     /// `null` if nothing failed.
     error: Option<String>,
-    /// Whether the same command may succeed later, though nobody changes anything; `null` if nothing
-    /// failed.
+    /// Whether the same command may succeed later, though nobody changes anything; `null` if
+    /// nothing failed.
     try_again: Option<bool>,
     warnings: Vec<String>,
     started: String,
@@ -100,7 +101,8 @@ struct RunReport {
     table: TableReport,
     /// What lay on disk meanwhile, as it did not fit into memory.
     spilled_bytes: u64,
-    /// How many steps ran more than once, as a job that had broken off went on. Each said the same again.
+    /// How many steps ran more than once, as a job that had broken off went on. Each said the same
+    /// again.
     steps_run_again: u32,
     traffic: TrafficReport,
     seconds: f64,

@@ -1,5 +1,6 @@
-//! What a result does not say by itself, each in a sentence. SECURITY.md, a page of the documentation, the help and the
-//! statement at the end of a run have the same words for it, which a test compares.
+//! What a result does not say by itself, each in a sentence. SECURITY.md, a page of the
+//! documentation, the help and the statement at the end of a run have the same words for it, which
+//! a test compares.
 
 use psijoin::{Adversary, Role, auto};
 use psijoin_params::Security;
@@ -64,7 +65,8 @@ pub(crate) const ALL: [(&str, &str); 11] = [
     ("rr22-malicious in parts", ADAPTIVE),
 ];
 
-/// Those that hold for this run, for the party that has done it. `auto` may have taken its protocol.
+/// Those that hold for this run, for the party that has done it. `auto` may have taken its
+/// protocol.
 pub(super) fn of(outcome: &Outcome, by_auto: bool) -> Vec<String> {
     let (plan, question, given) = (&outcome.plan, &outcome.question, &outcome.given);
     let is_sender = outcome.role == Role::Sender;

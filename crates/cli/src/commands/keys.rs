@@ -112,7 +112,8 @@ fn bad_cells(seen: &Inspection, column: &InspectedColumn) -> u64 {
     of_column.map(|cells| cells.places.count).sum()
 }
 
-/// Keys in quotes, so that blanks and letters of several characters are seen; with how many rows have each, if that is told.
+/// Keys in quotes, so that blanks and letters of several characters are seen; with how many rows
+/// have each, if that is told.
 fn keys_shown<'a>(
     seen: &Inspection,
     keys: impl Iterator<Item = (&'a Vec<String>, Option<u64>)>,

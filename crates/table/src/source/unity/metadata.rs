@@ -19,8 +19,8 @@ pub(super) fn keep_common(told: &mut Metadata, other: &Metadata) {
     *told = common.collect::<HashMap<_, _>>().into();
 }
 
-/// The columns of places for which GeoParquet says something else in another file, as where coordinates are counted
-/// from.
+/// The columns of places for which GeoParquet says something else in another file, as where
+/// coordinates are counted from.
 pub(super) fn differing_places(
     told: &Metadata,
     other: &Metadata,
