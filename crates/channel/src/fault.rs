@@ -127,7 +127,7 @@ impl Line {
     }
 }
 
-/// A half that panicked can still be dropped, which is all that is left to do with it.
+/// Returns a half that panicked can still be dropped, which is all that is left to do with it.
 fn lock<T>(half: &Mutex<T>) -> MutexGuard<'_, T> {
     half.lock().unwrap_or_else(PoisonError::into_inner)
 }

@@ -11,8 +11,8 @@ use psijoin_table::{Look, WhichRows, given::PayloadLayout};
 
 use crate::{console, humanize, words::insecurity};
 
-/// What goes to standard output; nothing for rows and shares, which are written as they are found,
-/// and to files.
+/// Returns what goes to standard output; nothing for rows and shares, which are written as they are
+/// found, and to files.
 pub(crate) fn result(received: &Received) -> Option<String> {
     match received {
         Received::Count(count) => Some(count.to_string()),
@@ -29,7 +29,7 @@ pub(crate) fn result(received: &Received) -> Option<String> {
     }
 }
 
-/// The result of a check.
+/// Returns the result of a check.
 pub(crate) fn checked(warnings: usize) -> String {
     let but = match warnings {
         0 => String::new(),
@@ -41,7 +41,7 @@ pub(crate) fn checked(warnings: usize) -> String {
     format!("checked: the two sides can join{but}. Nothing was joined (--check).")
 }
 
-/// Who has learned what, and where the rows are: the end of every run.
+/// Returns who has learned what, and where the rows are: the end of every run.
 /// `output` is the file that was written, if one was named. `auto` may have taken the protocol.
 pub(crate) fn statement(outcome: &Outcome, output: Option<&str>, by_auto: bool) -> String {
     let output = output.unwrap_or(match outcome.received {
@@ -121,7 +121,7 @@ pub(crate) fn statement(outcome: &Outcome, output: Option<&str>, by_auto: bool) 
     lines.join("\n")
 }
 
-/// What of a job that had broken off ran more than once.
+/// Returns what of a job that had broken off ran more than once.
 fn run_again(outcome: &Outcome) -> Option<String> {
     let again = outcome.steps_run_again;
     let all = parts::steps(&outcome.plan);
@@ -134,7 +134,7 @@ fn run_again(outcome: &Outcome) -> Option<String> {
     })
 }
 
-/// Which rows were written. What the receiver knows does not depend on it.
+/// Returns which rows were written. What the receiver knows does not depend on it.
 fn wrote(which: WhichRows, rows: u64, output: &str) -> String {
     let rows = humanize::counted(rows, "row");
     let learned = "You learned the same as with --rows shared, and the other side does not know what you wrote.";
@@ -147,7 +147,7 @@ fn wrote(which: WhichRows, rows: u64, output: &str) -> String {
     }
 }
 
-/// What kind of peer the protocol has protected this party from.
+/// Returns what kind of peer the protocol has protected this party from.
 fn protection(info: &Info, role: Role) -> Option<String> {
     let (name, other) = (info.name, role.other());
     match info.adversary {
@@ -221,12 +221,12 @@ fn learned(outcome: &Outcome) -> String {
     )
 }
 
-/// A name that somebody chose, so that nobody can take it for the statement's own words.
+/// Returns a name that somebody chose, so that nobody can take it for the statement's own words.
 fn quoted(name: &str) -> String {
     Quoted(name).to_string()
 }
 
-/// The columns that a party gave.
+/// Returns the columns that a party gave.
 fn given(role: Role, giver: Role, layout: &PayloadLayout) -> String {
     let names: Vec<_> = layout.columns().names().map(quoted).collect();
     let noun = if names.len() == 1 {
@@ -248,7 +248,7 @@ fn given(role: Role, giver: Role, layout: &PayloadLayout) -> String {
     }
 }
 
-/// What the receiver could read from the sums of its own columns, for the sender.
+/// Returns what the receiver could read from the sums of its own columns, for the sender.
 fn readable_from_sums(outcome: &Outcome) -> Option<String> {
     if outcome.role == Role::Receiver || !matches!(outcome.question.asked, RequestedOutput::Sum(_))
     {
@@ -282,8 +282,8 @@ fn of_shares(outcome: &Outcome) -> String {
     )
 }
 
-/// The sums of columns in the words for a party in this role, which calls the other party's columns
-/// `theirs`.
+/// Returns the sums of columns in the words for a party in this role, which calls the other party's
+/// columns `theirs`.
 fn sums(columns: &[AgreedColumn], role: Role, theirs: &str) -> String {
     let called = |column: &AgreedColumn| {
         let whose = if column.holder == role {
@@ -305,7 +305,7 @@ fn sums(columns: &[AgreedColumn], role: Role, theirs: &str) -> String {
     )
 }
 
-/// What each side had to tell about the columns.
+/// Returns what each side had to tell about the columns.
 fn known_of_columns(columns: &[AgreedColumn]) -> Option<String> {
     let known = |column: &AgreedColumn| {
         let not_other = match column.name.holder {
@@ -323,15 +323,15 @@ fn known_of_columns(columns: &[AgreedColumn]) -> Option<String> {
     (!known.is_empty()).then(|| format!("Both sides know that {}.", known.join("; ")))
 }
 
-/// What both sides know from a minimum that is reached.
+/// Returns what both sides know from a minimum that is reached.
 fn known_of_size(outcome: &Outcome) -> Option<String> {
     let least = outcome.plan.request().min_intersection;
     let keys = || humanize::counted(least, "key");
     (least > 0).then(|| format!("Both sides know that they share at least {}.", keys()))
 }
 
-/// What a party that finds next to nothing should look at: this is more often due to spelling
-/// than to the sets. A sender that learns nothing must not learn it.
+/// Returns what a party that finds next to nothing should look at: this is more often due to
+/// spelling than to the sets. A sender that learns nothing must not learn it.
 pub(crate) fn few_shared(outcome: &Outcome) -> Option<String> {
     let shared = match outcome.received {
         Some(Received::Rows { shared_keys, .. } | Received::Count(shared_keys)) => shared_keys,
@@ -364,7 +364,7 @@ pub(crate) fn few_shared(outcome: &Outcome) -> Option<String> {
     })
 }
 
-/// What else may keep keys apart that look like this to their owner.
+/// Returns what else may keep keys apart that look like this to their owner.
 fn hint(look: Look) -> &'static str {
     match look {
         Look::LikeHashes => {
@@ -385,7 +385,7 @@ fn hint(look: Look) -> &'static str {
 /// Fewer shared keys than one in this many of the smaller set are worth a warning.
 const FEW: u64 = 100;
 
-/// What there is to do about a job that has ended.
+/// Returns what there is to do about a job that has ended.
 pub(crate) fn over(folder: &Path) -> String {
     format!(
         "the job in {} was already done, of this very table: nothing was done now, and nothing was written. To run it \
@@ -394,7 +394,7 @@ pub(crate) fn over(folder: &Path) -> String {
     )
 }
 
-/// The cost of a run.
+/// Returns the cost of a run.
 pub(crate) fn cost(outcome: &Outcome) -> String {
     let spilled = match outcome.spilled_bytes {
         0 => String::new(),

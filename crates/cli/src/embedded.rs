@@ -63,7 +63,7 @@ pub struct Identified {
     pub fingerprint: String,
 }
 
-/// The identity in this file, or the user's own, which is made if there is none.
+/// Returns the identity in this file, or the user's own, which is made if there is none.
 ///
 /// # Errors
 /// If it cannot be read, or made.
@@ -75,7 +75,7 @@ pub fn identity(named: Option<&Path>) -> Result<Identified, Failed> {
     })
 }
 
-/// A new identity, in a new file.
+/// Returns a new identity, in a new file.
 ///
 /// # Errors
 /// If there is such a file already, or it cannot be written.
@@ -214,7 +214,7 @@ pub fn plan(words: &[String], listener: Arc<dyn Listener>, stop: &Stop) -> Resul
     contained(planned).map_err(|failure| failed(&failure, None))
 }
 
-/// What is said in these words.
+/// Returns what is said in these words.
 fn understood(words: &[String]) -> Result<Args, Failed> {
     let program = ["psijoin".to_owned()];
     let args = Args::try_parse_from(program.iter().chain(words));

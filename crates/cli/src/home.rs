@@ -19,7 +19,7 @@ const IDENTITY: &str = "identity.pem";
 /// The name of the folder there that notes how far jobs have come.
 const JOBS: &str = "jobs";
 
-/// The user's own folder, if the environment tells one.
+/// Returns the user's own folder, if the environment tells one.
 fn folder() -> Option<PathBuf> {
     let folder = |name: &str| {
         let value = env::var_os(name).filter(|value| !value.is_empty());
@@ -33,7 +33,7 @@ fn folder() -> Option<PathBuf> {
     folder(VARIABLE).or_else(of_user)
 }
 
-/// Where the user's own identity is, or is to be.
+/// Returns where the user's own identity is, or is to be.
 fn identity_path() -> Result<PathBuf, Failure> {
     let folder = folder().ok_or_else(|| {
         Failure::Usage(format!(
@@ -43,8 +43,8 @@ fn identity_path() -> Result<PathBuf, Failure> {
     Ok(folder.join(IDENTITY))
 }
 
-/// Where it is noted how far jobs have come, if there is a place for it. The user's own folder is
-/// made, if it is not there yet: the identity may follow.
+/// Returns where it is noted how far jobs have come, if there is a place for it. The user's own
+/// folder is made, if it is not there yet: the identity may follow.
 pub(crate) fn jobs() -> Option<PathBuf> {
     let folder = folder()?;
     make_private(&folder).ok()?;
@@ -60,7 +60,7 @@ pub(crate) struct Own {
     pub(crate) is_new: bool,
 }
 
-/// The identity in this file, or the user's own, which is made if there is none.
+/// Returns the identity in this file, or the user's own, which is made if there is none.
 ///
 /// # Errors
 /// If it cannot be read, or made.

@@ -4,7 +4,7 @@ use psijoin_transport::{Endpoint, Security, endpoint::Address};
 
 use crate::{args, console::Console, exit::Failure, home};
 
-/// Who the parties are. If no identity is named, it is the user's own.
+/// Returns who the parties are. If no identity is named, it is the user's own.
 ///
 /// # Errors
 /// If that was not said, the identity cannot be read, or it is the peer's, too.
@@ -33,7 +33,7 @@ pub(crate) fn security(trust: &args::Trust, console: &Console) -> Result<Securit
     Ok(security)
 }
 
-/// Where the parties meet, if that was said.
+/// Returns where the parties meet, if that was said.
 pub(crate) fn endpoint(listen: Option<&Address>, connect: Option<&Address>) -> Option<Endpoint> {
     let listen = listen.cloned().map(Endpoint::Listen);
     listen.or_else(|| connect.cloned().map(Endpoint::Connect))

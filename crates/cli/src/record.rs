@@ -64,7 +64,7 @@ pub(crate) struct Files {
 }
 
 impl Record {
-    /// A run of this plan.
+    /// Returns a run of this plan.
     pub(crate) fn of(plan: Planned) -> Self {
         Self(Mutex::new(Known {
             plan,
@@ -113,7 +113,7 @@ impl Record {
         self.known().is_told = true;
     }
 
-    /// Whether the user has read about it.
+    /// Returns whether the user has read about it.
     pub(crate) fn is_told(&self) -> bool {
         self.known().is_told
     }
@@ -128,7 +128,7 @@ impl Record {
         self.known().warnings.push(warning);
     }
 
-    /// How often a person was warned.
+    /// Returns how often a person was warned.
     pub(crate) fn warnings(&self) -> usize {
         self.known().warnings.len()
     }
@@ -148,7 +148,7 @@ impl Record {
         self.known().outcome.as_ref().map(look)
     }
 
-    /// What this party got, if it got anything.
+    /// Returns what this party got, if it got anything.
     pub(crate) fn received(&self) -> Option<Received> {
         self.with_outcome(|outcome| outcome.received.clone())
             .flatten()

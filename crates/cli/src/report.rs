@@ -38,8 +38,8 @@ pub(crate) fn write(record: &Record, failure: Option<&Failure>) -> Result<(), Fa
     written.unwrap_or(Ok(()))
 }
 
-/// The report of a run that is over, as a text. It is also written to a file, if that was asked
-/// for; whether that went well comes back, too.
+/// Returns the report of a run that is over, as a text. It is also written to a file, if that was
+/// asked for; whether that went well comes back, too.
 pub(crate) fn text(record: &Record, failure: Option<&Failure>) -> (String, Result<(), Failure>) {
     let written = record.end(|known| {
         let report = Report::new(known, failure);
@@ -262,7 +262,7 @@ struct SumReport {
 }
 
 impl Report {
-    /// The report of a run that may have failed, from what is known of it.
+    /// Returns the report of a run that may have failed, from what is known of it.
     fn new(known: &Known, failure: Option<&Failure>) -> Self {
         let plan = &known.plan;
         let fingerprint = plan.peer.map(|fingerprint| fingerprint.to_string());
@@ -315,7 +315,7 @@ fn path_shown(path: &Path) -> String {
     path.to_string_lossy().into_owned()
 }
 
-/// A time as RFC 3339 has it, in universal time.
+/// Returns a time as RFC 3339 has it, in universal time.
 fn time_shown(time: DateTime<Utc>) -> String {
     time.to_rfc3339_opts(SecondsFormat::Millis, true)
 }

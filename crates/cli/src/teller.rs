@@ -116,7 +116,7 @@ pub(crate) fn tell_layout(source: &Source, console: &Console) {
     }
 }
 
-/// What has happened, in words; nothing if there is nothing to say.
+/// Returns what has happened, in words; nothing if there is nothing to say.
 fn told(event: &Event<'_>) -> Option<String> {
     Some(match event {
         Event::SeveralFiles { name, files } => format!(

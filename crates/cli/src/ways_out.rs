@@ -3,7 +3,7 @@
 use psijoin_handshake::DERIVED_PARAMETERS;
 use psijoin_session::settings::*;
 
-/// What users do about sides that disagree on these settings.
+/// Returns what users do about sides that disagree on these settings.
 pub(crate) fn of<'a>(names: impl Iterator<Item = &'a str> + Clone) -> Option<String> {
     let other_protocol = names.clone().any(|name| name == PROTOCOL);
     // Another protocol has another version.

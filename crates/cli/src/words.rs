@@ -20,7 +20,7 @@ use crate::humanize;
 pub(crate) const INSECURE: &str = "--insecure-plaintext: anybody on the way can read and change \
                                    what the parties say.";
 
-/// An error, with the options that it is about.
+/// Returns an error, with the options that it is about.
 pub(crate) fn of_error(error: &Error) -> String {
     match error {
         Error::Unable(unable) => {
@@ -101,7 +101,7 @@ pub(crate) fn of_error(error: &Error) -> String {
     }
 }
 
-/// What is wrong with a job, with the options that say what has changed.
+/// Returns what is wrong with a job, with the options that say what has changed.
 fn of_job(error: &psijoin_job::Error) -> String {
     use psijoin_job::Error::{Changed, ChangedSecret};
     match error {
@@ -126,7 +126,7 @@ fn of_job(error: &psijoin_job::Error) -> String {
     }
 }
 
-/// What a job is bound to, and the options that say it.
+/// Returns what a job is bound to, and the options that say it.
 fn with_options(name: &str) -> String {
     let options = match name {
         "a key" => "--key, --normalize",
@@ -163,7 +163,7 @@ fn too_much(given: &TooMuchGiven) -> String {
     }
 }
 
-/// The options that ask for more of shared rows.
+/// Returns the options that ask for more of shared rows.
 fn options(further: Further) -> &'static str {
     match further {
         Further::Both => "--learn both",
@@ -171,7 +171,7 @@ fn options(further: Further) -> &'static str {
     }
 }
 
-/// What the user should think about.
+/// Returns what the user should think about.
 pub(crate) fn of_warning(warning: &Warning<'_>) -> String {
     match warning {
         Warning::Plaintext => INSECURE.to_owned(),
@@ -198,7 +198,7 @@ pub(crate) fn of_warning(warning: &Warning<'_>) -> String {
     }
 }
 
-/// What a protocol without security says before and after a run.
+/// Returns what a protocol without security says before and after a run.
 pub(crate) fn insecurity(info: &Info) -> Option<String> {
     (info.adversary == Adversary::Insecure).then(|| {
         format!(
@@ -208,13 +208,13 @@ pub(crate) fn insecurity(info: &Info) -> Option<String> {
     })
 }
 
-/// What the person who gave the table of this name should think about.
+/// Returns what the person who gave the table of this name should think about.
 pub(crate) fn of_doubt(name: &str, doubt: &Doubt) -> String {
     format!("{name}: {doubt}.")
 }
 
-/// What the person who lets cells of the key count as null should know: how many of the rows have
-/// some, and where.
+/// Returns what the person who lets cells of the key count as null should know: how many of the
+/// rows have some, and where.
 pub(crate) fn bad_cells(cells: &BadCellsOfKey, rows: u64) -> Option<String> {
     let sorts: Vec<_> = cells.sorts.iter().map(BadCells::to_string).collect();
     (!sorts.is_empty()).then(|| {
@@ -230,7 +230,7 @@ pub(crate) fn bad_cells(cells: &BadCellsOfKey, rows: u64) -> Option<String> {
     })
 }
 
-/// What the greeting has shown of the network.
+/// Returns what the greeting has shown of the network.
 pub(crate) fn greeting(measured: Measured) -> Option<String> {
     let round_trip = Duration::from_micros(measured.round_trip_micros()?);
     let rate = match measured.incoming_bits_per_second()? {
@@ -244,7 +244,7 @@ pub(crate) fn greeting(measured: Measured) -> Option<String> {
     ))
 }
 
-/// What the network was found to be.
+/// Returns what the network was found to be.
 pub(crate) fn network(gauged: &Gauged) -> String {
     format!(
         "the network: {} there and back, {} to the other party, {} from it",
@@ -303,7 +303,7 @@ fn rules(rules: &str) -> String {
     }
 }
 
-/// What the other party calls a kind: its own words, unless this version knows them.
+/// Returns what the other party calls a kind: its own words, unless this version knows them.
 fn shown(kind: &PeerKind) -> String {
     match kind {
         PeerKind::Known(kind) => kind.to_string(),
@@ -311,7 +311,7 @@ fn shown(kind: &PeerKind) -> String {
     }
 }
 
-/// What to do if kinds differ.
+/// Returns what to do if kinds differ.
 fn advice(ours: Kind, theirs: Option<Kind>) -> String {
     let both = [Some(ours), theirs];
     if both.contains(&Some(Kind::MixedTimestamp)) || both.iter().all(is_timestamp) {

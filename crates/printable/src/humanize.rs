@@ -15,7 +15,7 @@ pub fn count(value: u64) -> String {
     text
 }
 
-/// A count with its noun: `1 row`, `2,000 rows`.
+/// Returns a count with its noun: `1 row`, `2,000 rows`.
 pub fn counted(value: u64, noun: &str) -> String {
     let plural = if value == 1 { "" } else { "s" };
     format!("{} {noun}{plural}", count(value))

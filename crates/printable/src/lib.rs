@@ -24,8 +24,8 @@ use unicode_properties::{GeneralCategory, UnicodeGeneralCategory};
 
 pub use screen::Screen;
 
-/// Whether a character shows itself and does nothing else: it is no control character (Cc: C0, C1
-/// and DEL), no format character (Cf) and no separator of lines (Zl) or paragraphs (Zp).
+/// Returns whether a character shows itself and does nothing else: it is no control character (Cc:
+/// C0, C1 and DEL), no format character (Cf) and no separator of lines (Zl) or paragraphs (Zp).
 pub fn is_printable(character: char) -> bool {
     use GeneralCategory::{Control, Format, LineSeparator, ParagraphSeparator};
     match character {
@@ -37,7 +37,7 @@ pub fn is_printable(character: char) -> bool {
     }
 }
 
-/// Whether all characters of a text are [printable](is_printable).
+/// Returns whether all characters of a text are [printable](is_printable).
 pub fn is_all_printable(text: &str) -> bool {
     text.chars().all(is_printable)
 }
@@ -122,7 +122,7 @@ impl fmt::Display for Word<'_> {
     }
 }
 
-/// A path as messages call it: a [`Word`].
+/// Returns a path as messages call it: a [`Word`].
 pub fn path(path: &Path) -> String {
     Word(&path.to_string_lossy()).to_string()
 }

@@ -11,7 +11,7 @@ use psijoin_session::{JoinSpec, Joined, Meeting, Received, Stop, TableSpec};
 use psijoin_table::KeySpec;
 use psijoin_transport::{Endpoint, Identity, Security};
 
-/// How many keys are shared.
+/// Returns how many keys are shared.
 pub(crate) fn receive(
     [identity, peer, address, table, output]: [&str; 5],
 ) -> Result<Option<u64>, Box<dyn Error>> {

@@ -49,13 +49,14 @@ const THREADS: &str = "threads";
 /// The fact that a party only wants to agree.
 const ONLY_CHECKS: &str = "only a check";
 
-/// How many threads the other party computes with: one, unless it tells a number that can be.
+/// Returns how many threads the other party computes with: one, unless it tells a number that can
+/// be.
 fn threads(peer: &Hello) -> usize {
     let told = peer.told(THREADS).and_then(|threads| threads.parse().ok());
     told.unwrap_or(1)
 }
 
-/// The name of a session, which is the same for both parties, and says nothing.
+/// Returns the name of a session, which is the same for both parties, and says nothing.
 fn session_name(joint_seed: &JointSeed) -> String {
     let name = psijoin::share_file::session(joint_seed);
     name[..16]
@@ -65,7 +66,7 @@ fn session_name(joint_seed: &JointSeed) -> String {
 }
 
 impl Agreement {
-    /// What is still to run, if this was done before.
+    /// Returns what is still to run, if this was done before.
     pub(crate) fn remaining<'a>(&'a self, ledger: Option<&dyn Ledger>) -> Remaining<'a> {
         match ledger {
             None => Remaining::all(&self.plan),
@@ -75,8 +76,8 @@ impl Agreement {
 }
 
 impl Party<'_> {
-    /// What must be alike on both sides, this party's set size, and what it has measured of the
-    /// network.
+    /// Returns what must be alike on both sides, this party's set size, and what it has measured of
+    /// the network.
     fn hello(&self, items: u64, measured: Measured) -> Hello {
         let info = self.protocol.info();
         let role = match self.role {
@@ -213,7 +214,7 @@ impl Party<'_> {
         })
     }
 
-    /// The plan of a request, which is that of a job that goes on.
+    /// Returns the plan of a request, which is that of a job that goes on.
     fn plan(&self, job: Option<&Job>, request: &Request) -> Result<Plan, Error> {
         let protocol = job.map_or(Ok(self.protocol), Job::protocol)?;
         let plan = match self.parts {
@@ -224,7 +225,7 @@ impl Party<'_> {
         Ok(plan)
     }
 
-    /// What both parties agreed on when a job was begun.
+    /// Returns what both parties agreed on when a job was begun.
     pub(crate) fn recall(&self, job: &Job) -> Result<Agreement, Error> {
         let [senders, receivers] = job.items();
         let columns = AgreedColumns::recalled(&self.question.asked, &job.numbers()?)?;
@@ -246,7 +247,7 @@ impl Party<'_> {
         })
     }
 
-    /// Whether this party is a sender whose column is added up over however few keys.
+    /// Returns whether this party is a sender whose column is added up over however few keys.
     fn gives_sums_over_few(&self, columns: &AgreedColumns) -> bool {
         let adds_up = matches!(self.question.asked, RequestedOutput::Sum(_))
             && (columns.0.iter()).any(|column| column.holder == Role::Sender);

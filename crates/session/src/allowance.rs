@@ -93,13 +93,13 @@ fn too_little(allowed: u64) -> Error {
     Error::TooLittleMemory { allowed, least }
 }
 
-/// The least memory that can be allowed.
+/// Returns the least memory that can be allowed.
 fn least() -> u64 {
     FIXED + PER_STREAM + LEAST_TABLE
 }
 
-/// The budget, and how many threads the other party is told of: as many as there are, unless their
-/// streams would take too much. `None` if it is too little for one stream.
+/// Returns the budget, and how many threads the other party is told of: as many as there are,
+/// unless their streams would take too much. `None` if it is too little for one stream.
 fn share_out(bytes: u64, threads: usize) -> Option<(u64, usize)> {
     let room = bytes.checked_sub(FIXED)?;
     let mut told = (1..=threads.max(1)).rev();
@@ -109,14 +109,14 @@ fn share_out(bytes: u64, threads: usize) -> Option<(u64, usize)> {
     })
 }
 
-/// What the parts take that run at the same time, if each party tells the other this number of
-/// threads.
+/// Returns what the parts take that run at the same time, if each party tells the other this number
+/// of threads.
 fn of_streams(told: usize) -> u64 {
     parts::streams(usize::MAX, [told; 2]) as u64 * PER_STREAM
 }
 
-/// What protocols have of this much memory, where all of either party's table takes so many bytes.
-/// `told` is the [number of threads](Allowance::threads) that each party tells the other.
+/// Returns what protocols have of this much memory, where all of either party's table takes so many
+/// bytes. `told` is the [number of threads](Allowance::threads) that each party tells the other.
 pub fn of_protocols(bytes: u64, tables: [u64; 2], told: usize) -> Memory {
     Memory {
         at_once_bytes: tables.map(|table| bytes.saturating_sub(FIXED + table)),
@@ -125,7 +125,7 @@ pub fn of_protocols(bytes: u64, tables: [u64; 2], told: usize) -> Memory {
     }
 }
 
-/// The budget of the stores of a table that may take this many bytes.
+/// Returns the budget of the stores of a table that may take this many bytes.
 fn budget(table: u64) -> u64 {
     table / 10 * OF_TEN
 }

@@ -52,7 +52,7 @@ impl ArrowTable {
         &self.name
     }
 
-    /// Where rows go, given the source that the table became.
+    /// Returns where rows go, given the source that the table became.
     pub(crate) fn back(&self) -> Back {
         match self.by_number {
             true => |_| Ok(Destination::row_numbers()),

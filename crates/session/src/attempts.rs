@@ -45,7 +45,7 @@ impl Patience {
 }
 
 impl Ready<'_> {
-    /// The party's table, which is read unless an earlier attempt did.
+    /// Returns the party's table, which is read unless an earlier attempt did.
     pub(crate) fn table<'t>(
         &mut self,
         table: &'t mut Option<Table>,
@@ -56,8 +56,8 @@ impl Ready<'_> {
         Ok(table.as_mut().expect("it was read"))
     }
 
-    /// Whether this party has all that it needs for its result, and the other one does not need it
-    /// any more. A party that only helps has no result.
+    /// Returns whether this party has all that it needs for its result, and the other one does not
+    /// need it any more. A party that only helps has no result.
     pub(crate) fn needs_nobody(&self) -> bool {
         let recording = &self.party.recording;
         let has_all = |job: &&Job| job.has_all() && (recording.is_none() || job.is_signed());
@@ -71,7 +71,7 @@ impl Ready<'_> {
         }
     }
 
-    /// What this party has when all that it needs was done before. Nothing is said.
+    /// Returns what this party has when all that it needs was done before. Nothing is said.
     pub(crate) fn recall(&mut self, table: &mut Option<Table>) -> Result<Computed, Error> {
         let phases = Phases::default();
         phases.begin("reading the table");
@@ -102,7 +102,7 @@ impl Ready<'_> {
         })
     }
 
-    /// What to say of a job that is over: that it is, if it was about this table.
+    /// Returns what to say of a job that is over: that it is, if it was about this table.
     pub(crate) fn over(&mut self, ended: Ended, table: &mut Option<Table>) -> Error {
         match self.is_of_this_table(table) {
             Err(error) => error,
@@ -122,7 +122,7 @@ impl Ready<'_> {
         Ok(job.path().to_owned())
     }
 
-    /// Whether to meet again after this error: the connection was lost, and a job goes on.
+    /// Returns whether to meet again after this error: the connection was lost, and a job goes on.
     pub(crate) fn tries_again(&self, error: &Error, patience: &mut Patience) -> bool {
         let Some(job) = &self.job else {
             return false;
@@ -134,7 +134,7 @@ impl Ready<'_> {
         again
     }
 
-    /// What it means that the other party was not met.
+    /// Returns what it means that the other party was not met.
     pub(crate) fn unmet(&self, error: Error) -> Error {
         let Some(job) = self.job.as_ref().filter(|_| error.may_pass()) else {
             return error;

@@ -52,7 +52,7 @@ impl OwnColumns {
         Ok(own)
     }
 
-    /// The columns of numbers to read from the table.
+    /// Returns the columns of numbers to read from the table.
     pub(crate) fn to_read(&self) -> Vec<String> {
         let names = self.names.iter().zip(&self.present);
         names
@@ -61,7 +61,7 @@ impl OwnColumns {
             .collect()
     }
 
-    /// How many rows with a key have no number in each of the columns that were read.
+    /// Returns how many rows with a key have no number in each of the columns that were read.
     pub(crate) fn rows_without_number(&self, numbers: &[Numbers]) -> BTreeMap<String, u64> {
         let empty = numbers.iter().map(|numbers| numbers.empty);
         self.to_read().into_iter().zip(empty).collect()
@@ -85,7 +85,7 @@ impl OwnColumns {
         })
     }
 
-    /// What both parties derive from the facts of both.
+    /// Returns what both parties derive from the facts of both.
     ///
     /// # Errors
     /// [`Error::Columns`] if both tables have a column that was named without its holder, or none
@@ -119,12 +119,12 @@ impl OwnColumns {
     }
 }
 
-/// What a fact about the column of this index is called.
+/// Returns what a fact about the column of this index is called.
 fn fact(index: usize) -> String {
     format!("decimals of column {}", index + 1)
 }
 
-/// The number of decimals that the other party told.
+/// Returns the number of decimals that the other party told.
 fn scale(told: &str) -> Result<u32, Error> {
     match told.parse() {
         Ok(scale @ 0..=MAX_SCALE) => Ok(scale),
@@ -182,7 +182,7 @@ pub struct AgreedColumn {
 pub struct AgreedColumns(pub Vec<AgreedColumn>);
 
 impl AgreedColumns {
-    /// How many of them each party has.
+    /// Returns how many of them each party has.
     pub fn counts(&self) -> psi::Columns {
         let of = |role| self.0.iter().filter(|column| column.holder == role).count();
         psi::Columns {
@@ -211,7 +211,7 @@ impl AgreedColumns {
         self.0.iter().map(kept).collect()
     }
 
-    /// The columns that were asked for, from what a job has [kept](Self::kept).
+    /// Returns the columns that were asked for, from what a job has [kept](Self::kept).
     ///
     /// # Errors
     /// If it was kept for other columns.
@@ -241,14 +241,14 @@ impl AgreedColumns {
         }
     }
 
-    /// What both parties must have derived alike, as bytes.
+    /// Returns what both parties must have derived alike, as bytes.
     pub(crate) fn encoded(&self) -> Vec<u8> {
         let column = |column: &AgreedColumn| [column.holder as u8, column.scale as u8];
         self.0.iter().flat_map(column).collect()
     }
 
-    /// The sums of the columns in the order in which they were asked for, given those of the
-    /// sender's and then those of the receiver's.
+    /// Returns the sums of the columns in the order in which they were asked for, given those of
+    /// the sender's and then those of the receiver's.
     pub(crate) fn sums(&self, by_holder: &[i64]) -> Vec<Sum> {
         let (senders, receivers) = by_holder.split_at(self.counts().sender);
         let (mut senders, mut receivers) = (senders.iter(), receivers.iter());
@@ -324,7 +324,7 @@ mod tests {
         }
     }
 
-    /// What the sender and the receiver make of the columns of their tables.
+    /// Returns what the sender and the receiver make of the columns of their tables.
     fn agree(
         asked: &str,
         senders: &[(&str, usize)],

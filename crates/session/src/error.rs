@@ -250,7 +250,7 @@ impl fmt::Display for Ability {
     }
 }
 
-/// One of these names, in words.
+/// Returns one of these names, in words.
 pub fn one_of(names: &[&str]) -> String {
     match names {
         [only] => (*only).to_owned(),
@@ -441,7 +441,7 @@ impl Error {
         }
     }
 
-    /// Whether the same join may succeed later, though nobody changes anything.
+    /// Returns whether the same join may succeed later, though nobody changes anything.
     pub fn may_pass(&self) -> bool {
         match self {
             error if error.is_exhaustion() => true,
@@ -450,12 +450,13 @@ impl Error {
         }
     }
 
-    /// Whether another process of this party is at it: the other party's business is with that one.
+    /// Returns whether another process of this party is at it: the other party's business is with
+    /// that one.
     pub fn is_at_work_elsewhere(&self) -> bool {
         matches!(self, Self::Job(psijoin_job::Error::InUse(_)))
     }
 
-    /// Whether a connection was lost, and nobody has given up.
+    /// Returns whether a connection was lost, and nobody has given up.
     pub(crate) fn is_lost_connection(&self) -> bool {
         use psijoin_channel::Error::*;
         use psijoin_transport::Error::{ClosedDuringSetup, Io as IoDuringSetup};
@@ -476,7 +477,7 @@ impl Error {
         )
     }
 
-    /// Whether the machine had no memory or threads left.
+    /// Returns whether the machine had no memory or threads left.
     fn is_exhaustion(&self) -> bool {
         match self {
             Self::OutOfMemory => true,
@@ -485,7 +486,7 @@ impl Error {
         }
     }
 
-    /// What the other party is told.
+    /// Returns what the other party is told.
     pub fn abort_code(&self) -> AbortCode {
         match self {
             Self::Psi(error) => error.abort_code(),

@@ -221,7 +221,7 @@ pub(crate) fn during<T>(
         .expect("it was done")
 }
 
-/// The same, of work whose position is not known.
+/// Returns the same, of work whose position is not known.
 pub(crate) fn waiting<T>(watcher: &dyn Watcher, what: Work<'_>, work: impl FnOnce() -> T) -> T {
     during(watcher, what, || (0, 0), work)
 }

@@ -38,7 +38,7 @@ pub struct Trade {
 }
 
 impl Trade {
-    /// A text that is another one for any other trade.
+    /// Returns a text that is another one for any other trade.
     pub(crate) fn canonical(&self) -> String {
         // What bounds a trade does not change it.
         let Self { gives, takes, .. } = self;
@@ -62,7 +62,8 @@ impl Given {
         }
     }
 
-    /// What a job keeps of it, for the sender and for the receiver: nothing if it gives none.
+    /// Returns what a job keeps of it, for the sender and for the receiver: nothing if it gives
+    /// none.
     pub(crate) fn kept(&self) -> [Vec<u8>; 2] {
         GIVERS.map(|giver| {
             self.by(giver)
@@ -70,7 +71,7 @@ impl Given {
         })
     }
 
-    /// What was [kept](Self::kept).
+    /// Returns what was [kept](Self::kept).
     ///
     /// # Errors
     /// If that is nothing that this version keeps.
@@ -85,12 +86,12 @@ impl Given {
         })
     }
 
-    /// How many bytes a party's columns take per key.
+    /// Returns how many bytes a party's columns take per key.
     pub(super) fn bytes(&self, giver: Role) -> u32 {
         self.by(giver).map_or(0, PayloadLayout::payload_bytes) as u32
     }
 
-    /// All that is given, and by whom.
+    /// Returns all that is given, and by whom.
     pub fn all(&self) -> impl Iterator<Item = (Role, &PayloadLayout)> {
         GIVERS
             .into_iter()
@@ -260,7 +261,7 @@ impl Party<'_> {
         Ok(layout)
     }
 
-    /// How many bytes a row takes; as many as the user says, if all rows fit.
+    /// Returns how many bytes a row takes; as many as the user says, if all rows fit.
     fn row_bytes(
         &self,
         give: &Give,

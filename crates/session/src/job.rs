@@ -130,12 +130,13 @@ impl Job {
         self.folder.job().and_then(|job| job.ended)
     }
 
-    /// Where it is.
+    /// Returns where it is.
     pub(crate) fn path(&self) -> &Path {
         self.folder.path()
     }
 
-    /// What this party's tables are [recognised](psijoin_table::KeyPartitions::read_identified) by.
+    /// Returns what this party's tables are
+    /// [recognised](psijoin_table::KeyPartitions::read_identified) by.
     pub(crate) fn secret_of_tables(&self) -> Zeroizing<[u8; 32]> {
         self.folder
             .derive("psijoin 2026 what tables are recognised by")
@@ -184,7 +185,7 @@ impl Job {
         }
     }
 
-    /// Whether the job goes on; otherwise it begins.
+    /// Returns whether the job goes on; otherwise it begins.
     ///
     /// # Errors
     /// [`Error::OtherJob`] if one party has begun steps of a job that the other does not have.
@@ -201,8 +202,8 @@ impl Job {
         }
     }
 
-    /// The protocol to plan with: that of the job if it goes on, as `auto` might take another one
-    /// today.
+    /// Returns the protocol to plan with: that of the job if it goes on, as `auto` might take
+    /// another one today.
     ///
     /// # Errors
     /// If this version does not know it.
@@ -286,7 +287,7 @@ impl Job {
         })
     }
 
-    /// How many steps ran more than once, on either side, as far as both have settled.
+    /// Returns how many steps ran more than once, on either side, as far as both have settled.
     pub(crate) fn steps_run_again(&self) -> u32 {
         self.folder.results().map_or(0, Results::run_again)
     }
@@ -319,8 +320,8 @@ impl Job {
         Ok(self.folder.begin(begun)?)
     }
 
-    /// The seed that both parties drew when the job was begun: of the items' digests, and of all
-    /// runs.
+    /// Returns the seed that both parties drew when the job was begun: of the items' digests, and
+    /// of all runs.
     ///
     /// # Errors
     /// If the folder is damaged.
@@ -328,18 +329,18 @@ impl Job {
         Ok(self.folder.joint_seed()?)
     }
 
-    /// What its steps gave, once it has begun.
+    /// Returns what its steps gave, once it has begun.
     pub(crate) fn results(&self) -> &Results {
         self.folder.results().expect("a job that has begun")
     }
 
-    /// Whether all steps are done on this side.
+    /// Returns whether all steps are done on this side.
     pub(crate) fn has_all(&self) -> bool {
         let job = self.folder.job();
         job.is_some_and(|job| job.ended.is_none() && self.folder.done() == job.steps)
     }
 
-    /// Whether the other party has confirmed that it has all, too.
+    /// Returns whether the other party has confirmed that it has all, too.
     pub(crate) fn is_confirmed(&self) -> bool {
         self.folder.job().is_some_and(|job| job.confirmed)
     }
@@ -352,7 +353,7 @@ impl Job {
         Ok(self.folder.confirm()?)
     }
 
-    /// Whether both parties have signed a record, which this party has written.
+    /// Returns whether both parties have signed a record, which this party has written.
     pub(crate) fn is_signed(&self) -> bool {
         self.folder.job().is_some_and(|job| job.signed)
     }
@@ -365,17 +366,17 @@ impl Job {
         Ok(self.folder.sign()?)
     }
 
-    /// How many steps are.
+    /// Returns how many steps are.
     pub(crate) fn done(&self) -> u32 {
         self.folder.done()
     }
 
-    /// How many keys the sender and the receiver have, of a job that has begun.
+    /// Returns how many keys the sender and the receiver have, of a job that has begun.
     pub(crate) fn items(&self) -> [u64; 2] {
         self.folder.job().expect("a job that has begun").items
     }
 
-    /// The columns of numbers of a job that has begun.
+    /// Returns the columns of numbers of a job that has begun.
     ///
     /// # Errors
     /// If the folder is damaged.
@@ -383,7 +384,7 @@ impl Job {
         Ok(self.folder.columns()?.numbers)
     }
 
-    /// The columns that are given in a job that has begun.
+    /// Returns the columns that are given in a job that has begun.
     ///
     /// # Errors
     /// If this version cannot read what was kept.
@@ -489,7 +490,7 @@ impl fmt::Display for WrittenAs<'_> {
     }
 }
 
-/// What a plan's steps are, for the party in this role.
+/// Returns what a plan's steps are, for the party in this role.
 fn steps(plan: &Plan, role: Role) -> Steps {
     let (parts, of_a_part) = match plan.parts() {
         None => (1, plan.cost()),
@@ -523,7 +524,7 @@ impl fmt::Display for Standing {
 }
 
 impl Standing {
-    /// What the other party told.
+    /// Returns what the other party told.
     fn told(peer: &Hello) -> Result<Self, Error> {
         let malformed = || handshake::Error::Malformed("it did not tell which job it has");
         let told = peer.told(STANDING).ok_or_else(malformed)?;

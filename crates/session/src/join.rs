@@ -231,8 +231,8 @@ impl JoinSpec {
 }
 
 impl Written {
-    /// What the party is to do with its table. Its rows go `back` if the caller has it, unless a
-    /// file is named.
+    /// Returns what the party is to do with its table. Its rows go `back` if the caller has it,
+    /// unless a file is named.
     fn task(
         &self,
         (role, question): (Role, &Question),
@@ -256,7 +256,7 @@ impl Written {
         }
     }
 
-    /// The rows as they are to be written there.
+    /// Returns the rows as they are to be written there.
     fn shape(
         &self,
         destination: Destination,

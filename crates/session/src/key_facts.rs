@@ -66,7 +66,7 @@ impl PeerKind {
         }
     }
 
-    /// The kind, if this version knows it.
+    /// Returns the kind, if this version knows it.
     pub fn known(&self) -> Option<Kind> {
         match self {
             Self::Known(kind) => Some(*kind),
@@ -98,7 +98,7 @@ impl<'a> KeyFacts<'a> {
         }
     }
 
-    /// Where the parties' key columns differ so much that equal keys may not match.
+    /// Returns where the parties' key columns differ so much that equal keys may not match.
     ///
     /// # Errors
     /// If the peer left out a required fact.
@@ -160,7 +160,7 @@ impl<'a> KeyFacts<'a> {
     }
 }
 
-/// What the fact about the key column at this position is called.
+/// Returns what the fact about the key column at this position is called.
 pub(super) fn fact(at: usize) -> String {
     format!("key column {}", at + 1)
 }

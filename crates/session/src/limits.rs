@@ -104,12 +104,12 @@ const ONES: Columns = Columns {
     receiver: 1,
 };
 
-/// What a place of shares takes: the item at it, a bit, and a number for each column.
+/// Returns what a place of shares takes: the item at it, a bit, and a number for each column.
 fn share_bytes(columns: Columns) -> u64 {
     (size_of::<Option<u32>>() + 1 + columns.total() * size_of::<u64>()) as u64
 }
 
-/// What the protocol takes, but for payloads.
+/// Returns what the protocol takes, but for payloads.
 fn of_one_run(role: Role, plan: &Plan) -> u64 {
     let items = plan.request().sizes.larger();
     let banded = SET_UP_BYTES.saturating_add(items.saturating_mul(BYTES_PER_KEY));
@@ -125,7 +125,7 @@ fn of_one_run(role: Role, plan: &Plan) -> u64 {
     }
 }
 
-/// What payloads take: the party's own, and those that it gets.
+/// Returns what payloads take: the party's own, and those that it gets.
 fn payloads_of_one_run(role: Role, plan: &Plan) -> u64 {
     let (request, other) = (plan.request(), role.other());
     let bytes = |role, items: u64| items.saturating_mul(request.output.payload_bytes(role) as u64);
@@ -167,7 +167,7 @@ pub(crate) fn check_given(
     }
 }
 
-/// What a party in this role should think about, given the sizes of both sets.
+/// Returns what a party in this role should think about, given the sizes of both sets.
 pub(crate) fn warning(role: Role, own: u64, theirs: u64) -> Option<Warning<'static>> {
     let is_curious = role == Role::Sender && own > 0 && theirs / own >= CURIOUS;
     is_curious.then_some(Warning::Curious { theirs, own })

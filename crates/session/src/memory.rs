@@ -2,13 +2,13 @@
 
 use std::fs;
 
-/// The most bytes that were resident at once, since the start or the last
+/// Returns the most bytes that were resident at once, since the start or the last
 /// [reset](reset_peak).
 pub fn peak_bytes() -> Option<u64> {
     status_bytes("VmHWM:")
 }
 
-/// The bytes that are resident now.
+/// Returns the bytes that are resident now.
 pub fn resident_bytes() -> Option<u64> {
     status_bytes("VmRSS:")
 }
@@ -19,8 +19,8 @@ pub fn reset_peak() {
     let _ = fs::write("/proc/self/clear_refs", "5");
 }
 
-/// How many bytes the process can still take: what the machine has left, or what a limit on the
-/// process or its control group leaves.
+/// Returns how many bytes the process can still take: what the machine has left, or what a limit on
+/// the process or its control group leaves.
 pub fn available_bytes() -> Option<u64> {
     let machine = kibibytes("/proc/meminfo", "MemAvailable:");
     [machine, group_bytes(), address_space_bytes()]
@@ -29,7 +29,7 @@ pub fn available_bytes() -> Option<u64> {
         .min()
 }
 
-/// What the control group leaves (cgroups(7), version 2), as in a container.
+/// Returns what the control group leaves (cgroups(7), version 2), as in a container.
 fn group_bytes() -> Option<u64> {
     let groups = fs::read_to_string("/proc/self/cgroup").ok()?;
     let path = groups.lines().find_map(|line| line.strip_prefix("0::"))?;
@@ -41,7 +41,7 @@ fn group_bytes() -> Option<u64> {
     Some(number("memory.max")?.saturating_sub(number("memory.current")?))
 }
 
-/// What a limit on the address space leaves, as `ulimit -v` sets it.
+/// Returns what a limit on the address space leaves, as `ulimit -v` sets it.
 fn address_space_bytes() -> Option<u64> {
     let limits = fs::read_to_string("/proc/self/limits").ok()?;
     let line = limits
@@ -55,7 +55,7 @@ fn status_bytes(field: &str) -> Option<u64> {
     kibibytes("/proc/self/status", field)
 }
 
-/// A field of a file of the kernel's, in bytes.
+/// Returns a field of a file of the kernel's, in bytes.
 fn kibibytes(file: &str, field: &str) -> Option<u64> {
     let text = fs::read_to_string(file).ok()?;
     let line = text.lines().find_map(|line| line.strip_prefix(field))?;

@@ -476,9 +476,9 @@ impl<'a> Farewell<'a> {
     }
 }
 
-/// The bytes by which the sender and the receiver of a job confirm that they have kept all: a party
-/// that the other one needs for its result may end its job only then. If both get something, each
-/// is needed.
+/// Returns the bytes by which the sender and the receiver of a job confirm that they have kept all:
+/// a party that the other one needs for its result may end its job only then. If both get
+/// something, each is needed.
 fn receipts(plan: &Plan) -> [u64; 2] {
     match plan.request().output.is_for_both() {
         true => [1, 1],
@@ -486,7 +486,7 @@ fn receipts(plan: &Plan) -> [u64; 2] {
     }
 }
 
-/// What has passed over all streams.
+/// Returns what has passed over all streams.
 fn passed(counters: &[Counters]) -> Snapshot {
     counters.iter().map(Counters::snapshot).sum()
 }
@@ -761,7 +761,7 @@ impl Party<'_> {
         })
     }
 
-    /// What was received if it is not rows; `None` for a party that only helped.
+    /// Returns what was received if it is not rows; `None` for a party that only helped.
     fn received(&self, columns: &AgreedColumns, output: Output) -> Option<Received> {
         match (&self.question.asked, output) {
             (RequestedOutput::Count, Output::Count(count)) => Some(Received::Count(count)),
@@ -861,7 +861,7 @@ impl Run<'_> {
         })
     }
 
-    /// What it runs over.
+    /// Returns what it runs over.
     pub(crate) fn context<'c>(
         &'c self,
         channels: &'c mut [Channel],

@@ -18,7 +18,7 @@ pub struct Phase {
 }
 
 impl Phase {
-    /// The time as a duration.
+    /// Returns the time as a duration.
     pub fn duration(&self) -> Duration {
         Duration::from_secs_f64(self.seconds)
     }

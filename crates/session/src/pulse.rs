@@ -23,7 +23,7 @@ pub(crate) fn of(progress: &Arc<Progress>) -> Option<Pulse> {
     }))
 }
 
-/// What all threads have computed so far: proc_pid_stat(5).
+/// Returns what all threads have computed so far: proc_pid_stat(5).
 fn processor_ticks() -> Option<u64> {
     let stat = fs::read_to_string("/proc/self/stat").ok()?;
     // The name of the process, in parentheses, can hold anything.

@@ -95,12 +95,12 @@ impl Question {
         Ok(())
     }
 
-    /// Whether each party gets something.
+    /// Returns whether each party gets something.
     pub fn is_for_both(&self) -> bool {
         self.learners == Learners::Both || matches!(self.asked, RequestedOutput::Shares(_))
     }
 
-    /// Whether a party in this role learns which of its rows are shared.
+    /// Returns whether a party in this role learns which of its rows are shared.
     pub fn finds_rows(&self, role: Role) -> bool {
         self.asked == RequestedOutput::Rows
             && (role == Role::Receiver || self.learners == Learners::Both)
@@ -164,8 +164,8 @@ impl Question {
             .setting(MINIMUM, self.min_intersection)
     }
 
-    /// The request to the protocol for these sizes and numbers of columns, where a party's columns
-    /// for the other take this number of bytes per key, none if it gives none.
+    /// Returns the request to the protocol for these sizes and numbers of columns, where a party's
+    /// columns for the other take this number of bytes per key, none if it gives none.
     ///
     /// # Errors
     /// If a set is too large.
@@ -190,7 +190,7 @@ impl Question {
     }
 }
 
-/// What a protocol cannot do, and others are able to.
+/// Returns what a protocol cannot do, and others are able to.
 fn unable(protocol: &Protocol, what: Ability, able: impl Fn(&Protocol) -> bool) -> Error {
     let others = registry::PROTOCOLS.iter().filter(|other| able(other));
     Error::Unable(Unable {

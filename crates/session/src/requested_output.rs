@@ -28,7 +28,7 @@ pub enum RequestedOutput {
 }
 
 impl RequestedOutput {
-    /// The columns of numbers that it names.
+    /// Returns the columns of numbers that it names.
     pub fn columns(&self) -> &[ColumnName] {
         match self {
             Self::Rows | Self::Count | Self::Threshold(_) => &[],
@@ -36,7 +36,7 @@ impl RequestedOutput {
         }
     }
 
-    /// How many columns the request assigns to each party by name.
+    /// Returns how many columns the request assigns to each party by name.
     pub fn holders(&self) -> Columns {
         let of = |role| {
             let columns = self.columns().iter();
@@ -48,7 +48,7 @@ impl RequestedOutput {
         }
     }
 
-    /// What the protocol is to compute if each party has this many of the columns.
+    /// Returns what the protocol is to compute if each party has this many of the columns.
     pub fn output_kind(&self, columns: Columns) -> OutputKind {
         match *self {
             Self::Rows => OutputKind::Rows,
@@ -112,7 +112,7 @@ impl FromStr for RequestedOutput {
     }
 }
 
-/// A list of columns, each of them once.
+/// Returns a list of columns, each of them once.
 fn columns(text: &str) -> Result<Vec<ColumnName>, String> {
     let mut columns: Vec<ColumnName> = Vec::new();
     for name in names::parse(text)? {

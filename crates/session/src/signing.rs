@@ -100,8 +100,8 @@ impl Recording {
 }
 
 impl Party<'_> {
-    /// What the record will say, as far as it is known before the protocol runs; nothing if none is
-    /// asked for.
+    /// Returns what the record will say, as far as it is known before the protocol runs; nothing if
+    /// none is asked for.
     ///
     /// # Errors
     /// If the other party did not tell what it must, or cannot sign.
@@ -153,7 +153,7 @@ impl Party<'_> {
         Ok(Some(document))
     }
 
-    /// What signs the record of this session, if one is asked for.
+    /// Returns what signs the record of this session, if one is asked for.
     pub(crate) fn signing(&self, document: Option<Document>) -> Option<Signing<'_>> {
         let recording = self.recording.as_ref()?;
         Some(Signing {
@@ -177,8 +177,8 @@ pub(crate) struct Signing<'a> {
 type Signed = Result<SignedRecord, record::Error>;
 
 impl Signing<'_> {
-    /// What the parties say to each other when the sender and the receiver have sent these bytes,
-    /// which are all of the protocol.
+    /// Returns what the parties say to each other when the sender and the receiver have sent these
+    /// bytes, which are all of the protocol.
     pub(crate) fn last_words(
         &self,
         [of_sender, of_receiver]: [u64; 2],
@@ -202,7 +202,8 @@ impl Signing<'_> {
         document
     }
 
-    /// What the protocol gave, unless the other party has not signed: that is then what went wrong.
+    /// Returns what the protocol gave, unless the other party has not signed: that is then what
+    /// went wrong.
     pub(crate) fn unless_unsigned<T>(&self, ran: Result<T, Error>) -> Result<T, Error> {
         let unsigned = |signed: &mut Signed| signed.is_err();
         let unsigned = self.signed.lock().expect(UNPOISONED).take_if(unsigned);
@@ -269,7 +270,7 @@ fn side(role: Role) -> Side {
     }
 }
 
-/// A party as its hello shows it, with this number of key columns.
+/// Returns a party as its hello shows it, with this number of key columns.
 fn party(hello: &Hello, key: PublicKey, key_columns: usize) -> Result<record::Party, Error> {
     let malformed = || handshake::Error::Malformed("it did not tell what a record needs");
     let told = |name: &str| hello.told(name).ok_or_else(malformed);
@@ -293,8 +294,8 @@ fn party(hello: &Hello, key: PublicKey, key_columns: usize) -> Result<record::Pa
     })
 }
 
-/// What a side is to learn. Both sides' programs must say it in the same words: others need another
-/// [`FORMAT`].
+/// Returns what a side is to learn. Both sides' programs must say it in the same words: others need
+/// another [`FORMAT`].
 fn learns(question: &Question, side: Side) -> Vec<String> {
     let Question {
         asked,
@@ -333,7 +334,7 @@ fn learns(question: &Question, side: Side) -> Vec<String> {
     learns
 }
 
-/// What the other party learns of these columns.
+/// Returns what the other party learns of these columns.
 fn given_columns(giver: Role, layout: &PayloadLayout) -> String {
     let names: Vec<String> = layout.columns().names().map(str::to_owned).collect();
     format!(

@@ -59,8 +59,9 @@ pub struct JoinSpec {
 }
 
 impl JoinSpec {
-    /// A join of rows for the receiver, by the protocol that suits the sizes and the network; rows
-    /// go to standard output, or back to the caller. The fields say what else can be wanted.
+    /// Returns a join of rows for the receiver, by the protocol that suits the sizes and the
+    /// network; rows go to standard output, or back to the caller. The fields say what else can be
+    /// wanted.
     pub fn new(role: Role, meeting: Meeting, table: TableSpec, key: KeySpec) -> Self {
         Self {
             role,
@@ -97,7 +98,7 @@ impl Meeting {
 }
 
 impl TableSpec {
-    /// A table in a file, whose name tells its format.
+    /// Returns a table in a file, whose name tells its format.
     pub fn file(path: impl Into<PathBuf>) -> Self {
         Self::Files {
             inputs: vec![path.into()],

@@ -106,7 +106,7 @@ impl PayloadRanges for Ranges {
 }
 
 impl Ran {
-    /// How many keys are shared, of a plan in parts.
+    /// Returns how many keys are shared, of a plan in parts.
     fn first_rows(&self) -> u64 {
         self.first_rows
             .iter()
@@ -114,7 +114,7 @@ impl Ran {
             .sum()
     }
 
-    /// What the other party gave, of a plan in parts.
+    /// Returns what the other party gave, of a plan in parts.
     ///
     /// # Panics
     /// If nothing was to be given.
@@ -122,7 +122,8 @@ impl Ran {
         Box::new(Ranges(given.expect("payloads were to be given")))
     }
 
-    /// The shared items of one run, by their numbers, and what the other party gave for each.
+    /// Returns the shared items of one run, by their numbers, and what the other party gave for
+    /// each.
     fn matched(self) -> Matched {
         match self.output {
             Output::Matched(matched) => matched,
@@ -207,7 +208,7 @@ impl Table {
         Ok(())
     }
 
-    /// A hash of what is given.
+    /// Returns a hash of what is given.
     ///
     /// # Errors
     /// If what was spilled cannot be read.
@@ -228,8 +229,8 @@ impl Table {
         Ok(hasher.finalize())
     }
 
-    /// Whether an attempt has poured the items into the parts of a session. Keys, and what is given
-    /// with them, may not be here any more then.
+    /// Returns whether an attempt has poured the items into the parts of a session. Keys, and what
+    /// is given with them, may not be here any more then.
     pub(crate) fn is_poured(&self) -> bool {
         match &self.keys {
             Keys::InPartitions(InPartitions { poured, .. }) => poured.is_some(),
@@ -298,7 +299,7 @@ impl Table {
         }
     }
 
-    /// How many keys are shared, and the rows that have them, if rows were to be found.
+    /// Returns how many keys are shared, and the rows that have them, if rows were to be found.
     ///
     /// # Errors
     /// If what was spilled cannot be read.
@@ -326,8 +327,8 @@ impl Table {
         }
     }
 
-    /// How many keys are shared, and the rows that have them, with what the other party gave for
-    /// each key. What is kept by ranges of rows spills as keys do.
+    /// Returns how many keys are shared, and the rows that have them, with what the other party
+    /// gave for each key. What is kept by ranges of rows spills as keys do.
     ///
     /// # Errors
     /// If what was spilled cannot be read, or what is beyond the budget cannot be written.
@@ -371,8 +372,8 @@ impl Table {
         }
     }
 
-    /// A row for each shared key, in the order that follows from this key, and what the other party
-    /// gave for each. The threads of the caller's pool compute.
+    /// Returns a row for each shared key, in the order that follows from this key, and what the
+    /// other party gave for each. The threads of the caller's pool compute.
     ///
     /// # Errors
     /// If what was spilled cannot be read.
@@ -427,7 +428,7 @@ impl InMemory {
         }
     }
 
-    /// What a protocol takes of it, and keep if it is to stay.
+    /// Returns what a protocol takes of it, and keep if it is to stay.
     fn set(&mut self, stays: bool) -> Set<'_, Cow<'_, [Fingerprint]>> {
         let fingerprints = &mut self.fingerprints;
         Set {
@@ -511,13 +512,13 @@ impl Batches for KeyBatches<'_> {
 }
 
 impl Use {
-    /// Whether partitions are read again after the run has gone through them.
+    /// Returns whether partitions are read again after the run has gone through them.
     fn stays(self) -> bool {
         self.keys || self.again
     }
 }
 
-/// The items of a partition, which takes no memory any more unless it stays.
+/// Returns the items of a partition, which takes no memory any more unless it stays.
 fn items(keys: &KeyPartitions, partition: usize, stays: bool) -> Result<Items, Error> {
     let items = match stays {
         true => keys.items(partition),
@@ -609,8 +610,8 @@ fn pour(
     Ok(poured)
 }
 
-/// How many bytes of this party lie on disk at most, if no key is in two rows: `spilled_bytes` of a
-/// run without a job. A plan that takes all items at once has them in memory.
+/// Returns how many bytes of this party lie on disk at most, if no key is in two rows:
+/// `spilled_bytes` of a run without a job. A plan that takes all items at once has them in memory.
 pub fn most_spilled(plan: &Plan, role: Role, limit: u64) -> u64 {
     let request = plan.request();
     let (rows, columns) = (role.items(request.sizes), request.output.columns().of(role));
@@ -637,7 +638,7 @@ pub fn most_spilled(plan: &Plan, role: Role, limit: u64) -> u64 {
     }
 }
 
-/// A flag for each of `count` items: whether its position is among these.
+/// Returns a flag for each of `count` items: whether its position is among these.
 fn flags(positions: &[u32], count: u64) -> Vec<bool> {
     let mut flags = vec![false; count as usize];
     for &position in positions {

@@ -19,7 +19,7 @@ pub(crate) use cell::{Column, dictionary, has_text};
 pub(crate) use key_cell::{KeyColumn, can_be_key};
 pub(crate) use typed_file::{FilePieces, PIECE_BYTES, PIECE_ROWS, Piece, TypedFile};
 
-/// A batch of this many rows, which may have no columns.
+/// Returns a batch of this many rows, which may have no columns.
 pub(crate) fn batch_of(
     schema: SchemaRef,
     columns: Vec<ArrayRef>,
@@ -61,7 +61,7 @@ pub(crate) fn is_universal_time(field: &Field) -> bool {
         .is_some_and(|said| said == "true")
 }
 
-/// What says of a column of times of day that they are of universal time.
+/// Returns what says of a column of times of day that they are of universal time.
 pub(crate) fn universal_time() -> HashMap<String, String> {
     HashMap::from([(UNIVERSAL_TIME.to_owned(), "true".to_owned())])
 }
@@ -73,7 +73,7 @@ pub(crate) const ENUM: &str = "ENUM";
 /// that: the name of the logical type, and behind a blank what more belongs to it.
 pub(crate) const PARQUET_TYPE: &str = "psijoin:parquet_type";
 
-/// What a column's metadata says of its type.
+/// Returns what a column's metadata says of its type.
 pub(crate) fn said_of_type(field: &Field) -> [Option<&str>; 4] {
     [
         extension::EXTENSION_TYPE_NAME_KEY,
@@ -84,14 +84,14 @@ pub(crate) fn said_of_type(field: &Field) -> [Option<&str>; 4] {
     .map(|key| field.metadata().get(key).map(String::as_str))
 }
 
-/// What the logical type of a column from Parquet is called, if Arrow has none for it.
+/// Returns what the logical type of a column from Parquet is called, if Arrow has none for it.
 pub(crate) fn parquet_type(field: &Field) -> Option<&str> {
     let said = field.metadata().get(PARQUET_TYPE)?;
     said.split(' ').next()
 }
 
-/// What the values of a column stand for, if that is neither what their type says nor something
-/// that is known.
+/// Returns what the values of a column stand for, if that is neither what their type says nor
+/// something that is known.
 pub(crate) fn unknown_meaning(field: &Field) -> Option<&str> {
     let known = [
         <extension::Uuid as ExtensionType>::NAME,
@@ -142,7 +142,7 @@ pub(crate) fn first_of_unfit_type(
     })
 }
 
-/// The type of a column's values, which a dictionary may hold.
+/// Returns the type of a column's values, which a dictionary may hold.
 pub(crate) fn value_type(data_type: &DataType) -> &DataType {
     match data_type {
         DataType::Dictionary(_, values) => values,

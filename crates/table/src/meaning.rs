@@ -69,7 +69,7 @@ impl Kind {
         Self::Null,
     ];
 
-    /// The kind of a typed column.
+    /// Returns the kind of a typed column.
     pub(crate) fn of_type(data_type: &DataType, stored: Stored) -> Self {
         use DataType::*;
         match data_type {
@@ -88,12 +88,12 @@ impl Kind {
         }
     }
 
-    /// Whether values are dates, or can be midnights of dates.
+    /// Returns whether values are dates, or can be midnights of dates.
     pub(crate) fn is_of_dates(self) -> bool {
         matches!(self, Self::Date | Self::Timestamp)
     }
 
-    /// The rule that makes this kind of texts, as `--normalize` calls it.
+    /// Returns the rule that makes this kind of texts, as `--normalize` calls it.
     pub fn rule(self) -> Option<&'static str> {
         Some(match self {
             Self::Number => "number",
@@ -153,8 +153,8 @@ pub struct Meaning {
 }
 
 impl Meaning {
-    /// What values of this kind mean once they are normalised by these rules. The meaning of a
-    /// timestamp that is read from a text depends on its zone: see [`Observed`].
+    /// Returns what values of this kind mean once they are normalised by these rules. The meaning
+    /// of a timestamp that is read from a text depends on its zone: see [`Observed`].
     fn of(kind: Kind, rules: &[Rule]) -> Self {
         let unread = Self {
             kind,
@@ -225,7 +225,7 @@ impl Meaning {
         }
     }
 
-    /// The kind of the values.
+    /// Returns the kind of the values.
     pub fn kind(&self) -> Kind {
         self.kind
     }
@@ -298,14 +298,14 @@ impl Digits {
         are_all && text[0] == b'0' && text.len() > 1
     }
 
-    /// Whether all with zeros are of one length, to which they seem to be filled up, and there are
-    /// shorter ones without.
+    /// Returns whether all with zeros are of one length, to which they seem to be filled up, and
+    /// there are shorter ones without.
     fn are_filled_up_in_part(&self) -> bool {
         self.zero_led.is_power_of_two() && self.others & (self.zero_led - 1) != 0
     }
 }
 
-/// Whether all bytes are digits: eight at a time.
+/// Returns whether all bytes are digits: eight at a time.
 fn are_digits(bytes: &[u8]) -> bool {
     const EACH: u64 = 0x0101_0101_0101_0101;
     let (chunks, rest) = bytes.as_chunks::<8>();
@@ -347,7 +347,7 @@ struct Sorts {
 }
 
 impl Observed {
-    /// A column of this kind that is normalised by these rules.
+    /// Returns a column of this kind that is normalised by these rules.
     pub(crate) fn new(kind: Kind, rules: &[Rule]) -> Self {
         let meaning = Meaning::of(kind, rules);
         let is_typed = matches!(
@@ -405,7 +405,7 @@ impl Observed {
         }
     }
 
-    /// What the values look like, if that is known.
+    /// Returns what the values look like, if that is known.
     pub(crate) fn look(&self) -> Option<Look> {
         match self.meaning.kind {
             Kind::Sha256 => Some(Look::Hashes),
@@ -414,7 +414,7 @@ impl Observed {
         }
     }
 
-    /// Whether numbers seem to be filled up with zeros in some rows and not in others.
+    /// Returns whether numbers seem to be filled up with zeros in some rows and not in others.
     pub(crate) fn are_filled_up_in_part(&self) -> bool {
         self.digits.are_filled_up_in_part()
     }

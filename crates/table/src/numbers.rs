@@ -64,8 +64,8 @@ pub(crate) fn check_types(
     }
 }
 
-/// Whether the texts of a type's values can be numbers: those of integers and of decimals with
-/// at most [`MAX_SCALE`] places are; a floating-point number or a text may be one.
+/// Returns whether the texts of a type's values can be numbers: those of integers and of decimals
+/// with at most [`MAX_SCALE`] places are; a floating-point number or a text may be one.
 fn may_be_numbers(data_type: &DataType) -> bool {
     use DataType::*;
     match data_type {
@@ -77,7 +77,7 @@ fn may_be_numbers(data_type: &DataType) -> bool {
     }
 }
 
-/// What a cell of a column of numbers says; `None` if it is empty.
+/// Returns what a cell of a column of numbers says; `None` if it is empty.
 pub(crate) fn read_cell(cell: &str) -> Result<Option<Number>, NumberFault> {
     Number::parse(cell)
 }
@@ -126,7 +126,7 @@ impl Totals {
         Ok(())
     }
 
-    /// A number that was added, at the scale of all: it lies between the totals.
+    /// Returns a number that was added, at the scale of all: it lies between the totals.
     pub(crate) fn value(&self, number: Option<Number>) -> i64 {
         number.map_or(0, |number| number.at(self.scale).expect("it was added"))
     }
@@ -138,7 +138,7 @@ mod tests {
 
     use super::*;
 
-    /// The numbers of items, each in a cell or several.
+    /// Returns the numbers of items, each in a cell or several.
     fn added(cells: &[(u32, &str)]) -> Result<Numbers, NumberFault> {
         let mut totals = Totals::default();
         let mut numbers = Vec::new();
@@ -192,7 +192,7 @@ mod tests {
         );
     }
 
-    /// A number of an item as its cell's text: mantissa and scale.
+    /// Returns a number of an item as its cell's text: mantissa and scale.
     fn cell() -> impl Strategy<Value = (u32, i64, u32)> {
         (0..6_u32, any::<i64>(), 0..63_u32, 0..=MAX_SCALE)
             .prop_map(|(item, wide, shift, scale)| (item, wide >> shift, scale))

@@ -53,7 +53,7 @@ pub(crate) struct Chosen<'a> {
 }
 
 impl<'a> Chosen<'a> {
-    /// What is added to the rows, one after the other.
+    /// Returns what is added to the rows, one after the other.
     fn cursor(&self) -> Option<Cursor<'a>> {
         let rows = 0..self.rows.len();
         let added = self.added;
@@ -260,7 +260,7 @@ fn first_unfit(schema: &Schema, from: Format, to: Format) -> Option<String> {
     ))
 }
 
-/// The first two columns that have one name.
+/// Returns the first two columns that have one name.
 fn first_repeated(names: &[String]) -> Option<(usize, usize)> {
     names.iter().enumerate().find_map(|(second, name)| {
         let first = names[..second].iter().position(|other| other == name)?;
@@ -296,8 +296,8 @@ pub(crate) fn chosen_rows(
         .map_err(|source| cannot_write(output.name, source))
 }
 
-/// The chosen rows of `source` in memory, and their columns, as Arrow files would have them. Errors
-/// call them `name`.
+/// Returns the chosen rows of `source` in memory, and their columns, as Arrow files would have
+/// them. Errors call them `name`.
 pub(crate) fn chosen_batches(
     source: &Source,
     chosen: &Chosen<'_>,
@@ -353,7 +353,7 @@ struct Pass<'a> {
 }
 
 impl Pass<'_> {
-    /// Whether the next row is chosen.
+    /// Returns whether the next row is chosen.
     fn next(&mut self) -> Result<bool, Error> {
         if self.next == self.chosen.len() {
             return Err(self.source.changed());
@@ -535,7 +535,7 @@ fn field_writer<'a>(
     })
 }
 
-/// Which of the columns that are written hold texts.
+/// Returns which of the columns that are written hold texts.
 fn are_texts(source: &Source, added: Option<&Added<'_>>) -> Result<Vec<bool>, Error> {
     let of = |schema: &Schema| -> Vec<bool> {
         let columns = schema.fields().iter();

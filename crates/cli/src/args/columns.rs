@@ -44,7 +44,7 @@ pub(crate) struct Trade {
 }
 
 impl Trade {
-    /// What is given and taken.
+    /// Returns what is given and taken.
     pub(crate) fn traded(&self) -> Traded {
         let give = || Give {
             columns: self.give.concat(),
@@ -61,17 +61,17 @@ impl Trade {
         }
     }
 
-    /// What becomes of rows that repeat a key, where one row per key counts.
+    /// Returns what becomes of rows that repeat a key, where one row per key counts.
     pub(crate) fn repeated(&self) -> RepeatedKeys {
         self.repeated.unwrap_or_default()
     }
 
-    /// Whether anything is given.
+    /// Returns whether anything is given.
     pub(crate) fn gives(&self) -> bool {
         !self.give.is_empty()
     }
 
-    /// Whether anything is taken.
+    /// Returns whether anything is taken.
     pub(crate) fn takes(&self) -> bool {
         self.take.is_some()
     }

@@ -174,7 +174,7 @@ fn story(shared: &str, sent: &Outcome, received: &Outcome) -> String {
     text + "\nYour own tables: psijoin keygen, then psijoin receive --help and psijoin send --help.\n"
 }
 
-/// The records of a CSV text without quotes, as the samples are.
+/// Returns the records of a CSV text without quotes, as the samples are.
 fn records(text: &str) -> Vec<Vec<&str>> {
     text.lines().map(|line| line.split(',').collect()).collect()
 }

@@ -44,7 +44,7 @@ pub(super) fn run(args: &args::Keys) -> Result<(), Failure> {
     Ok(())
 }
 
-/// What was seen, for people.
+/// Returns what was seen, for people.
 fn shown(source: &Source, seen: &Inspection) -> String {
     let counts = seen.keys.counts;
     let mut text = format!(
@@ -105,7 +105,7 @@ fn columns(seen: &Inspection) -> String {
     grid.to_string()
 }
 
-/// How many cells of a column cannot be read.
+/// Returns how many cells of a column cannot be read.
 fn bad_cells(seen: &Inspection, column: &InspectedColumn) -> u64 {
     let sorts = seen.keys.bad_cells.sorts.iter();
     let of_column = sorts.filter(|cells| cells.column == column.name);
@@ -133,7 +133,7 @@ fn keys_shown<'a>(
     grid.to_string()
 }
 
-/// The table as the user named it, for scripts: not as messages call it.
+/// Returns the table as the user named it, for scripts: not as messages call it.
 fn file<'a>(args: &'a args::Keys, source: &'a Source) -> Cow<'a, str> {
     match &args.input[..] {
         [only] => only.to_string_lossy(),

@@ -41,8 +41,8 @@ impl<'a> KeyColumn<'a> {
         Some(Self { nulls, cells })
     }
 
-    /// The text of the cell in this row; nothing if it is null. What is written for it overwrites
-    /// the `buffer`.
+    /// Returns the text of the cell in this row; nothing if it is null. What is written for it
+    /// overwrites the `buffer`.
     pub(crate) fn text<'b>(&self, row: usize, buffer: &'b mut String) -> Result<&'b str, KeyFault>
     where
         'a: 'b,
@@ -61,7 +61,7 @@ impl<'a> KeyColumn<'a> {
     }
 }
 
-/// The texts of an array, if it holds texts.
+/// Returns the texts of an array, if it holds texts.
 fn texts<'a>(array: &'a ArrayRef) -> Option<Box<dyn Fn(usize) -> &'a str + 'a>> {
     Some(match array.data_type() {
         DataType::Utf8 => {
@@ -80,7 +80,7 @@ fn texts<'a>(array: &'a ArrayRef) -> Option<Box<dyn Fn(usize) -> &'a str + 'a>> 
     })
 }
 
-/// Whether values of this type have canonical texts.
+/// Returns whether values of this type have canonical texts.
 pub(crate) fn can_be_key(data_type: &DataType) -> bool {
     key_cell(&new_empty_array(data_type), Stored::AsTyped).is_some()
 }

@@ -84,7 +84,7 @@ impl GivenColumns {
         })
     }
 
-    /// The names of the columns.
+    /// Returns the names of the columns.
     pub fn names(&self) -> impl Iterator<Item = &str> {
         self.schema.fields().iter().map(|field| &**field.name())
     }
@@ -105,7 +105,7 @@ impl GivenColumns {
         bytes
     }
 
-    /// The columns that the other party told of.
+    /// Returns the columns that the other party told of.
     ///
     /// # Errors
     /// Unless these are the very bytes that [`to_bytes`](Self::to_bytes) gives for some columns.
@@ -131,7 +131,8 @@ impl GivenColumns {
     }
 }
 
-/// A column as it is given: a dictionary as its values, and texts and binary data each in one type.
+/// Returns a column as it is given: a dictionary as its values, and texts and binary data each in
+/// one type.
 fn given(field: &Field) -> Result<Field, Error> {
     use DataType::*;
     if let Some(meant) = unknown_meaning(field) {
@@ -177,7 +178,8 @@ fn given(field: &Field) -> Result<Field, Error> {
     })
 }
 
-/// What is wrong about a name, as the other party shows it to its user, and writes it to a header.
+/// Returns what is wrong about a name, as the other party shows it to its user, and writes it to a
+/// header.
 fn name_fault(name: &str) -> Option<&'static str> {
     if !is_all_printable(name) {
         Some("its name holds a control, format or separator character: rename it")

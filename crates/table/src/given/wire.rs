@@ -70,7 +70,7 @@ const UNITS: [TimeUnit; 4] = [
     TimeUnit::Nanosecond,
 ];
 
-/// Whether columns of this type can be given.
+/// Returns whether columns of this type can be given.
 pub(super) fn has_code(data_type: &DataType) -> bool {
     let mut bytes = Vec::new();
     write_type(&mut bytes, data_type);
@@ -161,7 +161,7 @@ impl<'a> Reader<'a> {
         }
     }
 
-    /// A text of at most this length.
+    /// Returns a text of at most this length.
     pub(super) fn text(&mut self, most_bytes: usize) -> Result<&'a str, Error> {
         let length = self.number()?.into();
         if length > most_bytes {
@@ -171,7 +171,7 @@ impl<'a> Reader<'a> {
         text.map_err(|_| Error::MalformedOffer("has a name that is not UTF-8"))
     }
 
-    /// A column of this name, whose values are what comes next.
+    /// Returns a column of this name, whose values are what comes next.
     pub(super) fn column(&mut self, name: &str) -> Result<Field, Error> {
         let column = |data_type| Field::new(name, data_type, false);
         Ok(match self.0.first() {

@@ -10,8 +10,8 @@ use parquet::{
 
 use crate::arrow::{ENUM, PARQUET_TYPE, universal_time};
 
-/// The columns, each marked with what it is beyond its Arrow type. A mark of the file's own is not
-/// believed.
+/// Returns the columns, each marked with what it is beyond its Arrow type. A mark of the file's own
+/// is not believed.
 pub(super) fn marked(schema: &SchemaRef, file: &SchemaDescriptor) -> SchemaRef {
     let roots = file.root_schema().get_fields().iter();
     let fields = schema.fields().iter().zip(roots).map(|(field, root)| {
@@ -27,9 +27,9 @@ pub(super) fn marked(schema: &SchemaRef, file: &SchemaDescriptor) -> SchemaRef {
     Arc::new(Schema::new_with_metadata(fields, schema.metadata().clone()))
 }
 
-/// What a column, or something in it, is for which Arrow has no type: its name, and behind a blank
-/// what more there is. Of times of day, only a column's own metadata says whether they are of
-/// universal time.
+/// Returns what a column, or something in it, is for which Arrow has no type: its name, and behind
+/// a blank what more there is. Of times of day, only a column's own metadata says whether they are
+/// of universal time.
 fn beyond_arrow(column: &Type) -> Option<String> {
     let info = column.get_basic_info();
     let own = match info.logical_type_ref() {
@@ -59,8 +59,8 @@ fn is_universal_time(column: &Type) -> bool {
     annotation(column).is_some_and(is_universal)
 }
 
-/// Whether there are intervals in a column: those of Parquet have months, days and milliseconds, of
-/// which the library's reader leaves one or the other out.
+/// Returns whether there are intervals in a column: those of Parquet have months, days and
+/// milliseconds, of which the library's reader leaves one or the other out.
 pub(super) fn has_intervals(column: &Type) -> bool {
     column.get_basic_info().converted_type() == ConvertedType::INTERVAL
         || children(column).iter().any(|inner| has_intervals(inner))
@@ -98,7 +98,7 @@ pub(crate) fn kept(
     Ok(SchemaDescriptor::new(Arc::new(root)))
 }
 
-/// Whether a column says something that is lost when it is written as another one.
+/// Returns whether a column says something that is lost when it is written as another one.
 fn loses(from: &Type, written: &Type) -> bool {
     has_variants(from) != has_variants(written) || {
         let (from, written) = (alone(from), alone(written));
@@ -112,8 +112,8 @@ fn loses(from: &Type, written: &Type) -> bool {
     }
 }
 
-/// Whether the values of one column can be written as those of another: their leaves hold the same,
-/// at the same depth.
+/// Returns whether the values of one column can be written as those of another: their leaves hold
+/// the same, at the same depth.
 fn same_shape(from: &Type, written: &Type) -> bool {
     let (from, written) = (alone(from), alone(written));
     let leaf = |leaf: &parquet::schema::types::ColumnDescPtr| {
@@ -124,7 +124,7 @@ fn same_shape(from: &Type, written: &Type) -> bool {
     leaves(&from) == leaves(&written)
 }
 
-/// The schema of a table that has this column only.
+/// Returns the schema of a table that has this column only.
 fn alone(column: &Type) -> SchemaDescriptor {
     let builder = Type::group_type_builder("alone").with_fields(vec![Arc::new(column.clone())]);
     SchemaDescriptor::new(Arc::new(builder.build().expect("a group of one column")))
@@ -137,7 +137,7 @@ fn has_variants(column: &Type) -> bool {
     ) || children(column).iter().any(|inner| has_variants(inner))
 }
 
-/// Whether something is of a logical type that came after the library.
+/// Returns whether something is of a logical type that came after the library.
 fn has_unknown(column: &Type) -> bool {
     matches!(
         column.get_basic_info().logical_type_ref(),
@@ -145,8 +145,8 @@ fn has_unknown(column: &Type) -> bool {
     ) || children(column).iter().any(|inner| has_unknown(inner))
 }
 
-/// What a column's values are, in whichever way the schema says it; `None` if that is what they are
-/// physically.
+/// Returns what a column's values are, in whichever way the schema says it; `None` if that is what
+/// they are physically.
 fn annotation(column: &Type) -> Option<LogicalType> {
     let info = column.get_basic_info();
     let said = match info.logical_type_ref() {
@@ -157,7 +157,7 @@ fn annotation(column: &Type) -> Option<LogicalType> {
     (!is_physical(32) && !is_physical(64)).then_some(said)
 }
 
-/// What an older program meant by its mark.
+/// Returns what an older program meant by its mark.
 fn of_converted(column: &Type, converted: ConvertedType) -> Option<LogicalType> {
     use parquet::basic::TimeUnit::{MICROS, MILLIS};
     let decimal = || match column {

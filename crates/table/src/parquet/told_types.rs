@@ -11,8 +11,8 @@ use parquet::{
     schema::types::Type,
 };
 
-/// The columns with these types, if any differs. `told` is what the Arrow schema of the file says,
-/// column by column, of those whose type is known.
+/// Returns the columns with these types, if any differs. `told` is what the Arrow schema of the
+/// file says, column by column, of those whose type is known.
 pub(super) fn refined(
     schema: &SchemaRef,
     roots: &[Arc<Type>],
@@ -33,7 +33,7 @@ pub(super) fn refined(
     (refined != **schema).then(|| Arc::new(refined))
 }
 
-/// Whether there are timestamps whose zones may have another name.
+/// Returns whether there are timestamps whose zones may have another name.
 pub(super) fn may_lack_zones(schema: &Schema) -> bool {
     let fields = schema.flattened_fields();
     let mut types = fields.iter().map(|field| field.data_type());
@@ -55,7 +55,7 @@ fn as_text(read: DataType) -> DataType {
     }
 }
 
-/// A type that is read, with the names of zones that are told for it.
+/// Returns a type that is read, with the names of zones that are told for it.
 fn with_zones(read: &DataType, told: &DataType) -> DataType {
     use DataType::*;
     let inner = |read: &Arc<Field>, told: &Arc<Field>| {

@@ -36,7 +36,7 @@ fn broken(part: &Part, format: Format) -> Error {
 }
 
 impl Source {
-    /// The columns of a table that is not text.
+    /// Returns the columns of a table that is not text.
     pub(crate) fn schema(&self) -> Result<SchemaRef, Error> {
         match &self.schema {
             Some(common) => Ok(common.schema.clone()),
@@ -44,12 +44,12 @@ impl Source {
         }
     }
 
-    /// The columns that are in no dictionary in the first of the files, if that tells.
+    /// Returns the columns that are in no dictionary in the first of the files, if that tells.
     pub(crate) fn without_dictionaries(&self) -> Result<Vec<usize>, Error> {
         open(&self.parts[0], self.format)?.without_dictionaries()
     }
 
-    /// The schema of the first of the files as Parquet has it, if they are of that format.
+    /// Returns the schema of the first of the files as Parquet has it, if they are of that format.
     pub(crate) fn parquet_schema(&self) -> Result<Option<SchemaDescPtr>, Error> {
         Ok(open(&self.parts[0], self.format)?.parquet_schema())
     }
@@ -98,12 +98,12 @@ pub(crate) struct Batch<'a> {
 }
 
 impl Batch<'_> {
-    /// Where a row of the batch is in its file.
+    /// Returns where a row of the batch is in its file.
     pub(crate) fn place(&self, row: usize) -> Place {
         Place::Row(self.first_row() + row as u64)
     }
 
-    /// The number of its first row in its file, from 1.
+    /// Returns the number of its first row in its file, from 1.
     pub(crate) fn first_row(&self) -> u64 {
         self.rows_before + 1
     }
@@ -146,7 +146,7 @@ impl<'a> Selection<'a> {
         Self::new(source, &source.schema()?, columns, true)
     }
 
-    /// All columns, with their types.
+    /// Returns all columns, with their types.
     pub(crate) fn all(source: &'a Source) -> Result<Self, Error> {
         let schema = source.schema()?;
         let columns = (0..schema.fields().len()).collect();
@@ -176,7 +176,7 @@ impl<'a> Selection<'a> {
         })
     }
 
-    /// The schema of the columns, dictionaries aside.
+    /// Returns the schema of the columns, dictionaries aside.
     pub(crate) fn schema(&self) -> &SchemaRef {
         &self.schema
     }
@@ -212,7 +212,7 @@ impl<'a> Selection<'a> {
     }
 }
 
-/// The schema of columns that may be dictionaries of what they are said to be.
+/// Returns the schema of columns that may be dictionaries of what they are said to be.
 fn with_dictionaries(schema: &SchemaRef, columns: &[ArrayRef]) -> SchemaRef {
     let fields = schema.fields().iter().zip(columns);
     let fields = fields.map(|(field, column)| match column.data_type() {
@@ -238,17 +238,17 @@ pub(crate) struct TablePiece<'a> {
 }
 
 impl<'a> TablePiece<'a> {
-    /// The number of its first row in its file, from 1.
+    /// Returns the number of its first row in its file, from 1.
     pub(crate) fn first_row(&self) -> u64 {
         self.rows_before + 1
     }
 
-    /// How many rows there are, if the file tells the truth.
+    /// Returns how many rows there are, if the file tells the truth.
     pub(crate) fn rows(&self) -> u64 {
         self.piece.rows
     }
 
-    /// The bytes of the file that correspond to the rows.
+    /// Returns the bytes of the file that correspond to the rows.
     pub(crate) fn bytes(&self) -> u64 {
         self.piece.bytes
     }
@@ -258,7 +258,7 @@ impl<'a> TablePiece<'a> {
         self.piece.memory
     }
 
-    /// The rows, batch by batch.
+    /// Returns the rows, batch by batch.
     pub(crate) fn read<'s>(self, selection: &'s Selection<'a>) -> Result<TableBatches<'s>, Error>
     where
         'a: 's,

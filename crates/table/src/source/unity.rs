@@ -46,7 +46,7 @@ pub(super) fn check_formats(files: &[Planned]) -> Result<(), Error> {
     }
 }
 
-/// The partition columns.
+/// Returns the partition columns.
 ///
 /// # Errors
 /// If the files do not all have the same ones.
@@ -181,7 +181,7 @@ fn merge(fields: &mut [Field], found: &Schema) -> Result<Vec<Difference>, Differ
     Ok(differing)
 }
 
-/// A column's type as errors show it, with what it stands for, as a UUID.
+/// Returns a column's type as errors show it, with what it stands for, as a UUID.
 fn type_shown(field: &Field) -> String {
     let said: Vec<&str> = said_of_type(field).into_iter().flatten().collect();
     match &said[..] {

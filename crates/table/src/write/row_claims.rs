@@ -138,7 +138,7 @@ pub(super) fn without(schema: &Schema, is_widened: bool) -> Schema {
     Schema::new_with_metadata(fields, metadata.collect::<HashMap<_, _>>())
 }
 
-/// What stays of a value under this key.
+/// Returns what stays of a value under this key.
 pub(crate) fn kept(key: &str, value: &str) -> Option<String> {
     match key {
         "pandas" => edited(value, without_rows_of_pandas),
@@ -151,7 +151,7 @@ pub(crate) fn kept(key: &str, value: &str) -> Option<String> {
     }
 }
 
-/// Whether a key claims something about rows, or one within its value, if that is JSON.
+/// Returns whether a key claims something about rows, or one within its value, if that is JSON.
 fn claims(key: &str, value: &str) -> bool {
     fn within(value: &Value) -> bool {
         match value {
@@ -165,7 +165,8 @@ fn claims(key: &str, value: &str) -> bool {
     key_claims(key) || serde_json::from_str(value).is_ok_and(|value| within(&value))
 }
 
-/// Whether a key, such as `hoodie_min_record_key` or `sortOrder`, claims something about rows.
+/// Returns whether a key, such as `hoodie_min_record_key` or `sortOrder`, claims something about
+/// rows.
 fn key_claims(key: &str) -> bool {
     let mut words = String::new();
     let mut was_lower = false;
@@ -180,7 +181,7 @@ fn key_claims(key: &str) -> bool {
     words.any(|word| CLAIMS.contains(&word) || is_joined(word))
 }
 
-/// Whether a word is two, one of which claims something.
+/// Returns whether a word is two, one of which claims something.
 fn is_joined(word: &str) -> bool {
     let is_claim = |word| CLAIMS.contains(&word);
     let is_word = |word| JOINED.contains(&word) || is_claim(word);

@@ -45,7 +45,7 @@ pub(super) enum Target<'a, 'b> {
 }
 
 impl<'a, 'b> Target<'a, 'b> {
-    /// A file of this format.
+    /// Returns a file of this format.
     ///
     /// # Panics
     /// If it is text.
@@ -213,7 +213,7 @@ impl<'a> RowCopy<'a> {
         Ok(Done::Rows { chosen, bytes })
     }
 
-    /// The chosen rows of a piece, which has these rows of the table.
+    /// Returns the chosen rows of a piece, which has these rows of the table.
     fn read<E: Encoder>(
         &self,
         piece: TablePiece<'a>,
@@ -278,8 +278,8 @@ impl<'a> RowCopy<'a> {
         added.portions(self.chosen.ones(rows), &own_bytes, take)
     }
 
-    /// The rows of a portion with what is added, from a batch that begins with row `first` of the
-    /// table.
+    /// Returns the rows of a portion with what is added, from a batch that begins with row `first`
+    /// of the table.
     fn widened<E: Encoder>(
         &self,
         batch: &Batch<'_>,
@@ -298,8 +298,8 @@ impl<'a> RowCopy<'a> {
         rows.map_err(|_| cannot_write(self.name, io::Error::other("rows cannot be picked from it")))
     }
 
-    /// Whether the chosen ones of a piece's rows fit into the memory of a piece, with what is added
-    /// to them.
+    /// Returns whether the chosen ones of a piece's rows fit into the memory of a piece, with what
+    /// is added to them.
     fn fits(&self, piece: &TablePiece<'_>, rows: Range<u64>) -> bool {
         let added_bytes = match self.added {
             None => 0,

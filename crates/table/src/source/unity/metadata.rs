@@ -19,7 +19,7 @@ pub(super) fn keep_common(told: &mut Metadata, other: &Metadata) {
     *told = common.collect::<HashMap<_, _>>().into();
 }
 
-/// The columns of places for which GeoParquet says something else in another file, as where
+/// Returns the columns of places for which GeoParquet says something else in another file, as where
 /// coordinates are counted from.
 pub(super) fn differing_places(
     told: &Metadata,

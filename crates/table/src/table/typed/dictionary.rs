@@ -73,7 +73,7 @@ impl<'a> DictionaryKeys<'a> {
         places
     }
 
-    /// The key at a place that was learnt.
+    /// Returns the key at a place that was learnt.
     pub(super) fn key(&self, place: Option<u32>) -> &Key {
         match place {
             Some(place) => self.keys[place as usize].as_ref().expect("it was learnt"),
@@ -82,7 +82,7 @@ impl<'a> DictionaryKeys<'a> {
     }
 }
 
-/// Where the value of each row is in the dictionary; `None` where there is none.
+/// Returns where the value of each row is in the dictionary; `None` where there is none.
 fn places(array: &ArrayRef) -> Vec<Option<u32>> {
     let dictionary = array.as_any_dictionary();
     if dictionary.values().is_empty() {
