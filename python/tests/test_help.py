@@ -17,6 +17,8 @@ ELSEWHERE = {
     "delimiter": "of files",
     "quote": "of files",
     "no-header": "of files",
+    "skip-lines": "of files",
+    "comment": "of files",
     "escapes": "of files",
     "encoding": "of files",
     "json": "prints what `Session.report` has",

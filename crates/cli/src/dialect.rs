@@ -29,6 +29,17 @@ pub(crate) struct Said {
     #[arg(long)]
     no_header: bool,
 
+    /// The number of lines to skip before the header, or with --no-header before the first row, in
+    /// each file. The output does not contain them.
+    #[arg(long, value_name = "N", default_value = "0", hide_default_value = true)]
+    skip_lines: u64,
+
+    /// The first character of lines that are comments, before and after the header. They are
+    /// skipped like blank lines. A line within a quoted field is no comment. To start a row with
+    /// this character, quote its first field.
+    #[arg(long, value_name = "CHAR", value_parser = comment)]
+    comment: Option<u8>,
+
     /// A backslash begins an escape, in a table without quotes, as PostgreSQL's COPY and MySQL write
     /// it: \t, \n, \r and \\ stand for a tab, a line feed, a carriage return and a backslash, and a
     /// field \N is null. Anything else after a backslash must be one of their escapes.
@@ -57,18 +68,20 @@ impl Said {
             delimiter,
             quote,
             no_header,
+            skip_lines,
+            comment,
             escapes,
             encoding,
         } = self;
-        let has_value =
-            format.is_some() || delimiter.is_some() || quote.is_some() || encoding.is_some();
-        has_value || *no_header || *escapes
+        let has_value = format.is_some() || delimiter.is_some() || quote.is_some();
+        let has_value = has_value || comment.is_some() || encoding.is_some();
+        has_value || *no_header || *skip_lines > 0 || *escapes
     }
 
     /// # Errors
     /// If a character cannot be told apart from others.
     pub(crate) fn dialect(&self) -> Result<Dialect, Error> {
-        let mut dialect = Dialect::default();
+        let mut dialect = Dialect::default().with_skipped_lines(self.skip_lines);
         if let Some(delimiter) = self.delimiter {
             dialect = dialect.with_delimiter(delimiter)?;
         }
@@ -77,6 +90,9 @@ impl Said {
                 Quote::None => None,
                 Quote::Char(quote) => Some(quote),
             })?;
+        }
+        if let Some(comment) = self.comment {
+            dialect = dialect.with_comment(comment)?;
         }
         if self.escapes {
             dialect = dialect.with_escapes();
@@ -121,6 +137,10 @@ fn quote(text: &str) -> Result<Quote, String> {
     }
 }
 
+fn comment(text: &str) -> Result<u8, String> {
+    only_character(text).ok_or_else(|| "give one ASCII character".to_owned())
+}
+
 fn only_character(text: &str) -> Option<u8> {
     match *text.as_bytes() {
         [byte] => Some(byte),
@@ -147,6 +167,7 @@ mod tests {
         for text in ["", ";;", "\\t", "§", "Tab"] {
             assert!(delimiter(text).is_err(), "{text}");
             assert!(quote(text).is_err(), "{text}");
+            assert!(comment(text).is_err(), "{text}");
         }
     }
 }

@@ -343,7 +343,7 @@ impl<'a> Order<'a> {
         let join = self.join;
         match table {
             Some(_) if join.dialect.is_said() => Err(Failure::Usage(
-                "--input-format, --delimiter, --quote, --no-header, --escapes and --encoding say how a file is written, and \
+                "--input-format, --delimiter, --quote, --no-header, --skip-lines, --comment, --escapes and --encoding say how a file is written, and \
                  this table is none: leave them out"
                     .to_owned(),
             )),

@@ -11,6 +11,8 @@ pub struct Dialect {
     quote: Option<Option<u8>>,
     without_header: bool,
     escapes: bool,
+    skipped_lines: u64,
+    comment: Option<u8>,
     encoding: Option<Encoding>,
 }
 
@@ -62,6 +64,31 @@ impl Dialect {
         }
     }
 
+    /// Says that this many lines stand before the header, or before the first row if there is no
+    /// header, in each file. They are lines whatever is in them, also within quotes.
+    pub fn with_skipped_lines(self, lines: u64) -> Self {
+        Self {
+            skipped_lines: lines,
+            ..self
+        }
+    }
+
+    /// Says what begins a comment: a line whose first character this is, where a record could
+    /// begin, is as good as blank. A line within a field in quotes is none.
+    ///
+    /// # Errors
+    /// If this is not ASCII, or ends lines, or is a letter or a digit, with which rows begin.
+    pub fn with_comment(self, comment: u8) -> Result<Self, Error> {
+        check("comment", comment)?;
+        if comment.is_ascii_alphanumeric() {
+            return Err(Error::CommentCharacter);
+        }
+        Ok(Self {
+            comment: Some(comment),
+            ..self
+        })
+    }
+
     /// Says how the text is encoded. This also holds for lines.
     pub fn with_encoding(self, encoding: Encoding) -> Self {
         Self {
@@ -111,6 +138,8 @@ impl Dialect {
             quote: self.quote.unwrap_or(usual.quote),
             header: usual.header && !self.without_header,
             escapes: self.escapes,
+            skipped_lines: self.skipped_lines,
+            comment: self.comment,
         };
         if taken.quote == Some(taken.delimiter) {
             return Err(Error::DelimiterIsQuote);
@@ -120,6 +149,12 @@ impl Dialect {
         }
         if taken.escapes && (taken.delimiter == b'\\' || taken.delimiter.is_ascii_alphanumeric()) {
             return Err(Error::DelimiterOfEscapes);
+        }
+        if let Some(comment) = taken.comment
+            && ([Some(taken.delimiter), taken.quote].contains(&Some(comment))
+                || taken.escapes && comment == b'\\')
+        {
+            return Err(Error::CommentCharacter);
         }
         Ok(taken)
     }
@@ -150,6 +185,10 @@ pub(crate) struct Delimited {
     pub(crate) header: bool,
     /// Whether a backslash begins an escape; then there are no quotes.
     pub(crate) escapes: bool,
+    /// How many lines stand before the first record.
+    pub(crate) skipped_lines: u64,
+    /// The first character of a line that is a comment.
+    pub(crate) comment: Option<u8>,
 }
 
 impl Delimited {
@@ -158,13 +197,14 @@ impl Delimited {
         quote: Some(b'"'),
         header: true,
         escapes: false,
+        skipped_lines: 0,
+        comment: None,
     };
 
     pub(crate) const TSV: Self = Self {
         delimiter: b'\t',
         quote: None,
-        header: true,
-        escapes: false,
+        ..Self::CSV
     };
 
     /// The name that `--delimiter` has for the character that seems to divide what was read as one
@@ -229,6 +269,14 @@ impl Delimited {
         }
         if self.escapes {
             words.push("escapes".to_owned());
+        }
+        match self.skipped_lines {
+            0 => {}
+            1 => words.push("1 line skipped".to_owned()),
+            lines => words.push(format!("{lines} lines skipped")),
+        }
+        if let Some(comment) = self.comment {
+            words.push(format!("comments {}", shown(comment)));
         }
         if !self.header {
             words.push("no header".to_owned());

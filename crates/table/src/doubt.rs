@@ -90,8 +90,8 @@ impl fmt::Display for Doubt {
                  nothing of it",
             ),
             Self::SeparatorLine => f.write_str(
-                "the first line begins with `sep=`, which names the delimiter for Excel: delete \
-                 it, as the first line must name the columns",
+                "the first line begins with `sep=`, which names the delimiter for Excel: say --skip-lines 1, as the first \
+                 line must name the columns",
             ),
             Self::MixedPhones(position) => write!(
                 f,

@@ -101,6 +101,13 @@ pub enum Error {
     #[error("with --escapes the delimiter cannot be a letter, a digit or a backslash")]
     DelimiterOfEscapes,
 
+    /// What is to begin a comment could begin a row as well.
+    #[error(
+        "a comment cannot begin with the delimiter, the quote, a letter, a digit or, with --escapes, a backslash, as rows do (say \
+         another character with --comment, or remove the comments)"
+    )]
+    CommentCharacter,
+
     /// No encoding has this label.
     #[error(
         "there is no encoding {}; the encodings are utf-8, utf-16, utf-16le, utf-16be, and \
@@ -119,7 +126,7 @@ pub enum Error {
 
     /// A dialect is given for a table that has none.
     #[error(
-        "{file} is read as {format}: --delimiter, --quote, --escapes and --no-header are for CSV \
+        "{file} is read as {format}: --delimiter, --quote, --escapes, --no-header, --skip-lines and --comment are for CSV \
          and TSV, --encoding for these and lines"
     )]
     NoDialect {
@@ -420,7 +427,7 @@ pub enum Error {
     /// A row has more or fewer fields than the header, or the first row.
     #[error(
         "{file}, line {line}: {} where the {} has {expected} (does a field hold the delimiter, \
-         without quotes around it? --delimiter, --quote and --no-header say how a file is written)",
+         without quotes around it? --delimiter, --quote, --no-header, --skip-lines and --comment say how a file is written)",
         fields(*.found), if *.has_header { "header" } else { "first row" }
     )]
     Ragged {
@@ -835,6 +842,7 @@ impl Error {
             | DelimiterIsQuote
             | EscapesWithQuotes
             | DelimiterOfEscapes
+            | CommentCharacter
             | UnknownEncoding(_)
             | AmbiguousEncoding(_)
             | StreamAmongFiles

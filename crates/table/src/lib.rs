@@ -109,7 +109,8 @@
 //! that begins with a quote ends at the next single one. TSV is IANA's
 //! `text/tab-separated-values`: fields are separated by tabs, and a quote is a character like any
 //! other, so no field holds a tab or a line break. A [`Dialect`] changes that: another delimiter,
-//! another quote or none, or no header. Without a header the columns are called 1, 2 and so on, the
+//! another quote or none, no header, lines before it, or comments. Without a header the columns are
+//! called 1, 2 and so on, the
 //! first row shows how many there are, and the output has no header either.
 //!
 //! In a text without quotes a dialect can also say that there are escapes, as PostgreSQL's `COPY`
@@ -122,7 +123,9 @@
 //! [`Encoding`]; the same characters are the same key in all of them. A byte order mark is skipped,
 //! and must be that of the given encoding.
 //!
-//! Lines end in LF or CRLF. Blank lines are not rows. Bytes that are not of the encoding, rows with
+//! Lines end in LF or CRLF. Blank lines are not rows, nor are comments and lines before the header,
+//! if a dialect says that there are such; they are not copied. Bytes that are not of the encoding,
+//! rows with
 //! too many or too few fields, and faulty quotes are errors with line and field. Nothing is guessed
 //! or repaired.
 //!

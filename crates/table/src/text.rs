@@ -46,6 +46,9 @@ impl<'a> Text<'a> {
             vec![0; HEADER_BYTES],
         );
         let byte_order_mark = records.byte_order_mark()?;
+        if let Layout::Delimited(dialect) = layout {
+            records.skip_lines(dialect.skipped_lines)?;
+        }
         let mut raw_header = String::new();
         let columns = match layout {
             Layout::Lines => vec![LINE_COLUMN.to_owned()],

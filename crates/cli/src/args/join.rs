@@ -81,8 +81,9 @@ pub(crate) struct Join {
 
     /// This party's table: .csv, .tsv, .parquet, .arrow, .txt (one value per line), a text also
     /// compressed, as .csv.gz or .csv.zst; or - for standard input (CSV if --key is given, else
-    /// lines). A file with another ending is read as CSV if --delimiter, --quote, --escapes or
-    /// --no-header is given. Several files with the same columns are one table, in the order of
+    /// lines). A file with another ending is read as CSV if --delimiter, --quote, --escapes,
+    /// --no-header, --skip-lines or --comment is given. Several files with the same columns are one
+    /// table, in the order of
     /// their names: give them all, or a pattern in quotes, as 'export/*.csv', or a folder of
     /// Parquet or Arrow files.
     #[arg(long, value_name = "FILE", num_args = 1.., required = true)]

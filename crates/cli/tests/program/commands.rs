@@ -196,6 +196,38 @@ fn columns_are_listed_in_every_dialect() {
 }
 
 #[test]
+fn skipped_lines_and_comments_are_no_rows() {
+    let folder = Folder::new();
+    let text = "Export of 2024\n# id;mail\nmail,n\na@x.org,1\n#b@x.org,2\nc@x.org,1,5\n";
+    let table = folder.file("t.csv", text);
+    let whole = folder.file("u.csv", "mail,n\na@x.org,1\n#b@x.org,2\n");
+    let options = ["--skip-lines", "1", "--comment", "#"];
+    let columns = run(&[&["columns", &table], &options[..]].concat());
+    columns.says(0, &["t.csv is read as CSV, 1 line skipped, comments #"]);
+    assert_eq!(columns.stdout, "mail\nn\n");
+    let keys = |table: &str, key: &str, options: &[&str]| {
+        run(&[&["keys", table, "--key", key], options].concat())
+    };
+    keys(&table, "mail", &options).says(3, &["t.csv, line 6: 3 fields where the header has 2 ("]);
+    let keys = keys(&whole, "mail", &options[2..]);
+    keys.says(0, &[]);
+    assert!(keys.stdout.contains("a@x.org") && !keys.stdout.contains("b@x.org"));
+    for (option, value, code, text) in [
+        (
+            "--comment",
+            ",",
+            2,
+            "a comment cannot begin with the delimiter",
+        ),
+        ("--comment", "//", 2, "give one ASCII character"),
+        ("--skip-lines", "x", 2, "invalid value 'x'"),
+        ("--skip-lines", "4", 3, "u.csv has no header"),
+    ] {
+        run(&["columns", &whole, option, value]).says(code, &[text]);
+    }
+}
+
+#[test]
 fn keys_are_shown_as_they_are_compared() {
     let folder = Folder::new();
     let table = folder.file(

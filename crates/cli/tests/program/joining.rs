@@ -411,6 +411,44 @@ fn a_reader_that_goes_away_is_no_failure() {
 }
 
 #[test]
+fn comments_and_lines_before_the_header_stay_behind() {
+    let folder = Folder::new();
+    let mine = folder.file(
+        "a.csv",
+        "An export\nid,name\n# of all\n1,\"x\n# y\"\n#2,z\n3,z\n",
+    );
+    let theirs = folder.file("b.txt", "3\n1\n2\n#2\n");
+    let receiver = [
+        "--input",
+        &mine,
+        "--skip-lines",
+        "1",
+        "--comment",
+        "#",
+        "--key",
+        "id",
+    ];
+    let align = ["--learn", "both", "--align", "--insecure-plaintext"];
+    for more in [&align[..], &align[3..]] {
+        let joined = join(
+            &[&receiver, more].concat(),
+            &[&["--input", &theirs], more].concat(),
+        );
+        all_exit(&joined.both(), 0);
+        let [one, three] = ["1,\"x\n# y\"\n", "3,z\n"];
+        let orders = [
+            format!("id,name\n{one}{three}"),
+            format!("id,name\n{three}{one}"),
+        ];
+        assert!(
+            orders.contains(&joined.receiver.stdout),
+            "{}",
+            joined.receiver.stdout
+        );
+    }
+}
+
+#[test]
 fn tables_in_other_dialects_are_joined() {
     let folder = Folder::new();
     let semicolons = folder.file("a.csv", "1;\"x;y\"\r\n2;z\r\n");

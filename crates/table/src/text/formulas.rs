@@ -41,7 +41,8 @@ impl<'a> Record<'a> {
             return Some(raw.into());
         }
         written.push_str(&raw[copied..]);
-        Some(written.into())
+        let is_comment = dialect.comment.is_some() && written.bytes().next() == dialect.comment;
+        (!is_comment).then(|| written.into())
     }
 }
 

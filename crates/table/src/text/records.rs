@@ -3,6 +3,7 @@
 use std::{
     borrow::Cow,
     io::{self, Read},
+    mem,
     ops::Range,
     str,
 };
@@ -122,6 +123,19 @@ impl<'a, R: Read> Records<'a, R> {
             return Ok(BYTE_ORDER_MARK);
         }
         Ok("")
+    }
+
+    /// Skips this many lines, whatever is in them; fewer if the text ends.
+    pub(super) fn skip_lines(&mut self, lines: u64) -> Result<(), Error> {
+        let layout = mem::replace(&mut self.layout, Layout::Lines);
+        for _ in 0..lines {
+            match self.split_off()? {
+                Some(length) => self.skip_blank(length),
+                None => break,
+            }
+        }
+        self.layout = layout;
+        Ok(())
     }
 
     /// The next record that is not blank, or `None` at the end.

@@ -56,7 +56,7 @@ pub(super) enum Stop {
 }
 
 /// Finds the end of the first record, behind its line ending, and its fields. A blank line of a
-/// delimited text is a record without fields.
+/// delimited text, or a comment, is a record without fields.
 ///
 /// `text` must not be empty. `at_end` says that nothing follows it. After a fault, `fields` holds
 /// the fields before the broken one.
@@ -74,10 +74,16 @@ pub(super) fn split(
 }
 
 fn split_line(text: &[u8], at_end: bool, fields: &mut Vec<Field>) -> Result<usize, Stop> {
-    let end = memchr2(b'\n', b'\r', text).unwrap_or(text.len());
-    let after = line_ending(text, 0, end, at_end)?.expect("the value ends where the line does");
+    let (end, after) = line(text, at_end)?;
     fields.push(Field::plain(0, end));
     Ok(after)
+}
+
+/// Where the first line ends, and where the next one begins.
+fn line(text: &[u8], at_end: bool) -> Result<(usize, usize), Stop> {
+    let end = memchr2(b'\n', b'\r', text).unwrap_or(text.len());
+    let after = line_ending(text, 0, end, at_end)?.expect("the value ends where the line does");
+    Ok((end, after))
 }
 
 fn split_delimited(
@@ -90,8 +96,12 @@ fn split_delimited(
         delimiter,
         quote,
         escapes,
+        comment,
         ..
     } = dialect;
+    if comment.is_some() && comment == text.first().copied() {
+        return Ok(line(text, at_end)?.1);
+    }
     if let Some(after) = line_ending(text, 0, 0, at_end)? {
         return Ok(after);
     }
@@ -127,6 +137,9 @@ pub(crate) enum Needed {
     Ends,
 }
 
+/// No byte of UTF-8.
+const NO_COMMENT: u8 = 0xff;
+
 /// The lines of a text that are records of plain fields: without quotes, escapes, and carriage
 /// returns but at their ends.
 pub(super) struct PlainLines<'a> {
@@ -141,6 +154,9 @@ pub(super) struct PlainLines<'a> {
     /// Where the next such byte is, as far as it was looked for.
     next_special: usize,
     has_carriage_returns: bool,
+    /// What a line begins with that is a comment, and so not plain; a byte that is in no text if
+    /// there are none.
+    comment: u8,
 }
 
 impl<'a> PlainLines<'a> {
@@ -163,6 +179,10 @@ impl<'a> PlainLines<'a> {
             special,
             next_special: 0,
             has_carriage_returns: memchr(b'\r', text).is_some(),
+            comment: match layout {
+                Layout::Delimited(dialect) => dialect.comment.unwrap_or(NO_COMMENT),
+                Layout::Lines => NO_COMMENT,
+            },
         };
         lines.find_special(0);
         lines
@@ -180,7 +200,7 @@ impl<'a> PlainLines<'a> {
         if self.next_special < start {
             self.find_special(start);
         }
-        if self.next_special < line_feed {
+        if self.next_special < line_feed || self.text[start] == self.comment {
             return None;
         }
         let mut end = line_feed;

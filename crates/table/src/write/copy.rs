@@ -261,7 +261,7 @@ impl Copy<'_> {
     fn cannot_quote(&self, place: impl Display) -> Error {
         self.unfit(
             &place,
-            "gets a single quote, which is the delimiter, before a formula",
+            "gets a single quote, which is the delimiter or begins a comment, before a formula",
         )
     }
 

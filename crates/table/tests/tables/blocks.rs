@@ -17,6 +17,7 @@ use crate::{Files, key};
 enum Style {
     Csv,
     CsvWithoutHeader,
+    CsvWithComments,
     Tsv,
     Escapes,
     Lines,
@@ -25,7 +26,7 @@ enum Style {
 impl Style {
     fn format(self) -> Format {
         match self {
-            Self::Csv | Self::CsvWithoutHeader => Format::Csv,
+            Self::Csv | Self::CsvWithoutHeader | Self::CsvWithComments => Format::Csv,
             Self::Tsv | Self::Escapes => Format::Tsv,
             Self::Lines => Format::Lines,
         }
@@ -34,6 +35,10 @@ impl Style {
     fn dialect(self) -> Dialect {
         match self {
             Self::CsvWithoutHeader => Dialect::default().without_header(),
+            Self::CsvWithComments => {
+                let commented = Dialect::default().with_comment(b'#').unwrap();
+                commented.with_skipped_lines(2)
+            }
             Self::Escapes => Dialect::default().with_escapes(),
             _ => Dialect::default(),
         }
@@ -50,6 +55,7 @@ impl Style {
     fn header(self) -> &'static str {
         match self {
             Self::Csv => "id,n,c\n",
+            Self::CsvWithComments => "a \"\n\n#1,2,3\nid,n,c\n# \"\n",
             Self::Tsv | Self::Escapes => "id\tn\tc\r\n",
             Self::CsvWithoutHeader | Self::Lines => "",
         }
@@ -75,6 +81,11 @@ impl Style {
                 "([a-cé\"]{0,3}|\"([a-c,é]|\n|\r\n|\"\"|\n2024-02-01,1,|\"\"\n2024-02-01,2,x){0,4}\")",
                 ",",
             ),
+            Self::CsvWithComments => (
+                format!("(#[a,\"é]{{0,3}}(\n|\r\n)){{0,2}}({id}|\"#\n#{id}\"),{number}"),
+                "([a#]{0,2}|\"(#|\n#,|\n#\"\"){0,3}\")",
+                ",",
+            ),
             Self::Tsv => (format!("{id}\t{number}"), "[a-cé\"]{0,6}", "\t"),
             Self::Escapes => (
                 format!("{id}\t{number}"),
@@ -96,7 +107,7 @@ impl Style {
             0.3,
             (
                 any::<prop::sample::Index>(),
-                prop::sample::select(b"\"\n\r,\t\\x\xff".to_vec()),
+                prop::sample::select(b"\"\n\r,\t\\x#\xff".to_vec()),
             ),
         );
         (mark, rows, fault)
@@ -116,6 +127,7 @@ fn styles() -> impl Strategy<Value = Style> {
     prop::sample::select(vec![
         Style::Csv,
         Style::CsvWithoutHeader,
+        Style::CsvWithComments,
         Style::Tsv,
         Style::Escapes,
         Style::Lines,

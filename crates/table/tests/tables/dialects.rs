@@ -177,7 +177,7 @@ fn without_a_header_columns_are_numbered() {
             "a,b\n\nc\n",
             &["2"],
             "standard input, line 3: 1 field where the first row has 2 (does a field hold the \
-             delimiter, without quotes around it? --delimiter, --quote and --no-header say how a \
+             delimiter, without quotes around it? --delimiter, --quote, --no-header, --skip-lines and --comment say how a \
              file is written)",
         ),
         (
@@ -196,6 +196,111 @@ fn without_a_header_columns_are_numbered() {
         let error = bytes(text, columns).unwrap_err();
         assert_eq!(error.to_string(), message);
         assert_eq!(error.kind(), ErrorKind::Input);
+    }
+}
+
+/// What nobody reads as a table before and between the rows: a preamble, and comments.
+const ANNOTATED: &str = "Report \"of\n\r\n#id,x\r\n\nid,b\n# a \"comment, without an end\n7,\"x\n# no comment\"\n\"#8\",y\n#8,z\n 9,#\n7,last\n# end";
+
+fn annotated() -> Dialect {
+    let dialect = Dialect::default().with_skipped_lines(2);
+    dialect.with_comment(b'#').unwrap()
+}
+
+#[test]
+fn skipped_lines_and_comments_are_no_rows() {
+    let files = Files::new();
+    let id = key(&["id"], &[]);
+    let marked = format!("\u{feff}{ANNOTATED}");
+    let input = files.text("t.csv", &marked);
+    let source = Source::open(&input, None, &annotated(), true, &Progress::default()).unwrap();
+    assert_eq!(source.description(), "CSV, 2 lines skipped, comments #");
+    let keys = KeyTable::read(&source, &id, &[], &Progress::default()).unwrap();
+    assert_eq!(items(&keys), [Some(0), Some(1), Some(2), Some(0)]);
+    for (name, expected) in [
+        (
+            "o.csv",
+            "\u{feff}id,b\n7,\"x\n# no comment\"\n\"#8\",y\n7,last\n",
+        ),
+        ("o.parquet", ""),
+    ] {
+        let output = files.path(name);
+        let rows = join_dialect(&input, &annotated(), &id, |item| item < 2, &output);
+        assert_eq!(rows.unwrap(), 3);
+        if name == "o.csv" {
+            assert_eq!(files.read(name), expected);
+        }
+    }
+
+    let streamed = read_dialect(Format::Csv, &annotated(), ANNOTATED, &id).unwrap();
+    assert_eq!(items(&streamed), items(&keys));
+    let wide: Vec<u8> = marked.encode_utf16().flat_map(u16::to_le_bytes).collect();
+    let input = files.text("wide.csv", wide);
+    let source = Source::open(&input, None, &annotated(), true, &Progress::default()).unwrap();
+    let wide = KeyTable::read(&source, &id, &[], &Progress::default()).unwrap();
+    assert_eq!(items(&wide), items(&keys));
+
+    let bare = annotated().without_header();
+    let text = ANNOTATED.replace("id,b\n", "");
+    let bare = read_dialect(Format::Csv, &bare, text, &key(&["1"], &[])).unwrap();
+    assert_eq!(items(&bare), items(&keys));
+
+    let two = [input, files.text("second.csv", ANNOTATED)];
+    let two = Source::open_all(&two, None, &annotated(), true, &Progress::default());
+    assert!(two.is_err(), "they are encoded in two ways");
+    let two = [files.text("1.csv", &marked), files.text("2.csv", ANNOTATED)];
+    let two = Source::open_all(&two, None, &annotated(), true, &Progress::default()).unwrap();
+    let two = KeyTable::read(&two, &id, &[], &Progress::default()).unwrap();
+    assert_eq!((two.counts.rows, two.counts.distinct), (8, 3));
+}
+
+#[test]
+fn lines_are_those_of_the_file_behind_skipped_ones_and_comments() {
+    let id = key(&["id"], &[]);
+    for (text, message) in [
+        (
+            format!("{ANNOTATED}\n7\n"),
+            "standard input, line 14: 1 field where the header has 2",
+        ),
+        (
+            format!("{ANNOTATED}\n7,\"a\n"),
+            "standard input, line 14, field 2: a quote is opened",
+        ),
+        ("a\n".to_owned(), "standard input has no header"),
+        (
+            "a\rb\nc\nid\n".to_owned(),
+            "standard input, line 1, field 1: a carriage return",
+        ),
+        (
+            "a\nb\nid\n1\n#a\rb\n".to_owned(),
+            "standard input, line 5, field 1: a carriage return",
+        ),
+    ] {
+        let error = read_dialect(Format::Csv, &annotated(), text, &id).unwrap_err();
+        assert_starts_with(&error.to_string(), message);
+    }
+    // Nobody reads what is in a comment.
+    let keys = read_dialect(Format::Csv, &annotated(), b"\xe9\n\nid\n#\xe9\n1\n", &id);
+    assert_eq!(keys.unwrap().counts.rows, 1);
+}
+
+#[test]
+fn what_begins_rows_begins_no_comment() {
+    let default = Dialect::default();
+    for byte in [b'1', b'x', b'\n', 0xe9] {
+        assert_eq!(
+            default.with_comment(byte).unwrap_err().kind(),
+            ErrorKind::Usage
+        );
+    }
+    for (dialect, comment) in [
+        (dialect(b';', Some(b'"')), b';'),
+        (dialect(b';', Some(b'"')), b'"'),
+        (dialect(b';', None).with_escapes(), b'\\'),
+    ] {
+        let dialect = dialect.with_comment(comment).unwrap();
+        let error = spooled(Format::Csv, &dialect, "").unwrap_err();
+        assert!(matches!(error, Error::CommentCharacter));
     }
 }
 
@@ -221,6 +326,11 @@ fn what_was_taken_is_described() {
             "TSV, delimiter ', quote \\",
         ),
         (Format::Csv, dialect(1, Some(b'"')), "CSV, delimiter \\x01"),
+        (
+            Format::Csv,
+            default.with_skipped_lines(1).without_header(),
+            "CSV, 1 line skipped, no header",
+        ),
     ] {
         let source = spooled(format, &dialect, "").unwrap();
         assert_eq!(source.description(), expected);
@@ -249,7 +359,7 @@ fn dialects_that_make_no_sense_are_refused() {
             assert_eq!(
                 error.to_string(),
                 format!(
-                    "t is read as {called}: --delimiter, --quote, --escapes and --no-header are \
+                    "t is read as {called}: --delimiter, --quote, --escapes, --no-header, --skip-lines and --comment are \
                      for CSV and TSV, --encoding for these and lines"
                 )
             );
