@@ -53,21 +53,21 @@ impl fmt::Display for BadKeys {
     }
 }
 
-/// The cells of a column of the key that have one fault.
+/// The cells of a column, of the key or of numbers, that have one fault.
 ///
 /// The text says where they are, and what is wrong, and holds no value of the table.
 #[derive(Debug, Clone, PartialEq, Eq)]
 #[non_exhaustive]
-pub struct BadCells {
+pub struct BadCells<Fault = KeyFault> {
     /// The column's name.
     pub column: String,
     /// What is wrong.
-    pub fault: KeyFault,
+    pub fault: Fault,
     /// Where.
     pub places: Places,
 }
 
-impl fmt::Display for BadCells {
+impl<Fault: fmt::Display> fmt::Display for BadCells<Fault> {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         let Self {
             column,
@@ -112,44 +112,53 @@ impl BadCellsOfKey {
 
     /// Notes a cell, behind all others.
     pub(crate) fn see(&mut self, column: &str, fault: KeyFault, file: &str, place: Place) {
-        self.places(column.to_owned(), fault).see(file, place);
-    }
-
-    /// The first row that has some, if all are of one file.
-    pub(crate) fn first(&self) -> Option<Place> {
-        let first = self
-            .sorts
-            .iter()
-            .filter_map(|cells| cells.places.first.first());
-        first.map(|located| located.place).min()
+        places_of(&mut self.sorts, column.to_owned(), fault).see(file, place);
     }
 
     /// Adds those of the rows that follow: see [`Places::extend`].
     pub(crate) fn extend(&mut self, next: Self, by: u64) {
         self.rows += next.rows;
-        for cells in next.sorts {
-            let places = self.places(cells.column, cells.fault);
-            places.extend(cells.places, by);
-        }
-    }
-
-    /// Where the cells of this sort are.
-    fn places(&mut self, column: String, fault: KeyFault) -> &mut Places {
-        let is_same = |cells: &BadCells| cells.fault == fault && cells.column == column;
-        let index = self.sorts.iter().position(is_same).unwrap_or_else(|| {
-            self.sorts.push(BadCells {
-                column,
-                fault,
-                places: Places::default(),
-            });
-            self.sorts.len() - 1
-        });
-        &mut self.sorts[index].places
+        extend(&mut self.sorts, next.sorts, by);
     }
 }
 
+/// Where the cells of this sort are.
+pub(crate) fn places_of<Fault: PartialEq>(
+    sorts: &mut Vec<BadCells<Fault>>,
+    column: String,
+    fault: Fault,
+) -> &mut Places {
+    let is_same = |cells: &BadCells<Fault>| cells.fault == fault && cells.column == column;
+    let index = sorts.iter().position(is_same).unwrap_or_else(|| {
+        sorts.push(BadCells {
+            column,
+            fault,
+            places: Places::default(),
+        });
+        sorts.len() - 1
+    });
+    &mut sorts[index].places
+}
+
+/// Adds cells of the rows that follow: see [`Places::extend`].
+pub(crate) fn extend<Fault: PartialEq>(
+    sorts: &mut Vec<BadCells<Fault>>,
+    next: Vec<BadCells<Fault>>,
+    by: u64,
+) {
+    for cells in next {
+        places_of(sorts, cells.column, cells.fault).extend(cells.places, by);
+    }
+}
+
+/// The first row that has some, if all are of one file.
+pub(crate) fn first<Fault>(sorts: &[BadCells<Fault>]) -> Option<Place> {
+    let first = sorts.iter().filter_map(|cells| cells.places.first_place());
+    first.min()
+}
+
 /// Several sorts of cells, one after the other.
-pub(crate) fn listed(cells: &[BadCells]) -> String {
-    let texts: Vec<_> = cells.iter().map(BadCells::to_string).collect();
+pub(crate) fn listed<Fault: fmt::Display>(cells: &[BadCells<Fault>]) -> String {
+    let texts: Vec<_> = cells.iter().map(ToString::to_string).collect();
     texts.join("; ")
 }

@@ -1,7 +1,7 @@
 use std::{fmt, io};
 
 use crate::{
-    BadCells, Encoding, WhichRows, bad_keys,
+    BadCells, Encoding, RaggedRows, WhichRows, bad_keys,
     compression::Compression,
     foreign::Foreign,
     format::{ENDINGS, Format, LINE_COLUMN},
@@ -426,17 +426,18 @@ pub enum Error {
 
     /// A row has more or fewer fields than the header, or the first row.
     #[error(
-        "{file}, line {line}: {} where the {} has {expected} (does a field hold the delimiter, \
+        "{rows} {} has {expected} (does a field hold the delimiter, \
          without quotes around it? --delimiter, --quote, --no-header, --skip-lines and --comment say how a file is written)",
-        fields(*.found), if *.has_header { "header" } else { "first row" }
+        match (.rows.found, .has_header) {
+            (Some(_), true) => "where the header",
+            (Some(_), false) => "where the first row",
+            (None, true) => "than the header, which",
+            (None, false) => "than the first row, which",
+        }
     )]
     Ragged {
-        /// The file as the user named it.
-        file: String,
-        /// The line on which the row begins, from 1.
-        line: u64,
-        /// The row's number of fields.
-        found: usize,
+        /// The rows.
+        rows: RaggedRows,
         /// The number of fields of the header, or of the first row.
         expected: usize,
         /// Whether the table has a header.
@@ -538,18 +539,9 @@ pub enum Error {
         meant: String,
     },
 
-    /// A cell of a column of numbers cannot be added up.
-    #[error("{file}, {place}, column {}: {fault}", Quoted(.column))]
-    Number {
-        /// The file as the user named it.
-        file: String,
-        /// Where the cell's row is.
-        place: Place,
-        /// The column of numbers.
-        column: String,
-        /// What is wrong.
-        fault: NumberFault,
-    },
+    /// Cells of columns of numbers cannot be added up.
+    #[error("{}", bad_keys::listed(.0))]
+    Number(Vec<BadCells<NumberFault>>),
 
     /// The values of this column are no numbers.
     #[error(
@@ -816,8 +808,9 @@ impl Error {
     /// The error of a row whose place counts from a line, or row, that has this many before it.
     pub(crate) fn later(mut self, by: u64) -> Self {
         match &mut self {
-            Self::Malformed { line, .. } | Self::Ragged { line, .. } => *line += by,
-            Self::Number { place, .. } => *place = place.later(by),
+            Self::Malformed { line, .. } => *line += by,
+            Self::Ragged { rows, .. } => rows.places.move_on(by),
+            Self::Number(sorts) => sorts.iter_mut().for_each(|cells| cells.places.move_on(by)),
             _ => {}
         }
         self
@@ -899,7 +892,7 @@ impl Error {
             | TooManyBadKeys { .. }
             | KeyType { .. }
             | UnknownMeaning { .. }
-            | Number { .. }
+            | Number(_)
             | NumberType { .. }
             | CannotGive { .. }
             | TooManyRows { .. }
@@ -1260,13 +1253,6 @@ fn decimals(count: u32) -> String {
     match count {
         1 => "1 decimal".to_owned(),
         _ => format!("{count} decimals"),
-    }
-}
-
-fn fields(count: usize) -> String {
-    match count {
-        1 => "1 field".to_owned(),
-        _ => format!("{count} fields"),
     }
 }
 

@@ -244,6 +244,10 @@ impl<'a> KeyColumns<'a> {
     }
 
     /// The columns in the key's order.
+    pub(crate) fn has_header(&self) -> bool {
+        self.has_header
+    }
+
     pub(crate) fn columns(&self) -> &[KeyColumn<'a>] {
         &self.columns
     }

@@ -193,6 +193,7 @@ mod part;
 mod places;
 mod progress;
 mod row_numbers;
+mod ragged;
 mod section;
 mod source;
 mod spelling;
@@ -227,6 +228,7 @@ pub use places::{Located, Places};
 pub use progress::Progress;
 pub use source::Source;
 pub use spelling::{
+pub use ragged::RaggedRows;
     date_format::DateFormat, null_words::NullWords, phone::Country, serial::UnixUnit, zone::Zone,
 };
 pub use suspicion::Suspicion;

@@ -41,15 +41,24 @@ impl Places {
         }
     }
 
+    /// The first of all, if there is any.
+    pub(crate) fn first_place(&self) -> Option<Place> {
+        self.first.first().map(|located| located.place)
+    }
+
     /// Adds the places that follow, which count from a line, or row, that has this many before it.
-    pub(crate) fn extend(&mut self, next: Self, by: u64) {
+    pub(crate) fn extend(&mut self, mut next: Self, by: u64) {
+        next.move_on(by);
         self.count += next.count;
         let room = KEPT - self.first.len();
-        let later = next.first.into_iter().take(room).map(|located| Located {
-            place: located.place.later(by),
-            ..located
-        });
-        self.first.extend(later);
+        self.first.extend(next.first.into_iter().take(room));
+    }
+
+    /// Says that the places count from a line, or row, that has this many before it.
+    pub(crate) fn move_on(&mut self, by: u64) {
+        for located in &mut self.first {
+            located.place = located.place.later(by);
+        }
     }
 
     /// How many places are not named.

@@ -6,10 +6,11 @@ use super::{
     inspector::Inspector,
     partitions::Partitions,
     row_items::BlockStart,
-    stretch::{Sought, Strays, Stretch},
+    stretch::{Sought, Strays, Stretch, overflow},
 };
 use crate::{
-    BadCellsOfKey, BadKeys, Doubt, Error, MAX_ROWS,
+    BadCells, BadCellsOfKey, BadKeys, Doubt, Error, MAX_ROWS, RaggedRows, bad_keys,
+    error::{NumberFault, Place},
     meaning::{Kind, Meaning, Observed},
     numbers::Totals,
     suspicion::{Suspects, Suspicion},
@@ -26,10 +27,21 @@ pub(crate) struct Collector<'a> {
     totals: Vec<Totals>,
     observed: Vec<Observed>,
     bad_cells: BadCellsOfKey,
+    bad_numbers: Vec<BadCells<NumberFault>>,
+    ragged: RaggedRows,
+    refused: Option<Refused>,
     suspects: Suspects,
     strays: Strays,
     inspector: Option<Inspector<'a>>,
     starts: Vec<BlockStart>,
+}
+
+/// What is refused, of which the first is behind nothing else that is.
+#[derive(Debug, Clone, Copy)]
+enum Refused {
+    Rows,
+    Keys,
+    Numbers,
 }
 
 /// Where a stretch is.
@@ -51,6 +63,9 @@ impl<'a> Collector<'a> {
             totals: sought.numbers.iter().map(|_| Totals::default()).collect(),
             observed: sought.key.observed(),
             bad_cells: BadCellsOfKey::default(),
+            bad_numbers: Vec::new(),
+            ragged: RaggedRows::default(),
+            refused: None,
             suspects: Suspects::default(),
             strays: Strays::default(),
             inspector: (sought.inspected).map(|kept| Inspector::new(&sought.key, kept)),
@@ -72,14 +87,21 @@ impl<'a> Collector<'a> {
     ///
     /// # Errors
     /// The stretch's own; if a sum of numbers may be too large, there are too many rows, or what is beyond the budget
-    /// cannot be written. Cells of the key that are refused before that are the error instead.
+    /// cannot be written. Cells and rows that are refused before that are the error instead.
     pub(crate) fn take(&mut self, stretch: Stretch<'a>, origin: &Origin<'_>) -> Result<(), Error> {
-        self.add_numbers(&stretch, origin)?;
+        if self.refused.is_none() {
+            let refused = self.first_refused(&stretch);
+            let before = refused.map(|(place, _)| place);
+            self.add_numbers(&stretch, before, origin)?;
+            self.refused = refused.map(|(_, what)| what);
+        }
         self.bad_cells.extend(stretch.bad_cells, origin.first);
+        bad_keys::extend(&mut self.bad_numbers, stretch.bad_numbers, origin.first);
+        self.ragged.extend(stretch.ragged, origin.first);
         if let Some(error) = stretch.error {
-            return match self.is_refused() {
-                true => self.bad_cells.check(self.sought.bad_keys, self.rows),
-                false => Err(error.later(origin.first)),
+            return match self.refused {
+                Some(_) => self.check(),
+                None => Err(error.later(origin.first)),
             };
         }
         let first_row = self.rows;
@@ -90,8 +112,8 @@ impl<'a> Collector<'a> {
             });
         }
         self.left_out += u64::from(stretch.left_out);
-        if self.is_refused() {
-            // All that is still sought are other cells of the sort.
+        if self.refused.is_some() {
+            // All that is still sought are other cells and rows of the sort.
             return Ok(());
         }
         let (keys, numbers) = (&stretch.keys, &stretch.numbers);
@@ -108,19 +130,33 @@ impl<'a> Collector<'a> {
         Ok(())
     }
 
-    /// Whether there are cells of the key that are refused.
-    fn is_refused(&self) -> bool {
-        self.sought.bad_keys == BadKeys::Refuse && !self.bad_cells.sorts.is_empty()
-    }
-
-    /// Adds up the numbers row by row: whether they fit is a matter of all before. Behind a cell that is refused it does
-    /// not matter.
-    fn add_numbers(&mut self, stretch: &Stretch<'_>, origin: &Origin<'_>) -> Result<(), Error> {
-        let refused = match self.sought.bad_keys {
-            _ if self.is_refused() => return Ok(()),
-            BadKeys::Refuse => stretch.bad_cells.first(),
+    /// The first of a stretch that is refused, and what it is.
+    fn first_refused(&self, stretch: &Stretch<'_>) -> Option<(Place, Refused)> {
+        let keys = match self.sought.bad_keys {
+            BadKeys::Refuse => bad_keys::first(&stretch.bad_cells.sorts),
             BadKeys::Null { .. } => None,
         };
+        let numbers = bad_keys::first(&stretch.bad_numbers);
+        let rows = stretch.ragged.places.first_place();
+        let sorts = [
+            (rows, Refused::Rows),
+            (keys, Refused::Keys),
+            (numbers, Refused::Numbers),
+        ];
+        let found = sorts
+            .into_iter()
+            .filter_map(|(place, what)| Some((place?, what)));
+        found.min_by_key(|(place, _)| *place)
+    }
+
+    /// Adds up the numbers row by row: whether they fit is a matter of all before. Behind what is
+    /// refused it does not matter.
+    fn add_numbers(
+        &mut self,
+        stretch: &Stretch<'_>,
+        refused: Option<Place>,
+        origin: &Origin<'_>,
+    ) -> Result<(), Error> {
         let cells = &stretch.numbers;
         for (row, place) in cells.places.iter().enumerate() {
             if refused.is_some_and(|refused| refused < *place) {
@@ -130,25 +166,35 @@ impl<'a> Collector<'a> {
                 let Some(&number) = numbers.get(row) else {
                     continue;
                 };
-                self.totals[column]
-                    .add(number)
-                    .map_err(|fault| Error::Number {
-                        file: origin.file.to_owned(),
-                        place: place.later(origin.first),
-                        column: self.sought.numbers[column].clone(),
-                        fault,
-                    })?;
+                self.totals[column].add(number).map_err(|fault| {
+                    let name = &self.sought.numbers[column];
+                    overflow(name, fault, origin.file, place.later(origin.first))
+                })?;
             }
         }
         Ok(())
     }
 
+    /// Checks that nothing is refused, and that not too many cells of the key count as null.
+    fn check(&self) -> Result<(), Error> {
+        match self.refused {
+            None | Some(Refused::Keys) => self.bad_cells.check(self.sought.bad_keys, self.rows),
+            Some(Refused::Numbers) => Err(Error::Number(self.bad_numbers.clone())),
+            Some(Refused::Rows) => Err(Error::Ragged {
+                rows: self.ragged.clone(),
+                expected: self.sought.columns,
+                has_header: self.sought.key.has_header(),
+            }),
+        }
+    }
+
     /// All that was read, and what was found of the key.
     ///
     /// # Errors
-    /// If cells of the key have no canonical text, and may not count as null.
+    /// If rows or cells are refused: rows of more or fewer fields than there are columns, cells of
+    /// the key without a canonical text that may not count as null, and cells that are no numbers.
     pub(crate) fn finish(self) -> Result<(Collected, Findings), Error> {
-        self.bad_cells.check(self.sought.bad_keys, self.rows)?;
+        self.check()?;
         let looks = self.observed.iter().filter_map(Observed::look).collect();
         let filled_up: Vec<bool> = (self.observed.iter())
             .map(Observed::are_filled_up_in_part)
@@ -213,6 +259,7 @@ mod tests {
         let key = KeySpec::default();
         let sought = Sought {
             table: "t",
+            columns: 1,
             key: KeyColumns::new(&key, [("id".to_owned(), Kind::Text)]),
             bad_keys: BadKeys::Refuse,
             numbers: &[],

@@ -6,7 +6,7 @@ use psijoin_spill::{Budget, Folder};
 
 use super::inspector::{Inspector, Kept};
 use crate::{
-    BadCellsOfKey, BadKeys, Error, KeyFault,
+    BadCells, BadCellsOfKey, BadKeys, Error, KeyFault, RaggedRows, bad_keys,
     error::{NumberFault, Place},
     key::{Fingerprinter, KeyColumns},
     meaning::Observed,
@@ -21,6 +21,8 @@ pub(super) const PARTITIONS: usize = 256;
 pub(crate) struct Sought<'a> {
     /// How errors call the table.
     pub(crate) table: &'a str,
+    /// How many columns it has.
+    pub(crate) columns: usize,
     pub(crate) key: KeyColumns<'a>,
     pub(crate) bad_keys: BadKeys,
     /// The columns of numbers.
@@ -45,6 +47,8 @@ pub(crate) struct Stretch<'a> {
     pub(super) observed: Vec<Observed>,
     /// Their places count from the stretch's beginning.
     pub(super) bad_cells: BadCellsOfKey,
+    pub(super) bad_numbers: Vec<BadCells<NumberFault>>,
+    pub(super) ragged: RaggedRows,
     pub(super) suspects: Suspects,
     pub(super) strays: Strays,
     pub(super) inspector: Option<Inspector<'a>>,
@@ -66,8 +70,8 @@ pub(super) struct Keys {
 
 /// What the rows with a key have in the columns of numbers.
 pub(super) struct Cells {
-    /// Each column in the order of rows. The last row may have a cell in the first columns only, if
-    /// the next cell is faulty.
+    /// Each column in the order of rows. A faulty cell has none. The last row may have a cell in
+    /// the first columns only, if the next one is too much for any sum.
     pub(super) columns: Vec<Vec<Option<Number>>>,
     /// Where the rows are, from the stretch's beginning; nothing if there are no columns.
     pub(super) places: Vec<Place>,
@@ -95,6 +99,8 @@ pub(crate) struct Builder<'a> {
     bad_cells: BadCellsOfKey,
     /// The last row that has one.
     bad_row: Option<u32>,
+    bad_numbers: Vec<BadCells<NumberFault>>,
+    ragged: RaggedRows,
     suspects: Suspects,
     strays: Strays,
     inspector: Option<Inspector<'a>>,
@@ -114,6 +120,8 @@ impl<'a> Builder<'a> {
             },
             bad_cells: BadCellsOfKey::default(),
             bad_row: None,
+            bad_numbers: Vec::new(),
+            ragged: RaggedRows::default(),
             suspects: Suspects::default(),
             strays: Strays::default(),
             inspector: (sought.inspected).map(|kept| Inspector::new(&sought.key, kept)),
@@ -198,21 +206,44 @@ impl<'a> Builder<'a> {
         self.rows += 1;
     }
 
-    /// Takes what a cell of a column of numbers says, of the row that was ended last.
+    /// Notes a row that has so many fields, which is not as many as there are columns.
+    #[cold]
+    pub(super) fn ragged(&mut self, found: usize, place: Place) {
+        self.ragged.see(found, self.file, place);
+    }
+
+    /// Takes what a cell of a column of numbers says, of the row that was ended last. One with a
+    /// fault is noted.
+    ///
+    /// # Errors
+    /// If it is too much for any sum.
     pub(crate) fn number(
         &mut self,
         column: usize,
         number: Result<Option<Number>, NumberFault>,
         place: Place,
     ) -> Result<(), Error> {
-        let number = number.map_err(|fault| Error::Number {
-            file: self.file.to_owned(),
-            place,
-            column: self.sought.numbers[column].clone(),
-            fault,
-        })?;
+        let number = match number {
+            Ok(number) => number,
+            Err(fault) => self.bad_number(column, fault, place)?,
+        };
         self.numbers.columns[column].push(number);
         Ok(())
+    }
+
+    #[cold]
+    fn bad_number(
+        &mut self,
+        column: usize,
+        fault: NumberFault,
+        place: Place,
+    ) -> Result<Option<Number>, Error> {
+        let name = &self.sought.numbers[column];
+        if let NumberFault::Overflow(_) = fault {
+            return Err(overflow(name, fault, self.file, place));
+        }
+        bad_keys::places_of(&mut self.bad_numbers, name.clone(), fault).see(self.file, place);
+        Ok(None)
     }
 
     /// The stretch, which ends before a row that cannot be read if there is an error.
@@ -225,12 +256,21 @@ impl<'a> Builder<'a> {
             numbers: self.numbers,
             observed,
             bad_cells: self.bad_cells,
+            bad_numbers: self.bad_numbers,
+            ragged: self.ragged,
             suspects: self.suspects,
             strays: self.strays,
             inspector: self.inspector,
             error,
         }
     }
+}
+
+/// The error of a number that is too much for the sum of its column.
+pub(super) fn overflow(column: &str, fault: NumberFault, file: &str, place: Place) -> Error {
+    let mut sorts = Vec::new();
+    bad_keys::places_of(&mut sorts, column.to_owned(), fault).see(file, place);
+    Error::Number(sorts)
 }
 
 impl Keys {

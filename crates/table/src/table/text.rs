@@ -33,6 +33,7 @@ pub(super) fn read_text(
     let key_texts = key_names.map(|name| (name, Kind::Text));
     let sought = Sought {
         table: source.name(),
+        columns: header.names.len(),
         key: KeyColumns::new(wanted.key, key_texts).below_header(layout.has_header()),
         bad_keys: wanted.bad_keys(),
         numbers: wanted.numbers,
@@ -88,8 +89,17 @@ struct Read<'a> {
 impl<'a> Reader<'a> {
     fn read(&self, block: Block<'a>, start: Start, buffer: &mut Vec<u8>) -> Read<'a> {
         let mut stretch = Builder::new(self.sought, block.text.name());
-        let (extent, error) = block.each_row(start, self.needed, buffer, &mut |row| {
-            self.read_row(row, &mut stretch)
+        // After a wrong guess, rows are likely to have other fields, and not worth to be read on.
+        let is_known = matches!(start, Start::Known(_));
+        let (extent, error) = block.each_record(start, self.needed, buffer, &mut |row| {
+            if block.has_all_fields(row) {
+                return self.read_row(row, &mut stretch);
+            }
+            if !is_known {
+                return Err(block.ragged(row));
+            }
+            stretch.ragged(row.len(), Place::Line(row.line()));
+            Ok(())
         });
         Read {
             block,
@@ -154,7 +164,9 @@ impl<'a> Verified<'a> {
             // The row before goes on behind the block.
             return Ok(());
         }
-        let read = match read.extent.start == Some(self.next) {
+        let was_guessed = read.extent.start == Some(self.next)
+            && !matches!(read.stretch.error, Some(Error::Ragged { .. }));
+        let read = match was_guessed {
             true => read,
             false => self
                 .reader

@@ -48,6 +48,7 @@ pub(super) fn read_typed(
     let key_names = header.names_of(&key_columns).into_iter();
     let sought = Sought {
         table: source.name(),
+        columns: names.len(),
         key: KeyColumns::new(wanted.key, key_names.zip(kinds)),
         bad_keys: wanted.bad_keys(),
         numbers: wanted.numbers,

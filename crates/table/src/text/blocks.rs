@@ -7,7 +7,9 @@
 use std::{mem, ops::Range, slice, sync::Arc};
 
 use super::{Needed, Record, Records, Text};
-use crate::{Error, dialect::Layout, error::Fault, part::Part, section::Section};
+use crate::{
+    Error, Place, RaggedRows, dialect::Layout, error::Fault, part::Part, section::Section,
+};
 
 /// What a block's last row may have beyond the block is read with it, if it is as short as this.
 const TAIL_BYTES: usize = 1 << 14;
@@ -142,9 +144,31 @@ impl<'a> Block<'a> {
     /// Calls `take` with the block's rows, each of as many fields as there are columns, if fields are
     /// needed at all. Their lines count from the first one, which is 0.
     ///
+    /// As [`each_record`](Self::each_record), and with an error if a row has more or fewer fields.
+    pub(crate) fn each_row(
+        &self,
+        start: Start,
+        needed: Needed,
+        buffer: &mut Vec<u8>,
+        take: &mut impl FnMut(&Record<'_>) -> Result<(), Error>,
+    ) -> (Extent, Option<Error>) {
+        self.each_record(
+            start,
+            needed,
+            buffer,
+            &mut |row| match needed == Needed::Ends || self.has_all_fields(row) {
+                true => take(row),
+                false => Err(self.ragged(row)),
+            },
+        )
+    }
+
+    /// Calls `take` with the block's rows, of however many fields. Their lines count from the first
+    /// one, which is 0.
+    ///
     /// With the extent comes the error that stopped it: `take`'s own, or that of the row behind
     /// those taken. After a wrong guess both mean nothing.
-    pub(crate) fn each_row(
+    pub(crate) fn each_record(
         &self,
         start: Start,
         needed: Needed,
@@ -172,9 +196,6 @@ impl<'a> Block<'a> {
             }
             extent.start = Some(records.position());
             records.each_before(self.bytes.end, &mut |row| {
-                if needed != Needed::Ends {
-                    self.check_fields(&row)?;
-                }
                 extent.ends_in_crlf = Some(row.raw().ends_with("\r\n"));
                 take(&row)
             })
@@ -230,17 +251,19 @@ impl<'a> Block<'a> {
         Ok(true)
     }
 
-    fn check_fields(&self, row: &Record<'_>) -> Result<(), Error> {
-        let expected = self.text.columns.len();
-        match row.len() == expected {
-            true => Ok(()),
-            false => Err(Error::Ragged {
-                file: self.text.name().to_owned(),
-                line: row.line(),
-                found: row.len(),
-                expected,
-                has_header: self.text.layout.has_header(),
-            }),
+    /// Whether a row has as many fields as there are columns.
+    pub(crate) fn has_all_fields(&self, row: &Record<'_>) -> bool {
+        row.len() == self.text.columns.len()
+    }
+
+    /// The error of a row that has not.
+    #[cold]
+    pub(crate) fn ragged(&self, row: &Record<'_>) -> Error {
+        let place = Place::Line(row.line());
+        Error::Ragged {
+            rows: RaggedRows::of_one(row.len(), self.text.name(), place),
+            expected: self.text.columns.len(),
+            has_header: self.text.layout.has_header(),
         }
     }
 }

@@ -3,7 +3,9 @@
 use std::sync::Arc;
 
 use arrow_array::*;
-use psijoin_table::{BadKeys, Error, Format, Inspection, KeySpec, Place, Progress};
+use psijoin_table::{
+    BadKeys, Dialect, Error, Format, Inspection, KeySpec, KeyTable, Place, Progress, Source,
+};
 
 use crate::{Files, array, items, key, open, read, read_bytes};
 
@@ -159,4 +161,63 @@ fn what_becomes_of_bad_keys_is_told() {
     }
     let told = numbers("null:5%").normalization();
     assert_eq!(told, "id: number; bad keys: null:5%");
+}
+
+/// What is said of a text with a key and a column of numbers.
+fn refused(text: &str) -> String {
+    let progress = Progress::default();
+    let dialect = Dialect::default();
+    let source = Source::spool(text.as_bytes(), "t.csv", Format::Csv, &dialect, &progress);
+    let key = key(&["id"], &["id=number"]);
+    let read = KeyTable::read(&source.unwrap(), &key, &["n".to_owned()], &progress);
+    read.unwrap_err().to_string()
+}
+
+#[test]
+fn rows_and_numbers_are_told_as_keys_are() {
+    let many: String = (0..30).map(|row| format!("{row},x\n")).collect();
+    for (text, expected) in [
+        (
+            "1,2\n1,x\n2,1e2000\n3\n4,,y\n1,y\n",
+            "t.csv, lines 3 and 7, column `n`: not a number (",
+        ),
+        (
+            "1,2\n3\n2\nx,y\n1,x\n4\n",
+            "t.csv, lines 3, 4 and 7: 1 field where the header has 2 (",
+        ),
+        (
+            "1\n1,2,3\n2,2\n\"a\nb\",1,1\n",
+            "t.csv, lines 2, 3 and 5: more or fewer fields than the header, which has 2 (",
+        ),
+        (
+            &many,
+            "t.csv, lines 2, 3, 4, 5, 6, 7, 8, 9, 10 and 11 and 20 more, column `n`: not a number (",
+        ),
+        // What is behind the first fault of another sort is another matter.
+        ("1,x\ny,2\n1\n", "t.csv, line 2, column `n`: not a number ("),
+        (
+            "x,1\n1,y\n1\n",
+            "t.csv, line 2, column `id`: not a number (",
+        ),
+        (
+            "1,2\n1\n1,\"\n",
+            "t.csv, line 3: 1 field where the header has 2 (",
+        ),
+        (
+            "1,9223372036854775807\n2,1\n3,x\n",
+            "t.csv, line 3, column `n`: the running total overflows",
+        ),
+        (
+            "1,x\n1,9223372036854775807\n2,1\n",
+            "t.csv, line 2, column `n`: not a number (",
+        ),
+    ] {
+        let told = refused(&format!("id,n\n{text}"));
+        assert!(told.starts_with(expected), "{text:?}: {told}");
+    }
+    let sorts = refused("id,n\n1,x\n2,1e2000\n3,y\n");
+    assert!(
+        sorts.contains("; t.csv, line 3, column `n`: a number with an exponent"),
+        "{sorts}"
+    );
 }

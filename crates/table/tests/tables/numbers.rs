@@ -309,8 +309,10 @@ fn parquet_is_named_by_row() {
         ],
     );
     let error = read(&open(&path), &["n"]).unwrap_err();
-    let expected = format!("{}, row 8501, column `n`: not a number", path.display());
+    let expected = format!("{}, rows 8501, 8502, 8503,", path.display());
     assert!(error.to_string().starts_with(&expected), "{error}");
+    let expected = " 8509 and 8510 and 490 more, column `n`: not a number (";
+    assert!(error.to_string().contains(expected), "{error}");
 }
 
 #[test]
