@@ -194,7 +194,8 @@ pub(crate) struct Keys {
 pub(crate) struct Key {
     /// The key columns, in the same order on both sides; their names may differ. Not needed if
     /// the table has one column only. A name that holds a comma is put in quotes, as in CSV:
-    /// '"last, first",zip'.
+    /// '"last, first",zip'. The second column of a file is also column:2, unless another is called
+    /// so.
     #[arg(long = "key", value_name = "COL[,COL…]", value_parser = names::parse)]
     columns: Vec<Vec<String>>,
 

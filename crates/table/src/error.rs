@@ -1,7 +1,9 @@
 use std::{fmt, io};
 
 use crate::{
-    BadCells, Encoding, RaggedRows, WhichRows, bad_keys,
+    BadCells, Encoding, RaggedRows, WhichRows,
+    alike::first_alike,
+    bad_keys,
     compression::Compression,
     foreign::Foreign,
     format::{ENDINGS, Format, LINE_COLUMN},
@@ -72,8 +74,13 @@ pub enum Error {
     UnknownRows(String),
 
     /// Normalisation is given for a column that is no key column.
-    #[error("normalisation is given for {}, which is not a key column", Quoted(.0))]
-    RuleOutsideKey(String),
+    #[error("normalisation is given for {}, which is not a key column{}", Quoted(.column), differs(key, .column))]
+    RuleOutsideKey {
+        /// The column as the user named it.
+        column: String,
+        /// The columns of the key.
+        key: Vec<String>,
+    },
 
     /// A column was named twice where each may be named once.
     #[error("the column {} is given twice", Quoted(.0))]
@@ -645,9 +652,10 @@ pub enum Error {
 
     /// A column is to be taken that the other party does not offer.
     #[error(
-        "the other party does not offer the column {}; it offers {}",
+        "the other party does not offer the column {}; it offers {}{}",
         Quoted(.column),
-        listed(offered)
+        listed(offered),
+        differs(offered, .column)
     )]
     NotOffered {
         /// The column as the user named it.
@@ -829,7 +837,7 @@ impl Error {
             | UnknownZone(_)
             | UnknownBadKeys(_)
             | UnknownRows(_)
-            | RuleOutsideKey(_)
+            | RuleOutsideKey { .. }
             | Repeated(_)
             | DialectByte { .. }
             | DelimiterIsQuote
@@ -1268,8 +1276,19 @@ pub enum Columns {
     /// There is one, and a character in its name suggests that it is several: what the option
     /// `--delimiter` calls this character.
     Undivided(&'static str),
-    /// This many. One differs from the one asked for in case or spaces only.
-    Alike(usize),
+    /// One differs from the one asked for in nothing that is easily noticed.
+    Alike {
+        /// How many there are.
+        count: usize,
+        /// Which one that is, from 1.
+        position: usize,
+        /// Its name, if it is a name for sure.
+        name: Option<String>,
+        /// What differs.
+        difference: String,
+        /// Whether it can be named by its position.
+        has_positions: bool,
+    },
     /// The only column of a file of lines.
     Lines,
 }
@@ -1282,7 +1301,7 @@ impl Columns {
     pub fn count(&self) -> usize {
         match self {
             Self::Named(names) => names.len(),
-            Self::Counted(count) | Self::Alike(count) => *count,
+            Self::Counted(count) | Self::Alike { count, .. } => *count,
             Self::Undivided(_) | Self::Lines => 1,
         }
     }
@@ -1292,7 +1311,7 @@ impl Columns {
         match self {
             Self::Named(names) if names.is_empty() => String::new(),
             Self::Named(_) => format!("; {self}"),
-            Self::Counted(_) | Self::Undivided(_) | Self::Alike(_) | Self::Lines => {
+            Self::Counted(_) | Self::Undivided(_) | Self::Alike { .. } | Self::Lines => {
                 " (`psijoin columns FILE` lists them)".to_owned()
             }
         }
@@ -1307,10 +1326,26 @@ impl fmt::Display for Columns {
                 "it is read as lines, and their only column is `{LINE_COLUMN}`: if it has several columns, say \
                  --input-format csv or tsv"
             ),
-            Self::Alike(_) => f.write_str(
-                "one of its columns differs from that in case or spaces only (`psijoin columns FILE` \
-                 lists them)",
-            ),
+            Self::Alike {
+                position,
+                name,
+                difference,
+                has_positions,
+                ..
+            } => {
+                write!(f, "its column {position}")?;
+                if let Some(name) = name {
+                    write!(f, ", {},", Quoted(name))?;
+                }
+                write!(f, " differs from that in {difference} only")?;
+                match has_positions {
+                    true => write!(
+                        f,
+                        ": if it is meant, say column:{position}, or copy its name from `psijoin columns FILE`"
+                    ),
+                    false => Ok(()),
+                }
+            }
             Self::Named(names) => match &names[..] {
                 [] => f.write_str("it has no columns"),
                 [only] => write!(f, "its only column is {}", Quoted(only)),
@@ -1329,6 +1364,19 @@ impl fmt::Display for Columns {
                 )
             }
         }
+    }
+}
+
+/// What follows a sentence that says that none of these has this name, if one is nearly called so.
+fn differs(names: &[String], name: &str) -> String {
+    match first_alike(names.iter().map(String::as_str), name) {
+        Some((index, difference)) => {
+            format!(
+                "; {} differs from that in {difference} only",
+                Quoted(&names[index])
+            )
+        }
+        None => String::new(),
     }
 }
 

@@ -2,6 +2,7 @@
 
 use crate::{
     Error,
+    alike::first_alike,
     dialect::{Delimited, Layout},
     error::Columns,
 };
@@ -13,10 +14,16 @@ pub(crate) struct Header<'a> {
     /// How the table is written if it is a text. Its header may be missing: then these are the
     /// first row's values, which belong in no error.
     pub(crate) layout: Option<Layout>,
+    /// Whether columns can be named by their positions: of files, and not of data frames, of which
+    /// a join may see some columns only.
+    pub(crate) has_positions: bool,
 }
 
+/// What stands before a column's position, where that is said in place of its name.
+const POSITION: &str = "column:";
+
 impl Header<'_> {
-    /// Finds the only column of this name.
+    /// Finds the only column of this name. If there is none, `column:2` is the second one.
     pub(crate) fn find(&self, column: &str) -> Result<usize, Error> {
         let mut found = self
             .names
@@ -29,7 +36,7 @@ impl Header<'_> {
                 file: self.file.to_owned(),
                 column: column.to_owned(),
             }),
-            (None, _) => Err(Error::MissingColumn {
+            (None, _) => self.at(column).ok_or_else(|| Error::MissingColumn {
                 file: self.file.to_owned(),
                 column: column.to_owned(),
                 columns: self.shown_without(column),
@@ -37,25 +44,32 @@ impl Header<'_> {
         }
     }
 
+    /// The column at the position that this says, if it says one.
+    fn at(&self, column: &str) -> Option<usize> {
+        let position: usize = column.strip_prefix(POSITION)?.parse().ok()?;
+        let is_there = self.has_positions && (1..=self.names.len()).contains(&position);
+        is_there.then(|| position - 1)
+    }
+
     /// Finds each of these columns.
     pub(crate) fn find_all(&self, columns: &[String]) -> Result<Vec<usize>, Error> {
         columns.iter().map(|column| self.find(column)).collect()
     }
 
-    /// The names of these columns, which [`Header::find`] has found, and the user so knows, or
-    /// which are names for sure.
-    pub(crate) fn names_of(&self, columns: &[usize]) -> Vec<String> {
-        let name = |&column: &usize| self.names[column].clone();
-        columns.iter().map(name).collect()
-    }
-
     /// What an error may show of the columns, none of which has this name.
     fn shown_without(&self, column: &str) -> Columns {
-        let alike = |name: &String| name.trim().to_lowercase() == column.trim().to_lowercase();
-        match self.layout {
-            Some(Layout::Lines) => Columns::Lines,
-            Some(_) if self.names.iter().any(alike) => Columns::Alike(self.names.len()),
-            _ => self.shown(),
+        if let Some(Layout::Lines) = self.layout {
+            return Columns::Lines;
+        }
+        match first_alike(self.names.iter().map(String::as_str), column) {
+            None => self.shown(),
+            Some((index, difference)) => Columns::Alike {
+                count: self.names.len(),
+                position: index + 1,
+                name: self.layout.is_none().then(|| self.names[index].clone()),
+                difference,
+                has_positions: self.has_positions,
+            },
         }
     }
 

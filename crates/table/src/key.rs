@@ -24,7 +24,8 @@ pub struct KeySpec {
 
 impl KeySpec {
     /// A key of these columns, in this order: both parties must give theirs in the same order,
-    /// while the names may differ. Without any column, the key is the table's only column,
+    /// while the names may differ. The second column of a file is also `column:2`, unless another
+    /// is called so. Without any column, the key is the table's only column,
     /// which for [`Format::Lines`](crate::Format::Lines) is called
     /// [`LINE_COLUMN`](crate::LINE_COLUMN).
     ///
@@ -38,7 +39,10 @@ impl KeySpec {
         let outside = rules.iter().find(|rules| !columns.contains(&rules.column));
         match outside {
             Some(outside) if !columns.is_empty() || rules.len() > known => {
-                Err(Error::RuleOutsideKey(outside.column.clone()))
+                Err(Error::RuleOutsideKey {
+                    column: outside.column.clone(),
+                    key: columns,
+                })
             }
             _ => Ok(Self {
                 columns,
@@ -81,6 +85,14 @@ impl KeySpec {
     /// The columns' names, in their order; none if the only column of the table is the key.
     pub fn columns(&self) -> &[String] {
         &self.columns
+    }
+
+    /// What errors call the columns of the key in a table of these columns: as the user does.
+    pub(crate) fn shown_names(&self, header: &Header<'_>) -> Vec<String> {
+        match self.columns.is_empty() {
+            true => header.names.to_vec(),
+            false => self.columns.clone(),
+        }
     }
 
     /// How many columns the key has.
@@ -232,6 +244,10 @@ impl<'a> KeyColumns<'a> {
         Self { has_header, ..self }
     }
 
+    pub(crate) fn has_header(&self) -> bool {
+        self.has_header
+    }
+
     /// What is suspicious about a text, if that is what the column holds.
     fn suspicion(&self, position: usize, text: &str) -> Option<Suspicion> {
         let column = &self.columns[position];
@@ -244,10 +260,6 @@ impl<'a> KeyColumns<'a> {
     }
 
     /// The columns in the key's order.
-    pub(crate) fn has_header(&self) -> bool {
-        self.has_header
-    }
-
     pub(crate) fn columns(&self) -> &[KeyColumn<'a>] {
         &self.columns
     }
@@ -532,6 +544,7 @@ mod tests {
             file: "t",
             names: &header(names),
             layout: (!are_names).then_some(Layout::Delimited(Delimited::CSV)),
+            has_positions: true,
         };
         key.resolve(&header).map_err(|error| error.to_string())
     }

@@ -163,6 +163,7 @@
 #![forbid(unsafe_code)]
 
 mod aligned;
+mod alike;
 mod arrow;
 pub mod atomic_file;
 mod bad_keys;
@@ -192,8 +193,8 @@ mod parquet;
 mod part;
 mod places;
 mod progress;
-mod row_numbers;
 mod ragged;
+mod row_numbers;
 mod section;
 mod source;
 mod spelling;
@@ -205,6 +206,7 @@ mod which_rows;
 mod write;
 
 pub use aligned::AlignedRows;
+pub use alike::first_alike;
 pub use bad_keys::{BadCells, BadCellsOfKey, BadKeys};
 pub use compression::Compression;
 pub use contained::is_panic_contained;
@@ -226,9 +228,9 @@ pub use normalize::{ColumnRules, Rule, SPELLING_VERSION};
 pub use numbers::{MAX_SCALE, Numbers, check_numbers};
 pub use places::{Located, Places};
 pub use progress::Progress;
+pub use ragged::RaggedRows;
 pub use source::Source;
 pub use spelling::{
-pub use ragged::RaggedRows;
     date_format::DateFormat, null_words::NullWords, phone::Country, serial::UnixUnit, zone::Zone,
 };
 pub use suspicion::Suspicion;

@@ -390,6 +390,7 @@ impl Source {
             file: self.parts[0].name(),
             names,
             layout: self.layout,
+            has_positions: self.layout.is_some() || !self.inputs.is_empty(),
         }
     }
 

@@ -100,6 +100,7 @@ impl<'a> Text<'a> {
             file: self.name(),
             names: &self.columns,
             layout: Some(self.layout),
+            has_positions: true,
         }
     }
 

@@ -29,7 +29,7 @@ pub(super) fn read_text(
     let key = wanted.key.resolve(&header)?;
     let countries = wanted.key.resolve_countries(&header)?;
     let numbers = header.find_all(wanted.numbers)?;
-    let key_names = header.names_of(&key).into_iter();
+    let key_names = wanted.key.shown_names(&header).into_iter();
     let key_texts = key_names.map(|name| (name, Kind::Text));
     let sought = Sought {
         table: source.name(),

@@ -45,7 +45,7 @@ pub(super) fn read_typed(
         let field = schema.field(column);
         Kind::of_type(field.data_type(), Stored::of(field))
     });
-    let key_names = header.names_of(&key_columns).into_iter();
+    let key_names = wanted.key.shown_names(&header).into_iter();
     let sought = Sought {
         table: source.name(),
         columns: names.len(),

@@ -2,10 +2,11 @@
 
 use std::collections::HashMap;
 
+use arrow_array::Int32Array;
 use proptest::prelude::*;
 use psijoin_table::{Dialect, Format, KeySpec, KeyTable};
 
-use crate::{fingerprints, items, key, read_bytes, read_dialect};
+use crate::{Files, array, fingerprints, items, key, read, read_bytes, read_dialect};
 
 #[test]
 fn rows_are_counted_by_sort() {
@@ -211,5 +212,86 @@ proptest! {
         if let Ok(keys) = KeyTable::read_csv(&text[..], "fuzz.csv", &Dialect::default(), &key(&[], &[]), &[]) {
             prop_assert_eq!(keys.counts.rows, items(&keys).len() as u64);
         }
+    }
+}
+
+#[test]
+fn a_column_can_be_named_by_its_position() {
+    let files = Files::new();
+    let by = |text: &str, column: &str| {
+        let input = files.text("t.csv", text);
+        read(&input, &key(&[column], &[&format!("{column}=trim")]))
+    };
+    let text = "\u{feff}i\u{200b}d,n\na,1\na ,2\n";
+    assert_eq!(items(&by(text, "column:1").unwrap()), [Some(0), Some(0)]);
+    assert_eq!(items(&by(text, "column:2").unwrap()), [Some(0), Some(1)]);
+    // A name goes before.
+    let named = "column:2,x\na,1\na,2\n";
+    assert_eq!(items(&by(named, "column:2").unwrap()), [Some(0), Some(0)]);
+    for none in ["column:0", "column:3", "column:", "column:-1", "2"] {
+        let error = by(text, none).unwrap_err().to_string();
+        let expected = format!("t.csv has no column `{none}`; it has 2 columns (");
+        assert!(error.contains(&expected), "{error}");
+    }
+    // An error names it as the user does: what stands in the first line may be no name.
+    let input = files.text("t.csv", "secret,1\nx,2\n");
+    let error = read(&input, &key(&["column:1"], &["column:1=number"])).unwrap_err();
+    assert!(
+        error
+            .to_string()
+            .contains("column `column:1`: not a number"),
+        "{error}"
+    );
+
+    let parquet = files.parquet("t.parquet", &[("a", array(Int32Array::from(vec![1, 1])))]);
+    let found = read(&parquet, &key(&["column:1"], &[])).unwrap();
+    assert_eq!(items(&found), [Some(0), Some(0)]);
+}
+
+#[test]
+fn a_column_that_is_nearly_called_so_is_named() {
+    let files = Files::new();
+    for (name, asked, difference) in [
+        (
+            "Pre\u{301}nom",
+            "Pr\u{e9}nom",
+            "how its letters are composed",
+        ),
+        (
+            "Pr\u{e9}nom",
+            "Pre\u{301}nom",
+            "how its letters are composed",
+        ),
+        ("i\u{200b}d", "id", "characters that nobody sees"),
+        ("\u{ad}id", "id", "characters that nobody sees"),
+        ("full\u{a0}name", "full name", "spaces"),
+        (" ID", "id", "case and spaces"),
+    ] {
+        let text = files.text("t.csv", format!("n,{name}\n1,2\n"));
+        let error = read(&text, &key(&[asked], &[])).unwrap_err().to_string();
+        let expected = format!(
+            "; its column 2 differs from that in {difference} only: if it is meant, say column:2, or copy its name from `psijoin \
+             columns FILE`"
+        );
+        assert!(error.ends_with(&expected), "{error}");
+        let column = || array(Int32Array::from(vec![1]));
+        let typed = files.parquet("t.parquet", &[("n", column()), (name, column())]);
+        let error = read(&typed, &key(&[asked], &[])).unwrap_err().to_string();
+        assert!(
+            error.contains(&format!(", differs from that in {difference} only")),
+            "{error}"
+        );
+        let outside = KeySpec::new(
+            vec![name.to_owned()],
+            vec![format!("{asked}=trim").parse().unwrap()],
+        );
+        let error = outside.unwrap_err().to_string();
+        assert!(
+            error.ends_with(&format!(" differs from that in {difference} only")),
+            "{error}"
+        );
+        let country = key(&["n"], &[&format!("n=phone:column:{asked}")]);
+        let error = read(&text, &country).unwrap_err().to_string();
+        assert!(error.ends_with(&expected), "{error}");
     }
 }

@@ -93,8 +93,8 @@ fn a_missing_header_or_key_is_named() {
     }
     assert_eq!(
         message(Format::Csv, "ID\n"),
-        " has no column `id`; one of its columns differs from that in case or spaces only (`psijoin \
-         columns FILE` lists them)"
+        " has no column `id`; its column 1 differs from that in case only: if it is meant, say column:1, \
+         or copy its name from `psijoin columns FILE`"
     );
     for (header, delimiter) in [
         ("ID;name", "semicolon"),
