@@ -478,8 +478,8 @@ class Session:
     ) -> Any:
         """Joins, and keeps what is known of it."""
         self.statement = self.report = None
-        columns = _columns_read(on, give, options.get("normalize"), options.get("output_kind", "rows"))
-        given = _tables.given(table, Wanted(columns, use))
+        columns = _columns_read(on, give, options.get("output_kind", "rows"))
+        given = _tables.given(table, Wanted(columns, use, _countries(options.get("normalize"))))
         said = [role, *self._words, *words({"key": listed(on), **options})]
         bar = progress_bar() if self._progress is True else None
         progress = self._progress if callable(self._progress) else bar
@@ -502,14 +502,15 @@ class Session:
         return given.back(learned) if isinstance(learned, _psijoin.Rows) else learned
 
 
-def _columns_read(
-    on: Columns | None, give: Columns | None, normalize: Mapping[str, str] | None, kind: str
-) -> set[str] | None:
-    """The columns that a join reads. None if that is not known: the key is the only column of a table, or a kind of output or a rule
-    names columns in its own way."""
+def _columns_read(on: Columns | None, give: Columns | None, kind: str) -> set[str] | None:
+    """The columns that a join reads, beside those of countries. None if that is not known: the key is the only column of a table,
+    or a kind of output names columns in its own way."""
+    is_unknown = on is None or ":" in kind
+    return None if is_unknown else {*names(on), *names(give)}
+
+
+def _countries(normalize: Mapping[str, str] | None) -> list[list[str]]:
+    """For each rule that takes countries from a column, what that may be called: behind a plus is another rule, or more of the name."""
     rules = normalize.values() if isinstance(normalize, Mapping) else ()
-    behind = [str(rule).partition("phone:column:")[2].removesuffix("+sha256") for rule in rules]
-    countries = {column for column in behind if column}
-    # Behind a plus is another rule, or more of the name.
-    is_unknown = on is None or ":" in kind or any("+" in column for column in countries)
-    return None if is_unknown else {*names(on), *names(give), *countries}
+    behind = [str(rule).partition("phone:column:")[2].split("+") for rule in rules]
+    return [["+".join(parts[: end + 1]) for end in range(len(parts))] for parts in behind if parts[0]]

@@ -37,18 +37,22 @@ class Wanted:
     columns: Collection[str] | None
     """The columns that it reads. None if that is not known."""
     use: Use
+    either: Collection[Collection[str]] = ()
+    """Of each of these, it reads one more that is there: a name may go on behind a plus, or be followed by a rule there."""
 
     def reads(self, column: str) -> bool:
         """Whether it reads this column, even if rows are picked by number."""
-        return self.use is Use.FILE or self.columns is None or column in self.columns
+        if self.use is Use.FILE or self.columns is None or column in self.columns:
+            return True
+        return any(column in names for names in self.either)
 
     def projection(self, columns: Sequence[str]) -> Projection:
         """What it needs of a table that has these columns."""
         if self.columns is None:
             return Projection(columns, is_complete=True)
-        is_complete = set(self.columns) <= set(columns)
+        is_complete = set(self.columns) <= set(columns) and all(set(names) & set(columns) for names in self.either)
         is_all = self.use is not Use.NOTHING or not is_complete
-        return Projection([name for name in columns if is_all or name in self.columns], is_complete)
+        return Projection([name for name in columns if is_all or self.reads(name)], is_complete)
 
 
 @dataclass(frozen=True)

@@ -179,17 +179,18 @@ def test_keys_that_cannot_be_read(pair: Pair) -> None:
     assert [place["row"] for place in table["bad_keys"][0]["first"]] == [2]
 
 
-@pytest.mark.parametrize("hashing", ["", "+sha256"])
-def test_each_row_has_its_country(pair: Pair, hashing: str) -> None:
+@pytest.mark.parametrize("column", ["land", "land+code"])
+@pytest.mark.parametrize("then", ["", "+sha256", "+trim", "+trim+sha256"])
+def test_each_row_has_its_country(pair: Pair, column: str, then: str) -> None:
     pandas = pytest.importorskip("pandas")
     pytest.importorskip("pyarrow")
     phones = ["030 1234567", "(202) 555-0123"]
     # A column that Arrow does not have, and that nobody reads.
-    mine = pandas.DataFrame({"land": ["DE", "US"], "tel": phones, "other": [object(), 1]})
+    mine = pandas.DataFrame({column: ["DE", "US"], "tel": phones, "other": [object(), 1]})
     ann, bob = pair
     rows, _ = psijoin.together(
-        lambda: ann.receive(mine, on="tel", normalize={"tel": f"phone:column:land{hashing}"}),
-        lambda: bob.send(["+12025550123"], normalize={"key": f"phone:DE{hashing}"}),
+        lambda: ann.receive(mine, on="tel", normalize={"tel": f"phone:column:{column}{then}"}),
+        lambda: bob.send(["+12025550123"], normalize={"key": f"phone:DE{then}"}),
     )
     assert rows.equals(mine[1:])
 

@@ -3,6 +3,7 @@
 import time
 from concurrent.futures import ThreadPoolExecutor
 from decimal import Decimal
+from typing import Any
 
 import psijoin
 import pytest
@@ -127,6 +128,12 @@ def test_together_does_not_wait_for_a_side_that_made_a_mistake() -> None:
             psijoin.together(lambda: alice.receive(MINE), lambda: bob.send(THEIRS, on="mail"))
         with pytest.raises(psijoin.UsageError, match="--protocol"):
             psijoin.together(lambda: alice.receive(MINE, protocol="dhh"), lambda: bob.send(THEIRS))
+        for mistake in (["x", 1], ["x", None], {"key": ["x"]}, "x"):
+            table: Any = mistake
+            with pytest.raises(TypeError):
+                psijoin.together(lambda: alice.receive(table), lambda: bob.send(THEIRS))
+            with pytest.raises(TypeError):
+                psijoin.together(lambda: alice.receive(MINE), lambda: bob.send(table))
         shared, _ = psijoin.together(lambda: alice.receive(MINE), lambda: bob.send(THEIRS))
     assert shared == ["bob", "joe"]
     assert time.monotonic() - began < 60
