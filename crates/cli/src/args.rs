@@ -126,19 +126,19 @@ pub(crate) struct Demo {
 }
 
 #[derive(ClapArgs)]
-pub(crate) struct Completions {
-    /// The shell: its documentation says where such a text belongs. For bash, for example,
-    /// `psijoin completions bash > ~/.local/share/bash-completion/completions/psijoin`.
+pub struct Completions {
+    /// The shell: its documentation says where such a text belongs. For bash, that is a file with the program's name in
+    /// ~/.local/share/bash-completion/completions.
     #[arg(value_name = "SHELL")]
-    pub(crate) shell: Shell,
+    pub shell: Shell,
 }
 
 #[derive(ClapArgs)]
-pub(crate) struct Manual {
+pub struct Manual {
     /// A folder where `man` looks, for example ~/.local/share/man/man1. It is made if it is not
     /// there; pages that are there are replaced.
     #[arg(value_name = "FOLDER")]
-    pub(crate) folder: PathBuf,
+    pub folder: PathBuf,
 }
 
 #[derive(ClapArgs)]
@@ -288,7 +288,7 @@ pub(crate) struct Verify {
 // What `bench` and `calibrate` measure. (A doc comment would become the description of both
 // commands.)
 #[derive(ClapArgs)]
-pub(crate) struct Measured {
+pub struct Measured {
     /// The protocols to measure, or `all`.
     #[arg(
         long,
@@ -303,7 +303,7 @@ pub(crate) struct Measured {
 
 impl Measured {
     /// The protocols that are named, in the order of the list.
-    pub(crate) fn protocols(&self) -> Vec<&'static Protocol> {
+    pub fn protocols(&self) -> Vec<&'static Protocol> {
         let selections = self.protocol.iter();
         selections
             .flat_map(|selection| match selection {

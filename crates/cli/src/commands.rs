@@ -1,7 +1,9 @@
 //! One module per command.
 
+use clap::CommandFactory;
+
 use crate::{
-    args::Command,
+    args::{Args, Command},
     console,
     exit::{Code, Failure},
 };
@@ -9,7 +11,7 @@ use crate::{
 mod bench;
 mod calibrate;
 mod columns;
-mod completions;
+pub mod completions;
 mod demo;
 mod fingerprint;
 mod jobs;
@@ -17,7 +19,7 @@ mod join;
 mod keygen;
 mod keys;
 mod lab;
-mod manual;
+pub mod manual;
 pub(crate) mod plan;
 mod protocols;
 mod shares;
@@ -41,8 +43,8 @@ pub(crate) fn run(command: Command) -> Result<(), Code> {
         Command::Jobs(args) => jobs::run(&args),
         Command::Shares(args) => shares::run(&args),
         Command::Verify(args) => verify::run(&args),
-        Command::Completions(args) => completions::run(&args),
-        Command::Manual(args) => manual::run(&args),
+        Command::Completions(args) => completions::run(&args, Args::command()),
+        Command::Manual(args) => manual::run(&args, Args::command()),
     };
     done.map_err(|failure: Failure| {
         console::failure(&failure);

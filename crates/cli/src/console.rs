@@ -10,13 +10,13 @@ use psijoin_printable::{Escaped, Lines};
 
 use crate::{
     exit::Failure,
-    log,
+    log, program,
     progress::{self, Position},
 };
 
 /// Tells, or keeps silent.
 #[derive(Clone)]
-pub(crate) enum Console {
+pub enum Console {
     /// To a person.
     Aloud,
     /// To a log, with time and level.
@@ -41,7 +41,7 @@ pub trait Listener: Send + Sync {
 impl Console {
     /// How a command talks: to a log if the user asked for one, and otherwise to a person, unless it
     /// shall be `quiet`.
-    pub(crate) fn wanted(quiet: bool) -> Self {
+    pub fn wanted(quiet: bool) -> Self {
         match (log::is_wanted(), quiet) {
             (true, _) => Self::Logged,
             (false, true) => Self::Silent,
@@ -50,7 +50,7 @@ impl Console {
     }
 
     /// Says one line, or several. In a log each is a line of its own, with time and level.
-    pub(crate) fn say(&self, text: impl Display) {
+    pub fn say(&self, text: impl Display) {
         match self {
             Self::Aloud => line_to_stderr(text),
             Self::Logged => each_line(text, |line| tracing::info!("{line}")),
@@ -60,7 +60,7 @@ impl Console {
     }
 
     /// Says what the user should think about.
-    pub(crate) fn warn(&self, text: impl Display) {
+    pub fn warn(&self, text: impl Display) {
         match self {
             Self::Aloud => line_to_stderr(warning(text)),
             Self::Logged => each_line(text, |line| tracing::warn!("{line}")),
@@ -79,7 +79,7 @@ impl Console {
 
     /// Runs `work`, and shows how far it is if that takes a while. `position` is asked from time to
     /// time; it may be bytes done and bytes in all.
-    pub(crate) fn during<T, P: Into<Position>>(
+    pub fn during<T, P: Into<Position>>(
         &self,
         what: &str,
         mut position: impl FnMut() -> P + Send,
@@ -115,21 +115,22 @@ pub(crate) fn failure(failure: &Failure) {
     failed(&failure.to_string(), failure.hint().as_deref());
 }
 
-fn failed(failure: &str, hint: Option<&str>) {
+/// Says why a program failed, and what can be done, if that is known.
+pub fn failed(failure: &str, hint: Option<&str>) {
     if log::is_wanted() && tracing::enabled!(tracing::Level::ERROR) {
         let told = hint.map(|hint| format!("hint: {hint}"));
-        each_line(failure, |line| tracing::error!("{line}"));
+        each_line(&failure, |line| tracing::error!("{line}"));
         each_line(told.unwrap_or_default(), |line| tracing::error!("{line}"));
         return;
     }
-    line_to_stderr(format_args!("psijoin: {failure}"));
+    line_to_stderr(format_args!("{}: {failure}", program::name()));
     if let Some(hint) = hint {
         line_to_stderr(format_args!("  hint: {hint}"));
     }
 }
 
 /// A warning where nothing else tells that it is one.
-pub(crate) fn warning(text: impl Display) -> String {
+pub fn warning(text: impl Display) -> String {
     format!("WARNING: {text}")
 }
 

@@ -33,7 +33,7 @@ const MEASURE: &str = "`psijoin lab run` measures; its --results says in which f
 /// How the program ends.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 #[repr(u8)]
-pub(crate) enum Code {
+pub enum Code {
     Unexpected = 1,
     Usage = 2,
     File = 3,
@@ -51,7 +51,7 @@ impl From<Code> for ExitCode {
 
 /// Why the program did not do what it was asked to.
 #[derive(Debug, thiserror::Error)]
-pub(crate) enum Failure {
+pub enum Failure {
     #[error("{0}")]
     Usage(String),
 
@@ -160,7 +160,7 @@ impl Failure {
     pub(crate) const OUT_OF_MEMORY: Self = Self::Session(Error::OutOfMemory);
 
     /// The exit code.
-    pub(crate) fn exit_code(&self) -> Code {
+    pub fn exit_code(&self) -> Code {
         match self {
             Self::Usage(_) | Self::LogLevel(_) => Code::Usage,
             Self::Session(error) => code_of(error),
@@ -199,7 +199,7 @@ impl Failure {
     }
 
     /// What to do about it, if the message does not say.
-    pub(crate) fn hint(&self) -> Option<Cow<'static, str>> {
+    pub fn hint(&self) -> Option<Cow<'static, str>> {
         match self {
             Self::Session(error) => hint_of(error),
             Self::LabResults(JournalError::File { source, .. })

@@ -6,20 +6,20 @@ use psijoin_printable::Escaped;
 
 /// How a column is aligned.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub(crate) enum Align {
+pub enum Align {
     Left,
     Right,
 }
 
 /// A table with a header line.
-pub(crate) struct Grid {
+pub struct Grid {
     columns: Vec<(String, Align)>,
     rows: Vec<Vec<String>>,
 }
 
 impl Grid {
     /// A table of these columns, without any row yet.
-    pub(crate) fn new(columns: &[(&str, Align)]) -> Self {
+    pub fn new(columns: &[(&str, Align)]) -> Self {
         Self {
             columns: columns
                 .iter()
@@ -30,7 +30,7 @@ impl Grid {
     }
 
     /// Adds a row, which must have a cell for each column.
-    pub(crate) fn row(&mut self, cells: impl IntoIterator<Item = String>) {
+    pub fn row(&mut self, cells: impl IntoIterator<Item = String>) {
         let cells = cells.into_iter().map(|cell| Escaped(&cell).to_string());
         let cells: Vec<_> = cells.collect();
         assert_eq!(cells.len(), self.columns.len(), "a cell for each column");
@@ -38,7 +38,7 @@ impl Grid {
     }
 
     /// Returns the grid as a table in Markdown.
-    pub(crate) fn markdown(&self) -> String {
+    pub fn markdown(&self) -> String {
         let header: Vec<_> = self.columns.iter().map(|(name, _)| name.clone()).collect();
         let rule = |align: &Align| match align {
             Align::Left => "---".to_owned(),

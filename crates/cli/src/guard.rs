@@ -162,7 +162,7 @@ pub(crate) fn stop_if_in_trouble() {
 }
 
 /// Ends the process now, without leaving a half-written file.
-pub(crate) fn exit(code: i32) -> ! {
+pub fn exit(code: i32) -> ! {
     remove_staged();
     process::exit(code)
 }

@@ -1,8 +1,9 @@
 //! The program `psijoin`: two parties join their private tables. It is a library, so that it can be in other programs, too:
-//! the Python package is one.
+//! the Python package is one. Modules that the documentation does not show are public for `psijoin-lab` only.
 //!
 //! | module | what lives there |
 //! |---|---|
+//! | `program` | how a program of these begins |
 //! | `args` | what can be said on the command line |
 //! | [`embedded`] | joins for other programs |
 //! | `order` | what `send` and `receive` are told, checked, and what is wanted of the [session](psijoin_session) |
@@ -19,39 +20,51 @@
 
 #![forbid(unsafe_code)]
 
-mod args;
+#[doc(hidden)]
+pub mod args;
 mod calibration;
 mod clashes;
 mod closing_statement;
-mod commands;
-mod console;
+#[doc(hidden)]
+pub mod commands;
+#[doc(hidden)]
+pub mod console;
 mod dialect;
 pub mod embedded;
-mod exit;
-mod grid;
-mod guard;
+#[doc(hidden)]
+pub mod exit;
+#[doc(hidden)]
+pub mod grid;
+#[doc(hidden)]
+pub mod guard;
 mod home;
 mod interrupt;
 mod log;
-mod loopback;
+#[doc(hidden)]
+pub mod loopback;
 mod meeting;
 mod order;
-mod output;
-mod processor;
-mod progress;
+#[doc(hidden)]
+pub mod output;
+#[doc(hidden)]
+pub mod processor;
+#[doc(hidden)]
+pub mod program;
+#[doc(hidden)]
+pub mod progress;
 mod record;
 mod report;
 mod report_file;
-mod sizes;
+#[doc(hidden)]
+pub mod sizes;
 mod teller;
 mod terms;
 mod ways_out;
 mod words;
 
-use std::{ffi::OsString, process};
+use std::ffi::OsString;
 
-use clap::Parser;
-use psijoin_printable::{humanize, is_all_printable};
+use psijoin_printable::humanize;
 
 use crate::{
     args::{Args, Command},
@@ -70,8 +83,7 @@ static ALLOCATOR: psijoin_block::memory::ReportingAllocator =
 /// It may end the process itself: where the arguments ask for help or are wrong, when no memory is left, when something panics, and
 /// after Ctrl-C.
 pub fn run(args: impl IntoIterator<Item = OsString>) -> u8 {
-    let args: Vec<OsString> = args.into_iter().collect();
-    let args = Args::try_parse_from(&args).unwrap_or_else(|error| misunderstood(&args, &error));
+    let args: Args = program::understand(args);
     let done = prepare(&args)
         .map_err(|failure| {
             console::failure(&failure);
@@ -84,23 +96,10 @@ pub fn run(args: impl IntoIterator<Item = OsString>) -> u8 {
     }
 }
 
-/// Says what is wrong with these arguments, or helps, and ends the process.
-fn misunderstood(args: &[OsString], error: &clap::Error) -> ! {
-    let is_printable = |arg: &OsString| is_all_printable(&arg.to_string_lossy());
-    if args.iter().skip(1).all(is_printable) {
-        error.exit();
-    }
-    // It may repeat them as they are. Somebody else may have written them: a fingerprint, an address.
-    console::line_to_stderr(error.render().to_string().trim_end());
-    process::exit(error.exit_code())
-}
-
 fn prepare(args: &Args) -> Result<(), Failure> {
-    let quiet = match &args.command {
+    program::prepare(match &args.command {
         Command::Receive(receive) => receive.join.quiet,
         Command::Send(send) => send.join.quiet,
         _ => false,
-    };
-    log::to_stderr(quiet)?;
-    guard::install()
+    })
 }

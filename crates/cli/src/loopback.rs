@@ -6,7 +6,7 @@ use psijoin_channel::Channel;
 use psijoin_transport::{Connection, Error, Identity, Listener, Options, Security};
 
 /// What both parties need to meet each other on this machine.
-pub(crate) struct Loopback {
+pub struct Loopback {
     listener: Listener,
     listening: Options,
     connecting: Options,
@@ -17,7 +17,7 @@ impl Loopback {
     ///
     /// # Errors
     /// If there is no randomness, or no port.
-    pub(crate) fn tls() -> Result<Self, Error> {
+    pub fn tls() -> Result<Self, Error> {
         let (a, b) = (Identity::generate()?, Identity::generate()?);
         let (a_is, b_is) = (a.fingerprint(), b.fingerprint());
         Self::new(
@@ -36,7 +36,7 @@ impl Loopback {
     ///
     /// # Errors
     /// If there is no port.
-    pub(crate) fn plaintext() -> Result<Self, Error> {
+    pub fn plaintext() -> Result<Self, Error> {
         Self::new(Security::InsecurePlaintext, Security::InsecurePlaintext)
     }
 
@@ -54,7 +54,7 @@ impl Loopback {
     ///
     /// # Errors
     /// If they cannot.
-    pub(crate) fn meet(self) -> Result<[(Connection, Channel); 2], Error> {
+    pub fn meet(self) -> Result<[(Connection, Channel); 2], Error> {
         let address = self.listener.address().clone();
         thread::scope(|scope| {
             let connecting = scope.spawn(|| Connection::connect(&address, &self.connecting));

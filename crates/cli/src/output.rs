@@ -9,7 +9,7 @@ use crate::exit::Failure;
 
 /// Writes text to standard output. A reader that has gone away, as `head` does, has read all
 /// that it wanted.
-pub(crate) fn text(text: &str) -> Result<(), Failure> {
+pub fn text(text: &str) -> Result<(), Failure> {
     let written = stream().write_all(text.as_bytes());
     match written.and_then(|()| io::stdout().flush()) {
         Err(error) if error.kind() != ErrorKind::BrokenPipe => Err(Failure::Stdout(error)),
@@ -18,17 +18,17 @@ pub(crate) fn text(text: &str) -> Result<(), Failure> {
 }
 
 /// Standard output, which escapes if it is a terminal.
-pub(crate) fn stream() -> impl Write {
+pub fn stream() -> impl Write {
     Screen::if_terminal(io::stdout())
 }
 
 /// Writes one JSON object on a line of its own.
-pub(crate) fn json(value: &impl Serialize) -> Result<(), Failure> {
+pub fn json(value: &impl Serialize) -> Result<(), Failure> {
     text(&(line(value) + "\n"))
 }
 
 /// A JSON object as it stands on a line.
-pub(crate) fn line(value: &impl Serialize) -> String {
+pub fn line(value: &impl Serialize) -> String {
     let text = serde_json::to_string(value).expect("reports are plain data");
     Json(&text).to_string()
 }

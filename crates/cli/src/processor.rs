@@ -9,7 +9,7 @@ use crate::humanize;
 
 /// The processor's name, if the system tells it, or otherwise its architecture; and how many threads
 /// it runs at once for this process.
-pub(crate) fn name() -> String {
+pub fn name() -> String {
     let name = processor_name().unwrap_or_else(|| ARCH.to_owned());
     match thread::available_parallelism() {
         Ok(threads) => {
@@ -21,7 +21,7 @@ pub(crate) fn name() -> String {
 }
 
 /// What all threads of this process have computed so far.
-pub(crate) fn time() -> Duration {
+pub fn time() -> Duration {
     let time = clock_gettime(ClockId::ProcessCPUTime);
     Duration::new(time.tv_sec as u64, time.tv_nsec as u32)
 }

@@ -14,17 +14,17 @@ use crate::{console::Listener, humanize};
 
 mod model;
 
-pub(crate) use model::Model;
+pub use model::Model;
 
 /// How far a piece of work is.
 #[derive(Debug, Clone, Copy, Default)]
-pub(crate) struct Position {
+pub struct Position {
     /// Bytes done.
-    pub(crate) bytes: u64,
+    pub bytes: u64,
     /// Bytes in all; 0 if that is not known.
-    pub(crate) total_bytes: u64,
+    pub total_bytes: u64,
     /// What is known of the time.
-    pub(crate) outlook: Option<Outlook>,
+    pub outlook: Option<Outlook>,
 }
 
 impl From<(u64, u64)> for Position {

@@ -10,13 +10,13 @@ const MOST_THREADS: usize = 1024;
 
 /// The sizes of both sets.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub(crate) struct SetSizes {
-    pub(crate) sender: u64,
-    pub(crate) receiver: u64,
+pub struct SetSizes {
+    pub sender: u64,
+    pub receiver: u64,
 }
 
 /// Reads `N` for both parties, or `SENDER:RECEIVER`.
-pub(crate) fn parse(text: &str) -> Result<SetSizes, String> {
+pub fn parse(text: &str) -> Result<SetSizes, String> {
     let (sender, receiver) = text.split_once(':').unwrap_or((text, text));
     Ok(SetSizes {
         sender: size(sender)?,
@@ -25,7 +25,7 @@ pub(crate) fn parse(text: &str) -> Result<SetSizes, String> {
 }
 
 /// Reads `65536`, `2^16` or `1e6`.
-pub(crate) fn size(text: &str) -> Result<u64, String> {
+pub fn size(text: &str) -> Result<u64, String> {
     let power = |base: &str, exponent: &str| {
         let base: u64 = base.parse().ok()?;
         base.checked_pow(exponent.parse().ok()?)
@@ -51,7 +51,7 @@ pub(crate) fn size(text: &str) -> Result<u64, String> {
 }
 
 /// Reads a number of threads.
-pub(crate) fn threads(text: &str) -> Result<NonZeroUsize, String> {
+pub fn threads(text: &str) -> Result<NonZeroUsize, String> {
     let threads = text.parse().ok().and_then(NonZeroUsize::new);
     let threads = threads.filter(|threads| threads.get() <= MOST_THREADS);
     threads.ok_or_else(|| {
@@ -60,7 +60,7 @@ pub(crate) fn threads(text: &str) -> Result<NonZeroUsize, String> {
 }
 
 /// Reads bytes with a decimal unit, as 500MB or 4GB.
-pub(crate) fn bytes(text: &str) -> Result<u64, String> {
+pub fn bytes(text: &str) -> Result<u64, String> {
     const UNITS: [(&str, u64); 4] = [
         ("kB", 1_000),
         ("MB", 1_000_000),

@@ -1,21 +1,17 @@
-//! `psijoin completions`: what a shell needs to complete commands and options.
+//! `completions`: what a shell needs to complete commands and options.
 
-use clap::{Arg, Command, CommandFactory};
+use clap::{Arg, Command};
 
-use crate::{
-    args::{self, Args},
-    exit::Failure,
-    output,
-};
+use crate::{args, exit::Failure, output};
 
-pub(super) fn run(args: &args::Completions) -> Result<(), Failure> {
+/// Prints what lets a shell complete a program.
+///
+/// # Errors
+/// If it cannot be printed.
+pub fn run(args: &args::Completions, program: Command) -> Result<(), Failure> {
     let mut text = Vec::new();
-    clap_complete::generate(
-        args.shell,
-        &mut brief(Args::command()),
-        "psijoin",
-        &mut text,
-    );
+    let name = program.get_name().to_owned();
+    clap_complete::generate(args.shell, &mut brief(program), name, &mut text);
     output::text(&String::from_utf8(text).expect("a script is a text"))
 }
 

@@ -1,21 +1,22 @@
-//! `psijoin manual`: pages for `man`.
+//! `manual`: pages for `man`.
 
 use std::{fs, io, path::Path};
 
-use clap::{Command, CommandFactory};
+use clap::Command;
 use clap_mangen::{
     Man,
     roff::{Roff, roman},
 };
 
-use crate::{
-    args::{self, Args},
-    exit::Failure,
-};
+use crate::{args, exit::Failure};
 
-pub(super) fn run(args: &args::Manual) -> Result<(), Failure> {
+/// Writes the pages of a program and its commands.
+///
+/// # Errors
+/// If they cannot be written.
+pub fn run(args: &args::Manual, program: Command) -> Result<(), Failure> {
     let written = fs::create_dir_all(&args.folder).and_then(|()| {
-        let mut command = Args::command().disable_help_subcommand(true);
+        let mut command = program.disable_help_subcommand(true);
         // Pages then know the whole names of commands, and the options that all of them have.
         command.build();
         write(&command, &args.folder)

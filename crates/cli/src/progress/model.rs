@@ -9,7 +9,7 @@ use super::Position;
 use crate::{calibration, console::Console};
 
 /// How far a run of a protocol is. Where no calibration has the protocol, only its bytes are known.
-pub(crate) struct Model<'a> {
+pub struct Model<'a> {
     plan: &'a Plan,
     /// Whose bytes are counted.
     role: Role,
@@ -26,7 +26,7 @@ pub(crate) struct Model<'a> {
 
 impl<'a> Model<'a> {
     /// A run of this plan that begins now.
-    pub(crate) fn new(
+    pub fn new(
         plan: &'a Plan,
         role: Role,
         threads: usize,
@@ -58,7 +58,7 @@ impl<'a> Model<'a> {
     }
 
     /// Where it is, with so many bytes sent and received in sum.
-    pub(crate) fn position(&mut self, bytes: u64) -> Position {
+    pub fn position(&mut self, bytes: u64) -> Position {
         let elapsed = self.started.elapsed();
         if self.progress.is_none() {
             let calibration = calibration::best(self.console);

@@ -1,0 +1,43 @@
+//! How a program begins: `psijoin`, and `psijoin-lab` beside it.
+
+use std::{ffi::OsString, process, sync::OnceLock};
+
+use clap::Parser;
+use psijoin_printable::is_all_printable;
+
+use crate::{console, exit::Failure, guard, log};
+
+static NAME: OnceLock<String> = OnceLock::new();
+
+/// The name of the program that runs, as messages begin with it.
+pub(crate) fn name() -> &'static str {
+    NAME.get().map_or("psijoin", String::as_str)
+}
+
+/// Reads the arguments, of which the first one is the program's name. Ends the process if they ask for help or are wrong.
+pub fn understand<Args: Parser>(args: impl IntoIterator<Item = OsString>) -> Args {
+    NAME.get_or_init(|| Args::command().get_name().to_owned());
+    let args: Vec<OsString> = args.into_iter().collect();
+    Args::try_parse_from(&args).unwrap_or_else(|error| misunderstood(&args, &error))
+}
+
+/// Says what is wrong with these arguments, or helps, and ends the process.
+fn misunderstood(args: &[OsString], error: &clap::Error) -> ! {
+    let is_printable = |arg: &OsString| is_all_printable(&arg.to_string_lossy());
+    if args.iter().skip(1).all(is_printable) {
+        error.exit();
+    }
+    // It may repeat them as they are. Somebody else may have written them: a fingerprint, an address.
+    console::line_to_stderr(error.render().to_string().trim_end());
+    process::exit(error.exit_code())
+}
+
+/// From now on, the program logs what the user asked for, and ends with a line and an exit code whatever happens. Without
+/// a log it warns, unless it is to be `quiet`.
+///
+/// # Errors
+/// If there is no such level of a log, or no memory.
+pub fn prepare(quiet: bool) -> Result<(), Failure> {
+    log::to_stderr(quiet)?;
+    guard::install()
+}
