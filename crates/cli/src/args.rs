@@ -18,15 +18,11 @@ use crate::{
     sizes::{self, SetSizes},
 };
 
-mod bench;
 mod columns;
 mod join;
-mod lab;
 mod plan;
 
-pub(crate) use bench::{Bench, Export, Transport};
 pub(crate) use join::{Join, Meeting, Receive, Send, Trust};
-pub(crate) use lab::{Lab, LabForm, LabReport, LabRun};
 pub(crate) use plan::{Calibrate, Goal, Part, Plan, PlanMeeting};
 
 const ENVIRONMENT: &str = "\
@@ -68,13 +64,8 @@ pub(crate) enum Command {
     /// Run a join as the sender: let the other party learn the shared rows, or the agreed result.
     #[command(after_help = after_join())]
     Send(Send),
-    /// Measure protocols: both parties in one process, on random items.
-    Bench(Bench),
     /// Predict the time, bytes, memory and money of a join with each protocol, before data moves.
     Plan(Plan),
-    /// Reproduce the papers' benchmarks on this machine.
-    #[command(subcommand)]
-    Lab(Lab),
     /// Measure this machine, so that `plan` knows it.
     Calibrate(Calibrate),
     /// List the protocols: whom they protect against, and what they cost.
@@ -285,8 +276,8 @@ pub(crate) struct Verify {
     pub(crate) json: bool,
 }
 
-// What `bench` and `calibrate` measure. (A doc comment would become the description of both
-// commands.)
+// What `calibrate` and `psijoin-lab bench` measure. (A doc comment would become the description of
+// both commands.)
 #[derive(ClapArgs)]
 pub struct Measured {
     /// The protocols to measure, or `all`.

@@ -8,7 +8,6 @@ use crate::{
     exit::{Code, Failure},
 };
 
-mod bench;
 mod calibrate;
 mod columns;
 pub mod completions;
@@ -18,7 +17,6 @@ mod jobs;
 mod join;
 mod keygen;
 mod keys;
-mod lab;
 pub mod manual;
 pub(crate) mod plan;
 mod protocols;
@@ -35,9 +33,7 @@ pub(crate) fn run(command: Command) -> Result<(), Code> {
         Command::Fingerprint(args) => fingerprint::run(&args),
         Command::Columns(args) => columns::run(&args),
         Command::Keys(args) => keys::run(&args),
-        Command::Bench(args) => bench::run(&args),
         Command::Plan(args) => plan::run(&args),
-        Command::Lab(args) => lab::run(&args),
         Command::Calibrate(args) => calibrate::run(&args),
         Command::Protocols(args) => protocols::run(&args),
         Command::Jobs(args) => jobs::run(&args),

@@ -4,7 +4,6 @@ use std::{borrow::Cow, io, path::PathBuf, process::ExitCode};
 
 use psijoin_channel::AbortCode;
 use psijoin_handshake::Error as HandshakeError;
-use psijoin_lab::measurements::{JournalError, MeasureError};
 use psijoin_printable::Quoted;
 use psijoin_session::{Error, ErrorKind, settings};
 
@@ -26,9 +25,6 @@ Exit codes:
      gives more for a key than --take-rows or --take-bytes allow or there is memory for, or a
      sum would reveal keys
   7  the other party cannot go on, for a reason that its own message tells";
-
-/// What to do without results of the laboratory.
-const MEASURE: &str = "`psijoin lab run` measures; its --results says in which file";
 
 /// How the program ends.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
@@ -103,18 +99,6 @@ pub enum Failure {
     )]
     Shares { path: PathBuf, source: io::Error },
 
-    #[error(transparent)]
-    LabResults(#[from] JournalError),
-
-    #[error(transparent)]
-    LabRun(MeasureError),
-
-    #[error("{} contains no measurements yet", psijoin_printable::path(.0))]
-    NothingMeasured(PathBuf),
-
-    #[error("cannot write {}: {source}", psijoin_printable::path(path))]
-    NotWritten { path: PathBuf, source: io::Error },
-
     #[error("cannot write to standard output: {0}")]
     Stdout(io::Error),
 
@@ -123,18 +107,6 @@ pub enum Failure {
         "cannot use a temporary file: {} (TMPDIR says in which folder they are made)", .0.kind()
     )]
     Temporary(io::Error),
-
-    #[error("the result of {0} is wrong; this is a bug in psijoin")]
-    WrongResult(&'static str),
-}
-
-impl From<MeasureError> for Failure {
-    fn from(error: MeasureError) -> Self {
-        match error {
-            MeasureError::Journal(error) => Self::LabResults(error),
-            error => Self::LabRun(error),
-        }
-    }
 }
 
 impl<E: IntoSession> From<E> for Failure {
@@ -144,7 +116,7 @@ impl<E: IntoSession> From<E> for Failure {
 }
 
 /// An error of what a session is made of.
-pub(crate) trait IntoSession: Into<Error> {}
+pub trait IntoSession: Into<Error> {}
 
 impl IntoSession for Error {}
 impl IntoSession for psijoin_table::Error {}
@@ -157,7 +129,7 @@ impl IntoSession for psijoin_session::QuestionFault {}
 
 impl Failure {
     /// There is no memory left.
-    pub(crate) const OUT_OF_MEMORY: Self = Self::Session(Error::OutOfMemory);
+    pub const OUT_OF_MEMORY: Self = Self::Session(Error::OutOfMemory);
 
     /// The exit code.
     pub fn exit_code(&self) -> Code {
@@ -169,14 +141,11 @@ impl Failure {
             | Self::OtherRecord { .. }
             | Self::NoReport { .. }
             | Self::Report { .. }
-            | Self::LabResults(_)
-            | Self::NothingMeasured(_)
-            | Self::NotWritten { .. }
             | Self::Shares { .. }
             | Self::Stdout(_)
             | Self::Temporary(_) => Code::File,
             Self::Deadline(_) => Code::Network,
-            Self::LabRun(_) | Self::Bug { .. } | Self::WrongResult(_) => Code::Unexpected,
+            Self::Bug { .. } => Code::Unexpected,
         }
     }
 
@@ -202,12 +171,6 @@ impl Failure {
     pub fn hint(&self) -> Option<Cow<'static, str>> {
         match self {
             Self::Session(error) => hint_of(error),
-            Self::LabResults(JournalError::File { source, .. })
-                if source.kind() == io::ErrorKind::NotFound =>
-            {
-                Some(MEASURE.into())
-            }
-            Self::NothingMeasured(_) => Some(MEASURE.into()),
             _ => None,
         }
     }

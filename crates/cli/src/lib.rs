@@ -7,7 +7,7 @@
 //! | `args` | what can be said on the command line |
 //! | [`embedded`] | joins for other programs |
 //! | `order` | what `send` and `receive` are told, checked, and what is wanted of the [session](psijoin_session) |
-//! | `commands` | one module per command |
+//! | `commands`, `moved` | one module per command; commands that another program has now |
 //! | `dialect`, `meeting`, `terms` | how a table is written, who the parties are, what they agree to, as the command line says it |
 //! | `home` | the user's own identity |
 //! | `exit` | every failure, and the exit code that it ends with |
@@ -43,6 +43,7 @@ mod log;
 #[doc(hidden)]
 pub mod loopback;
 mod meeting;
+mod moved;
 mod order;
 #[doc(hidden)]
 pub mod output;
@@ -83,6 +84,10 @@ static ALLOCATOR: psijoin_block::memory::ReportingAllocator =
 /// It may end the process itself: where the arguments ask for help or are wrong, when no memory is left, when something panics, and
 /// after Ctrl-C.
 pub fn run(args: impl IntoIterator<Item = OsString>) -> u8 {
+    let args: Vec<OsString> = args.into_iter().collect();
+    if let Some(code) = moved::refuse(&args) {
+        return code as u8;
+    }
     let args: Args = program::understand(args);
     let done = prepare(&args)
         .map_err(|failure| {

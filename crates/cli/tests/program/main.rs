@@ -1,10 +1,12 @@
 //! The program as its users see it: real processes, real files, real sockets.
 
+/// The program under test, for [`support`].
+const PROGRAM: &str = env!("CARGO_BIN_EXE_psijoin");
+
 #[cfg(target_os = "linux")]
 mod answered_once;
 mod bad_input;
 mod bad_peers;
-mod bench;
 mod cheats;
 mod commands;
 mod consent;
@@ -22,7 +24,6 @@ mod grid;
 mod inputs;
 mod jobs;
 mod joining;
-mod lab;
 mod learning;
 mod line;
 mod listener;

@@ -2,7 +2,7 @@
 
 use std::time::{Duration, Instant};
 
-use crate::support::{Folder, Process, lines, run};
+use crate::support::{Folder, Process, lines};
 
 const ROWS: u32 = 1_000_000;
 
@@ -65,30 +65,4 @@ fn too_little_memory_is_an_error(backtraces: [&str; 2]) {
         assert!(started.elapsed() < Duration::from_secs(60), "{limit}");
         assert_eq!(folder.names(), ["words"], "{limit}");
     }
-}
-
-/// Nor does the machine's memory run out unnoticed where nobody is told.
-#[test]
-fn commands_without_another_party_end_with_the_same_code() {
-    let bench = [
-        "bench",
-        "--protocol",
-        "kkrt",
-        "--items",
-        "2^20",
-        "--runs",
-        "1",
-    ];
-    let ended = Process::start_limited(150_000, &bench).end();
-    ended.says(3, &["there is not enough memory"]);
-    run(&[
-        "bench",
-        "--protocol",
-        "kkrt",
-        "--items",
-        "2^8",
-        "--runs",
-        "1",
-    ])
-    .says(0, &[]);
 }

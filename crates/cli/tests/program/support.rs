@@ -20,6 +20,8 @@ use parquet::arrow::ArrowWriter;
 use serde_json::Value;
 use tempfile::TempDir;
 
+use crate::PROGRAM;
+
 /// Longer than anything takes on a busy machine.
 const PATIENCE: Duration = Duration::from_secs(90);
 
@@ -187,7 +189,10 @@ pub(crate) const VARYING: [(&str, &str); 24] = [
     ),
     (r"will take about [^;\n]*;", "will take about [TIME];"),
     (r"memory for [\d,]+", "memory for [COUNT]"),
-    (r"(psijoin|Unicode) \d+\.\d+\.\d+", "$1 [VERSION]"),
+    (
+        r"(psijoin|psijoin-lab|Unicode) \d+\.\d+\.\d+",
+        "$1 [VERSION]",
+    ),
     (r"`[0-9a-f]{16}`", "`[DIGEST]`"),
     // Blanks at the ends of lines, which clap leaves.
     (r"(?m) +$", ""),
@@ -207,11 +212,10 @@ pub(crate) const VARYING: [(&str, &str); 24] = [
 
 /// A command as it would be typed. What starts the program for it is left out.
 fn shown(command: &Command) -> String {
-    let program = env!("CARGO_BIN_EXE_psijoin");
     let words = [command.get_program()]
         .into_iter()
         .chain(command.get_args());
-    let words = words.skip_while(|word| *word != program).skip(1);
+    let words = words.skip_while(|word| *word != PROGRAM).skip(1);
     let words = words.map(|word| {
         let word = word.to_str().unwrap();
         let is_plain = |c: char| c.is_alphanumeric() || "-_./:,=+%^".contains(c);
@@ -220,7 +224,8 @@ fn shown(command: &Command) -> String {
             false => format!("'{word}'"),
         }
     });
-    ["psijoin".to_owned()]
+    let name = Path::new(PROGRAM).file_stem().unwrap().to_str().unwrap();
+    [name.to_owned()]
         .into_iter()
         .chain(words)
         .collect::<Vec<_>>()
@@ -248,7 +253,7 @@ impl Process {
         args: &[&str],
         streams: impl FnOnce(&mut Command) -> &mut Command,
     ) -> Self {
-        let mut command = Command::new(env!("CARGO_BIN_EXE_psijoin"));
+        let mut command = Command::new(PROGRAM);
         streams(command.args(args));
         Self::spawn(command)
     }
@@ -273,7 +278,7 @@ impl Process {
 
     /// Starts the program, which logs at this level.
     pub(crate) fn start_logging(level: &str, args: &[&str]) -> Self {
-        let mut command = Command::new(env!("CARGO_BIN_EXE_psijoin"));
+        let mut command = Command::new(PROGRAM);
         quiet(command.args(args)).env("PSIJOIN_LOG", level);
         Self::spawn_as_it_is(command)
     }
@@ -289,7 +294,7 @@ impl Process {
     pub(crate) fn start_limited_with(kibibytes: u64, backtrace: &str, args: &[&str]) -> Self {
         let mut command = Command::new("bash");
         let limit = format!("ulimit -v {kibibytes} && exec \"$0\" \"$@\"");
-        let program = ["-c", &limit, env!("CARGO_BIN_EXE_psijoin")];
+        let program = ["-c", &limit, PROGRAM];
         quiet(command.args(program).args(args)).env("RUST_BACKTRACE", backtrace);
         Self::spawn(command)
     }
@@ -300,7 +305,7 @@ impl Process {
     pub(crate) fn start_with_small_files(blocks: u32, args: &[&str]) -> Self {
         let mut command = Command::new("sh");
         let limit = format!("trap '' XFSZ; ulimit -f {blocks}; exec \"$0\" \"$@\"");
-        let program = ["-c", &limit, env!("CARGO_BIN_EXE_psijoin")];
+        let program = ["-c", &limit, PROGRAM];
         quiet(command.args(program).args(args));
         Self::spawn(command)
     }

@@ -31,7 +31,7 @@ pub enum JournalError {
     },
     /// Somebody else writes to the file.
     #[error(
-        "another `psijoin lab run` writes to {path}: wait until it ends, as two at once disturb each other"
+        "another `psijoin-lab run` writes to {path}: wait until it ends, as two at once disturb each other"
     )]
     Busy {
         /// Its path.

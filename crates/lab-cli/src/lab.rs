@@ -1,38 +1,35 @@
-//! `psijoin lab`: the comparisons of the papers, made again.
+//! The comparisons of the papers, made again.
 
 mod report;
 mod run;
 
 use std::path::Path;
 
+use psijoin_cli::{
+    console::Console,
+    grid::{Align, Grid},
+    output,
+};
 use psijoin_lab::{
-    compare::compare,
+    compare,
     experiments::{self, EXPERIMENTS, Experiment},
     measurements::{Journal, Machine, Measured, Need, Session, grouped, latest},
 };
 use psijoin_printable::Quoted;
 
-use crate::{
-    args::Lab,
-    console::Console,
-    exit::Failure,
-    grid::{Align, Grid},
-    output,
-};
+use crate::{args, exit::Failure};
 
-pub(super) fn run(args: &Lab) -> Result<(), Failure> {
-    match args {
-        Lab::List => list(),
-        Lab::Run(args) => run::run(args),
-        Lab::Report(args) => report::run(args),
-        Lab::Compare(args) => {
-            let [first, second] = [read(&args.first)?, read(&args.second)?];
-            output::text(&compare(&first, &second).markdown())
-        }
-    }
+pub(crate) use report::report;
+pub(crate) use run::run;
+
+/// Compares what two machines, or two versions, measured.
+pub(crate) fn compare(args: &args::Compare) -> Result<(), Failure> {
+    let [first, second] = [read(&args.first)?, read(&args.second)?];
+    Ok(output::text(&compare::compare(&first, &second).markdown())?)
 }
 
-fn list() -> Result<(), Failure> {
+/// Lists the experiments.
+pub(crate) fn list() -> Result<(), Failure> {
     let mut grid = Grid::new(&[
         ("name", Align::Left),
         ("paper", Align::Left),
@@ -46,15 +43,15 @@ fn list() -> Result<(), Failure> {
             experiment.title.to_owned(),
         ]);
     }
-    output::text(&grid.to_string())
+    Ok(output::text(&grid.to_string())?)
 }
 
 /// The experiments with these names, or all.
 fn chosen(names: &[String]) -> Result<Vec<&'static Experiment>, Failure> {
     let find = |name: &String| {
         experiments::find(name).ok_or_else(|| {
-            Failure::Usage(format!(
-                "there is no experiment {}: `psijoin lab list` lists them",
+            Failure::usage(format!(
+                "there is no experiment {}: `psijoin-lab list` lists them",
                 Quoted(name)
             ))
         })

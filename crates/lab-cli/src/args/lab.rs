@@ -1,29 +1,17 @@
-//! What `lab` is told.
+//! What `run`, `report` and `compare` are told.
 
 use std::path::PathBuf;
 
-use clap::{Args as ClapArgs, Subcommand, ValueEnum};
-
-#[derive(Subcommand)]
-pub(crate) enum Lab {
-    /// List the experiments: tables and figures of the papers.
-    List,
-    /// Measure what experiments need. What was measured before is not measured again.
-    Run(LabRun),
-    /// Report what came out.
-    Report(LabReport),
-    /// Compare what two machines, or two versions, measured.
-    Compare(LabCompare),
-}
+use clap::{Args as ClapArgs, ValueEnum};
 
 #[derive(ClapArgs)]
-pub(crate) struct LabRun {
+pub(crate) struct Run {
     /// The experiments; all, if none is named.
     #[arg(value_name = "NAME")]
     pub(crate) names: Vec<String>,
 
     #[command(flatten)]
-    pub(crate) results: LabResults,
+    pub(crate) results: Results,
 
     /// What fits in ten minutes. This is the default. What earlier runs took counts, so the same command
     /// goes on where it was interrupted.
@@ -40,17 +28,17 @@ pub(crate) struct LabRun {
 }
 
 #[derive(ClapArgs)]
-pub(crate) struct LabReport {
+pub(crate) struct Report {
     /// The experiments; all, if none is named.
     #[arg(value_name = "NAME")]
     pub(crate) names: Vec<String>,
 
     #[command(flatten)]
-    pub(crate) results: LabResults,
+    pub(crate) results: Results,
 
     /// The form of the report; if it is not given, the ending of --out says it, or it is HTML.
     #[arg(long, value_enum)]
-    pub(crate) form: Option<LabForm>,
+    pub(crate) form: Option<Form>,
 
     /// Where to write it, instead of standard output. Of pictures, this is the folder.
     #[arg(long, value_name = "FILE")]
@@ -58,14 +46,14 @@ pub(crate) struct LabReport {
 }
 
 #[derive(ClapArgs)]
-pub(crate) struct LabResults {
+pub(crate) struct Results {
     /// The file of measured runs, a line per run.
     #[arg(long, value_name = "FILE", default_value = "psijoin-lab.jsonl")]
     pub(crate) results: PathBuf,
 }
 
 #[derive(ClapArgs)]
-pub(crate) struct LabCompare {
+pub(crate) struct Compare {
     /// A file of measured runs.
     #[arg(value_name = "FIRST")]
     pub(crate) first: PathBuf,
@@ -77,7 +65,7 @@ pub(crate) struct LabCompare {
 
 /// A form of a report.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, ValueEnum)]
-pub(crate) enum LabForm {
+pub(crate) enum Form {
     /// One page that needs nothing else.
     Html,
     /// Tables and verdicts in Markdown.

@@ -95,9 +95,9 @@ fn is_right_at(
 mod tests {
     use psijoin::Columns;
     use psijoin_circuit::Bits;
+    use psijoin_cli::sizes::SetSizes;
 
     use super::*;
-    use crate::sizes::SetSizes;
 
     const COLUMNS: Columns = Columns {
         sender: 1,

@@ -1,10 +1,9 @@
 //! Measurements as people read them.
 
+use psijoin_cli::grid::{Align, Grid};
+use psijoin_printable::humanize;
+
 use super::{Measurement, Setting};
-use crate::{
-    grid::{Align, Grid},
-    humanize,
-};
 
 /// What the columns of [`figures`] mean.
 pub(super) const LEGEND: &str = "\

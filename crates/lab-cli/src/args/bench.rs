@@ -4,10 +4,11 @@ use std::num::NonZeroUsize;
 
 use clap::{Args as ClapArgs, ValueEnum};
 use psijoin_channel::link::Link;
+use psijoin_cli::{
+    args::Measured,
+    sizes::{self, SetSizes},
+};
 use psijoin_session::RequestedOutput;
-
-use super::Measured;
-use crate::sizes::{self, SetSizes};
 
 #[derive(ClapArgs)]
 pub(crate) struct Bench {
@@ -19,7 +20,7 @@ pub(crate) struct Bench {
     #[arg(long, value_name = "N[:M]", default_value = "2^16", value_parser = sizes::parse)]
     pub(crate) items: SetSizes,
 
-    /// What the receiver learns, as `send` and `receive` say it: `rows`, `count`, `threshold:K`,
+    /// What the receiver learns, as `psijoin send` and `psijoin receive` say it: `rows`, `count`, `threshold:K`,
     /// `sum:COL[,COL…]` or `shares[:COL[,COL…]]`. Columns hold random numbers, and can have any
     /// names; `receiver.COL` is the receiver's, any other the sender's.
     #[arg(long, value_name = "KIND", default_value = "rows")]

@@ -2,12 +2,12 @@
 
 use std::env;
 
+use psijoin_cli::processor;
 use psijoin_session::Phase;
 use serde::Serialize;
 use serde_json::Value;
 
 use super::{Measurement, Setting, tables};
-use crate::processor;
 
 /// What is known about a protocol's runs.
 #[derive(Serialize)]
@@ -159,12 +159,13 @@ pub(super) fn markdown(setting: &Setting, measurements: &[Measurement]) -> Strin
 /// The command of these arguments, as it would be typed.
 fn command(args: impl IntoIterator<Item = String>) -> String {
     let is_plain = |c: char| c.is_alphanumeric() || "-_./:,=+%^".contains(c);
-    args.into_iter().fold("psijoin".to_owned(), |said, word| {
-        match !word.is_empty() && word.chars().all(is_plain) {
-            true => said + " " + &word,
-            false => format!("{said} '{}'", word.replace('\'', r"'\''")),
-        }
-    })
+    args.into_iter()
+        .fold("psijoin-lab".to_owned(), |said, word| {
+            match !word.is_empty() && word.chars().all(is_plain) {
+                true => said + " " + &word,
+                false => format!("{said} '{}'", word.replace('\'', r"'\''")),
+            }
+        })
 }
 
 #[cfg(test)]
@@ -182,7 +183,7 @@ mod tests {
         ];
         assert_eq!(
             command(said.map(str::to_owned)),
-            r"psijoin bench --output-kind 'sum:unit price,it'\''s' --items 2^10:1e6"
+            r"psijoin-lab bench --output-kind 'sum:unit price,it'\''s' --items 2^10:1e6"
         );
     }
 

@@ -1,23 +1,24 @@
-//! `psijoin lab report`.
+//! `psijoin-lab report`.
 
 use std::{fs, io, path::Path};
 
+use psijoin_cli::output;
 use psijoin_lab::{measurements::Measured, report::Report};
 use psijoin_table::atomic_file::{AtomicFile, Existing};
 
 use super::{chosen, needs, read, session};
 use crate::{
-    args::{LabForm, LabReport},
+    args::{self, Form},
     exit::Failure,
-    output,
 };
 
-pub(super) fn run(args: &LabReport) -> Result<(), Failure> {
+/// Reports what came out.
+pub(crate) fn report(args: &args::Report) -> Result<(), Failure> {
     let experiments = chosen(&args.names)?;
     let form = form(args);
-    if (form, &args.out) == (LabForm::Svg, &None) {
+    if (form, &args.out) == (Form::Svg, &None) {
         let say = "pictures go to a folder: say which with --out";
-        return Err(Failure::Usage(say.into()));
+        return Err(Failure::usage(say));
     }
     let measured = match needs(&experiments).is_empty() {
         true => Measured::new(session()),
@@ -25,29 +26,29 @@ pub(super) fn run(args: &LabReport) -> Result<(), Failure> {
     };
     let report = Report::new(&measured, experiments);
     let text = match form {
-        LabForm::Html => report.page().html(),
-        LabForm::Md => report.markdown(),
-        LabForm::Csv => report.csv(),
-        LabForm::Json => report.json(),
-        LabForm::Svg => return pictures(&report, args.out.as_deref().unwrap_or(Path::new("."))),
+        Form::Html => report.page().html(),
+        Form::Md => report.markdown(),
+        Form::Csv => report.csv(),
+        Form::Json => report.json(),
+        Form::Svg => return pictures(&report, args.out.as_deref().unwrap_or(Path::new("."))),
     };
     match &args.out {
-        None => output::text(&text),
+        None => Ok(output::text(&text)?),
         Some(path) => write(path, &text),
     }
 }
 
 /// As it was said, or as the file's name ends.
-fn form(args: &LabReport) -> LabForm {
+fn form(args: &args::Report) -> Form {
     let ending = args
         .out
         .as_ref()
         .and_then(|path| path.extension()?.to_str());
     args.form.unwrap_or(match ending {
-        Some("md") => LabForm::Md,
-        Some("csv") => LabForm::Csv,
-        Some("json") => LabForm::Json,
-        _ => LabForm::Html,
+        Some("md") => Form::Md,
+        Some("csv") => Form::Csv,
+        Some("json") => Form::Json,
+        _ => Form::Html,
     })
 }
 

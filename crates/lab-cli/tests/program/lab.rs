@@ -12,19 +12,11 @@ const PROTOCOLS: usize = 6;
 
 /// Measures the smallest sets only.
 fn measure(results: &str) -> Ended {
-    run(&[
-        "lab",
-        "run",
-        EXPERIMENT,
-        "--seconds",
-        "0",
-        "--results",
-        results,
-    ])
+    run(&["run", EXPERIMENT, "--seconds", "0", "--results", results])
 }
 
 fn report(results: &str, more: &[&str]) -> Ended {
-    run(&[&["lab", "report", "--results", results], more].concat())
+    run(&[&["report", "--results", results], more].concat())
 }
 
 /// Lines of runs that nobody made: a protocol, a version of psijoin, and microseconds per item.
@@ -55,7 +47,7 @@ fn made_up(lines: &[(&str, &str, f64)]) -> String {
 
 #[test]
 fn experiments_are_listed_once_each() {
-    let listed = run(&["lab", "list"]);
+    let listed = run(&["list"]);
     let names = listed.stdout.lines().skip(1).map(|line| {
         let mut words = line.split_whitespace();
         let name = words.next().unwrap();
@@ -67,14 +59,6 @@ fn experiments_are_listed_once_each() {
     assert_eq!(BTreeSet::from_iter(&names).len(), names.len());
     assert!(names.len() > 20);
     assert_said!([listed]);
-}
-
-#[test]
-fn each_part_has_help() {
-    let parts = ["run", "report", "compare"];
-    let parts = parts.map(|part| run(&["lab", part, "--help"]));
-    all_exit(&parts, 0);
-    assert_said!(parts);
 }
 
 #[test]
@@ -144,7 +128,7 @@ fn a_files_ending_says_its_form() {
 fn bytes_and_parameters_need_no_runs() {
     let folder = Folder::new();
     let results = folder.path("results.jsonl");
-    let args = ["lab", "run", "kkrt16-table-2", "--results", &results];
+    let args = ["run", "kkrt16-table-2", "--results", &results];
     let measured = run(&args);
     assert!(!exists(&results));
     let reported = report(
@@ -180,7 +164,6 @@ fn ctrl_c_loses_nothing_and_nobody_else_writes_meanwhile() {
     let folder = Folder::new();
     let results = folder.path("results.jsonl");
     let long = [
-        "lab",
         "run",
         EXPERIMENT,
         "--seconds",
@@ -198,7 +181,7 @@ fn ctrl_c_loses_nothing_and_nobody_else_writes_meanwhile() {
     }
     measure(&results).says(
         3,
-        &["another `psijoin lab run` writes to", "wait until it ends"],
+        &["another `psijoin-lab run` writes to", "wait until it ends"],
     );
     process.signal("INT");
     process
@@ -218,7 +201,7 @@ fn machines_and_versions_are_kept_apart() {
     let both = folder.file("both.jsonl", old.clone() + &new);
     let old = folder.file("old.jsonl", old);
     let compared = [
-        run(&["lab", "compare", &old, &both]),
+        run(&["compare", &old, &both]),
         report(
             &both,
             &["kkrt16-table-2", "kkrt16-table-3", "--form", "csv"],
@@ -233,7 +216,7 @@ fn machines_and_versions_are_kept_apart() {
             .contains("several machines, versions or commits")
     );
     let unrelated = folder.file("unrelated.jsonl", made_up(&[("rr22", "1.0.0", 1.0)]));
-    let unrelated = run(&["lab", "compare", &old, &unrelated]);
+    let unrelated = run(&["compare", &old, &unrelated]);
     let [compared, _] = compared;
     assert_said!([compared, unrelated]);
     // This machine's runs are all missing yet.
@@ -249,11 +232,11 @@ fn what_is_wrong_is_said_with_what_to_do() {
     let broken = folder.file("broken.jsonl", made_up(&[("kkrt", "1.0.0", 1.0)]) + "{}\n");
     let nowhere = folder.path("no/folder/page.html");
     let usage = [
-        run(&["lab", "run", "kkrt16-table-9"]),
+        run(&["run", "kkrt16-table-9"]),
         report(&results, &["kkrt16-table-9"]),
         report(&results, &["--form", "svg"]),
-        run(&["lab", "run", "--seconds", "9", "--full"]),
-        run(&["lab", "run", "--seconds", "soon"]),
+        run(&["run", "--seconds", "9", "--full"]),
+        run(&["run", "--seconds", "soon"]),
     ];
     all_exit(&usage, 2);
     let files = [
@@ -262,7 +245,7 @@ fn what_is_wrong_is_said_with_what_to_do() {
         report(&broken, &[]),
         measure(&broken),
         report(&results, &["--out", &nowhere]),
-        run(&["lab", "compare", &results, &missing]),
+        run(&["compare", &results, &missing]),
     ];
     all_exit(&files, 3);
     assert!(!exists(&missing));

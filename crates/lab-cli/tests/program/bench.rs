@@ -1,4 +1,4 @@
-//! `psijoin bench`: what it measures, and how it says that.
+//! `psijoin-lab bench`: what it measures, and how it says that.
 
 use psijoin::{Columns, OutputKind, Request, registry};
 use serde_json::{Value, json};
@@ -47,7 +47,7 @@ fn bench_prints_a_table_for_people_and_lines_for_scripts() {
     ] {
         assert!(table.stdout.contains(text), "{text:?} in {}", table.stdout);
     }
-    let costs = objects(&run(&["protocols", "--items", "1000:2000", "--json"]).stdout);
+    let request = Request::rows(1000, 2000).unwrap();
     for transport in ["memory", "tcp", "tls"] {
         let more = [
             "--json",
@@ -62,15 +62,17 @@ fn bench_prints_a_table_for_people_and_lines_for_scripts() {
         assert_eq!(objects.len(), 2);
         for object in objects {
             assert_eq!(object["network"], "wan:1gbps,4ms");
-            let cost = costs
-                .iter()
-                .find(|cost| cost["name"] == object["protocol"])
-                .unwrap();
-            for figure in ["sender_bytes", "receiver_bytes", "flights"] {
-                assert_eq!(object[figure], cost[figure], "{figure} over {transport}");
+            let protocol = registry::find(object["protocol"].as_str().unwrap()).unwrap();
+            let cost = psijoin::plan(protocol, &request).unwrap().cost().total;
+            for (figure, planned) in [
+                ("sender_bytes", cost.sender_bytes),
+                ("receiver_bytes", cost.receiver_bytes),
+                ("flights", cost.flights),
+            ] {
+                assert_eq!(object[figure], planned, "{figure} over {transport}");
             }
             let milliseconds = object["minimum_seconds"].as_f64().unwrap() * 1000.0;
-            let waiting = cost["flights"].as_f64().unwrap() * 2.0;
+            let waiting = cost.flights as f64 * 2.0;
             assert!(milliseconds >= waiting, "{milliseconds} < {waiting}");
         }
     }
@@ -369,7 +371,7 @@ fn markdown_is_a_table_below_what_was_measured() {
     let mut lines = ended.stdout.lines();
     let first = lines.next().unwrap();
     for text in [
-        "`psijoin bench --warm-up 0 --runs 1 --items 40:60 --protocol naive,kkrt --output-kind rows --export md` on ",
+        "`psijoin-lab bench --warm-up 0 --runs 1 --items 40:60 --protocol naive,kkrt --output-kind rows --export md` on ",
         "; 40 items of the sender, 60 of the receiver, 20 of them shared; output rows; ",
         "; over memory, no network emulated; 1 thread per party; 1 run per protocol, no warm-up:",
     ] {

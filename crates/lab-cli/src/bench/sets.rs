@@ -2,8 +2,7 @@
 
 use psijoin::{Columns, Fingerprint};
 use psijoin_block::Prg;
-
-use crate::sizes::SetSizes;
+use psijoin_cli::sizes::SetSizes;
 
 /// The parties' sets. The sender's first items are the shared ones.
 pub(super) struct Sets {

@@ -16,6 +16,7 @@ use psijoin_channel::{
     link::linked_together,
     memory as in_memory,
 };
+use psijoin_cli::{console::Console, loopback::Loopback, processor, progress::Model};
 use psijoin_forecast::{Cores, Network};
 use psijoin_session::{Phase, Phases, Set, memory};
 use psijoin_transport::Connection;
@@ -24,10 +25,7 @@ use super::{
     Setting, expectation,
     sets::{Own, Sets},
 };
-use crate::{
-    args::Transport, console::Console, exit::Failure, loopback::Loopback, processor,
-    progress::Model,
-};
+use crate::{args::Transport, exit::Failure};
 
 /// Both parties, who meet for every run.
 pub(super) struct Parties {
@@ -192,9 +190,8 @@ impl Parties {
         let [sender, receiver] = [Role::Sender, Role::Receiver].map(|role| sets.table(role));
         let party = |role, table, mut channels: Vec<Channel>, pool: &Pool, phases: &Phases| {
             pool.run(|| {
-                let (first, further) = channels.split_first_mut().expect("a stream");
-                let mut context = Context::new(first).streams(further).observed(phases);
-                parts::run(plan, role, table, joint_seed, &mut context)
+                let context = &mut context(&mut channels, phases);
+                parts::run(plan, role, table, joint_seed, context)
             })
         };
         let [sender_pool, receiver_pool] = &self.pools;
@@ -205,6 +202,12 @@ impl Parties {
         let is_right = sets.is_met(&sent, &received, &receiver);
         Ok(Played { phases, is_right })
     }
+}
+
+/// What a party runs over.
+fn context<'a>(channels: &'a mut [Channel], phases: &'a Phases) -> Context<'a> {
+    let (first, further) = channels.split_first_mut().expect("a stream");
+    Context::new(first).streams(further).observed(phases)
 }
 
 /// What both parties learned, and where their time went.

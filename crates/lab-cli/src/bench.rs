@@ -1,4 +1,4 @@
-//! `psijoin bench`: both parties in one process, measured on random items.
+//! `psijoin-lab bench`: both parties in one process, measured on random items.
 //!
 //! | module | what lives there |
 //! |---|---|
@@ -9,12 +9,12 @@
 
 use psijoin::{Plan, Protocol};
 use psijoin_channel::path::Path;
+use psijoin_cli::{console::Console, output};
+use psijoin_printable::humanize;
 
 use crate::{
     args::{self, Export},
-    console::Console,
     exit::Failure,
-    humanize, output,
 };
 
 mod expectation;
@@ -30,7 +30,7 @@ use measurement::Measurement;
 use run::Parties;
 use setting::Setting;
 
-pub(super) fn run(args: &args::Bench) -> Result<(), Failure> {
+pub(crate) fn run(args: &args::Bench) -> Result<(), Failure> {
     let setting = Setting::new(args);
     let plans = plans(&args.measured.protocols(), &setting)?;
     let parties = Parties::new(&setting, &plans)?;
@@ -52,10 +52,11 @@ pub(super) fn run(args: &args::Bench) -> Result<(), Failure> {
         }
     }
     match form {
-        Some(Export::Json | Export::Csv) => Ok(()),
-        Some(Export::Md) => output::text(&export::markdown(&setting, &measurements)),
-        None => output::text(&tables::all(&setting, &measurements)),
+        Some(Export::Json | Export::Csv) => {}
+        Some(Export::Md) => output::text(&export::markdown(&setting, &measurements))?,
+        None => output::text(&tables::all(&setting, &measurements))?,
     }
+    Ok(())
 }
 
 /// The plans of those protocols that can be measured. If there are several, the others are left out,

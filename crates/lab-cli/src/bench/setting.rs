@@ -4,14 +4,12 @@ use std::num::NonZeroUsize;
 
 use psijoin::Columns;
 use psijoin_channel::link::Link;
+use psijoin_cli::sizes::SetSizes;
+use psijoin_printable::humanize;
 use psijoin_session::{Learners, Question, RequestedOutput};
 
 use super::sets;
-use crate::{
-    args::{self, Transport},
-    humanize,
-    sizes::SetSizes,
-};
+use crate::args::{self, Transport};
 
 /// What is measured, and how: the same for all protocols.
 pub(super) struct Setting {

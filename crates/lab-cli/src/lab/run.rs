@@ -1,20 +1,17 @@
-//! `psijoin lab run`.
+//! `psijoin-lab run`.
 
 use std::{
     path::Path,
     time::{Duration, Instant},
 };
 
+use psijoin_cli::{console::Console, exit::Code, guard};
 use psijoin_lab::measurements::{Budget, Campaign, Journal, Left, Step};
+use psijoin_printable::humanize;
 use psijoin_session::memory;
 
 use super::{chosen, needs, session};
-use crate::{
-    args::LabRun,
-    console::Console,
-    exit::{Code, Failure},
-    guard, humanize,
-};
+use crate::{args, exit::Failure};
 
 /// Less than ten minutes, as the last run may take longer than was thought.
 const QUICK_SECONDS: f64 = 510.0;
@@ -23,11 +20,12 @@ const FULL_SECONDS: f64 = 8.0 * 3600.0;
 /// How often it says where it is.
 const SILENCE: Duration = Duration::from_secs(20);
 
-pub(super) fn run(args: &LabRun) -> Result<(), Failure> {
+/// Measures what experiments need.
+pub(crate) fn run(args: &args::Run) -> Result<(), Failure> {
     let console = Console::wanted(false);
     let needs = needs(&chosen(&args.names)?);
     if needs.is_empty() {
-        console.say("nothing has to be measured for that: `psijoin lab report` calculates it");
+        console.say("nothing has to be measured for that: `psijoin-lab report` calculates it");
         return Ok(());
     }
     let session = session();
@@ -51,14 +49,14 @@ pub(super) fn run(args: &LabRun) -> Result<(), Failure> {
         made += 1;
     }
     console.say(format_args!(
-        "{} measured now, {} in all: `psijoin lab report` shows what came out",
+        "{} measured now, {} in all: `psijoin-lab report` shows what came out",
         humanize::counted(made, "run"),
         humanize::count(journal.measurements().len() as u64)
     ));
     Ok(())
 }
 
-fn budget(args: &LabRun) -> Budget {
+fn budget(args: &args::Run) -> Budget {
     let (seconds, repeats) = match (args.seconds, args.full) {
         (Some(seconds), _) => (seconds.into(), 1),
         (None, true) => (FULL_SECONDS, 3),
