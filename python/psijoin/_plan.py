@@ -39,7 +39,7 @@ def plan(items: int | tuple[int, int], network: str | None = None, **options: An
 
     `items` are the distinct keys of both parties, or of the sender and of the receiver. `network` is what is between them, as
     "100mbps,80ms" or "lan". Other options are those of the program, as `psijoin plan --help` lists them, with underscores:
-    `output_kind`, `learn`, `sender_gives`, `receiver_gives`, `threads`, `memory`, `optimise`, `prices`, `regions`.
+    `output_kind`, `learn`, `sender_gives`, `receiver_gives`, `threads`, `memory`, `optimise`, `prices`, `regions`, `all`.
 
     >>> import psijoin
     >>> plan = psijoin.plan(items=(1_000_000, 2_000_000), network="100mbps,80ms", threads=1)

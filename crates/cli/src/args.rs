@@ -230,6 +230,11 @@ pub(crate) struct Protocols {
     #[arg(long, value_name = "N[:M]", default_value = "2^20", value_parser = sizes::parse)]
     pub(crate) items: SetSizes,
 
+    /// List all: also the baselines, and what papers compare with. Otherwise these are the protocols that `auto` may take,
+    /// and those that hold against a party that cheats.
+    #[arg(long)]
+    pub(crate) all: bool,
+
     /// Print one JSON object per protocol.
     #[arg(long)]
     pub(crate) json: bool,

@@ -144,6 +144,13 @@ pub fn candidates(request: &Request) -> impl Iterator<Item = &'static Protocol> 
     candidates.map(|candidate| candidate.protocol)
 }
 
+/// Whether it may be taken, for any output, sizes and path.
+pub(crate) fn is_candidate(info: &Info) -> bool {
+    let all = [&FOR_ROWS[..], &FOR_COUNTS, &FOR_PAYLOADS, &FOR_THE_REST];
+    let mut names = (all.into_iter().flatten()).map(|candidate| candidate.protocol.info().name);
+    names.any(|name| name == info.name)
+}
+
 static FOR_ROWS: [&Candidate; 4] = [&RR22_RUNS, &CM20_RUNS, &KKRT_RUNS, &DH_RUNS];
 static FOR_COUNTS: [&Candidate; 2] = [&RR22_CIRCUIT_RUNS, &DH_RUNS];
 static FOR_PAYLOADS: [&Candidate; 2] = [&RR22_RUNS, &DH_RUNS];

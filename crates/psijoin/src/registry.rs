@@ -1,7 +1,7 @@
 //! All protocols by name.
 
-use crate::Protocol;
 pub use crate::auto::AUTO;
+use crate::{Adversary, Info, Protocol, auto};
 
 /// The protocols of each family.
 const FAMILIES: [&[&Protocol]; 5] = [
@@ -41,6 +41,12 @@ pub fn find(name: &str) -> Option<&'static Protocol> {
     known.find(|protocol| protocol.info().name == name)
 }
 
+/// Whether it is one of the handful to choose from for a join: [`AUTO`] may take it, or it holds against a party that cheats,
+/// whichever that is. The others are baselines, or what papers compare with.
+pub fn is_choice(info: &Info) -> bool {
+    info.adversary == Adversary::Malicious || auto::is_candidate(info)
+}
+
 #[cfg(test)]
 mod tests {
     use std::collections::HashSet;
@@ -56,6 +62,21 @@ mod tests {
         assert_eq!(names.len(), PROTOCOLS.len());
         assert!(names.iter().all(|name| find(name).is_some()));
         assert!(!names.contains("auto") && find("auto").is_some());
+    }
+
+    #[test]
+    fn choices_are_a_handful_that_answers_everything() {
+        let choices = PROTOCOLS.iter().filter(|listed| is_choice(listed.info()));
+        let names: Vec<_> = choices.map(|listed| listed.info().name).collect();
+        let expected = [
+            "dh",
+            "kkrt",
+            "cm20",
+            "rr22",
+            "rr22-malicious",
+            "rr22-circuit",
+        ];
+        assert_eq!(names, expected);
     }
 
     #[test]

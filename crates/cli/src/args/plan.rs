@@ -93,6 +93,11 @@ pub(crate) struct Plan {
     #[arg(long, value_enum, default_value_t = Goal::Time)]
     pub(crate) optimise: Goal,
 
+    /// Compare all protocols: also the baselines, and what papers compare with. Otherwise these are the protocols that `auto`
+    /// may take, and those that hold against a party that cheats; and all, if none of these can do it.
+    #[arg(long)]
+    pub(crate) all: bool,
+
     /// Print one JSON object per protocol.
     #[arg(long)]
     pub(crate) json: bool,

@@ -4,8 +4,8 @@ use std::{num::NonZeroUsize, thread};
 
 use psijoin::{
     OutputKind, Request, Role,
-    planner::{self, Conditions, Memory, Order, compare},
-    registry::AUTO,
+    planner::{self, Conditions, Estimate, Memory, Order, compare},
+    registry::{self, AUTO},
     spill::Budget,
 };
 use psijoin_channel::path::Path;
@@ -94,7 +94,13 @@ pub(crate) fn planned(
         memory: limit.as_ref().map(|limit| limit.memory),
         rates,
     };
-    let (estimates, others) = compare(&request, &conditions, order);
+    let (mut estimates, mut others) = compare(&request, &conditions, order);
+    let compared = estimates.len() + others.len();
+    let is_choice = |estimate: &Estimate| registry::is_choice(estimate.plan.info());
+    if !args.all && estimates.iter().any(is_choice) {
+        estimates.retain(is_choice);
+        others.retain(|(info, _)| registry::is_choice(info));
+    }
     Ok(Planned {
         items,
         output: match request.output {
@@ -107,6 +113,7 @@ pub(crate) fn planned(
         threads,
         budget: limit.map(|limit| limit.budget),
         has_money: conditions.rates.is_some(),
+        more: compared - estimates.len() - others.len(),
         estimates,
         others,
     })

@@ -45,11 +45,22 @@ fn outputs(protocol: &Protocol) -> Vec<&'static str> {
 pub(super) fn run(args: &args::Protocols) -> Result<(), Failure> {
     let SetSizes { sender, receiver } = args.items;
     let request = Request::rows(sender, receiver)?;
-    let rows = rows(&request)?;
+    let protocols = registry::PROTOCOLS.iter().copied();
+    let shown = protocols.filter(|protocol| args.all || registry::is_choice(protocol.info()));
+    let rows = rows(shown, &request)?;
     if args.json {
         return rows.iter().try_for_each(output::json);
     }
-    output::text(&(table(request.sizes, &rows) + &choice(&request)))
+    let text = table(request.sizes, &rows) + &choice(&request);
+    output::text(&(text + &more(registry::PROTOCOLS.len() - rows.len())))
+}
+
+/// How to see the protocols that are not listed.
+fn more(number: usize) -> String {
+    match number {
+        0 => String::new(),
+        number => format!("--all lists {number} more: baselines, and what papers compare with.\n"),
+    }
 }
 
 /// What the default does.
@@ -67,7 +78,10 @@ fn choice(request: &Request) -> String {
     )
 }
 
-fn rows(request: &Request) -> Result<Vec<Row>, Failure> {
+fn rows(
+    protocols: impl Iterator<Item = &'static Protocol>,
+    request: &Request,
+) -> Result<Vec<Row>, Failure> {
     let row = |protocol: &'static Protocol| {
         let plan = psijoin::plan(protocol, request)?;
         let (info, cost) = (plan.info(), plan.cost().total);
@@ -85,7 +99,7 @@ fn rows(request: &Request) -> Result<Vec<Row>, Failure> {
             leaks: info.leaks,
         })
     };
-    registry::PROTOCOLS.iter().copied().map(row).collect()
+    protocols.map(row).collect()
 }
 
 fn table(sizes: Sizes, rows: &[Row]) -> String {

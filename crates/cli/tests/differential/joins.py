@@ -97,7 +97,7 @@ class Join:
 def protocols(program: Path) -> dict[str, list[str]]:
     """The names of all protocols, and the kinds of output of each."""
     listed = subprocess.run(
-        [program, "protocols", "--json", "--items", "1000"],
+        [program, "protocols", "--json", "--all", "--items", "1000"],
         check=True,
         capture_output=True,
         text=True,

@@ -159,10 +159,13 @@ fn temporary_files_are_not_named() {
 
 #[test]
 fn protocols_are_listed_with_their_costs() {
-    let said = ["2^10:1e6", "100"].map(|items| run(&["protocols", "--items", items]));
+    let said = [
+        run(&["protocols", "--items", "2^10:1e6", "--all"]),
+        run(&["protocols", "--items", "100"]),
+    ];
     all_exit(&said, 0);
     assert_said!(said);
-    let list = run(&["protocols", "--items", "0", "--json"]);
+    let list = run(&["protocols", "--items", "0", "--json", "--all"]);
     let objects = objects(&list.stdout);
     let names: Vec<_> = objects
         .iter()

@@ -16,7 +16,7 @@ use crate::{
     sizes::SetSizes,
 };
 
-/// All protocols, and what they were compared for.
+/// Protocols, and what they were compared for.
 pub(crate) struct Planned {
     pub(super) items: SetSizes,
     pub(super) output: String,
@@ -31,6 +31,8 @@ pub(crate) struct Planned {
     /// The best first.
     pub(super) estimates: Vec<Estimate>,
     pub(super) others: Vec<(&'static Info, Obstacle)>,
+    /// How many more protocols there are.
+    pub(super) more: usize,
 }
 
 impl Planned {
@@ -50,7 +52,11 @@ impl Planned {
 
     /// For people.
     pub(crate) fn text(&self) -> String {
-        self.compared() + &left_out(&self.others)
+        let more = match self.more {
+            0 => String::new(),
+            more => format!("\n--all compares {more} more.\n"),
+        };
+        self.compared() + &left_out(&self.others) + &more
     }
 
     /// The protocols that can do it, the best first.
