@@ -44,7 +44,7 @@ fn the_manual_and_completions_are_of_this_program() {
     );
     let script = run(&["completions", "bash"]);
     script.says(0, &[]);
-    assert!(script.stdout.contains("complete -F _psijoin-lab"));
+    assert!(script.stdout.contains(" psijoin-lab\n"));
 }
 
 /// As where another party is told of it.
