@@ -38,10 +38,12 @@ Result = TypeVar("Result")
 
 
 class Session:
-    """Joins with one other party. Each join meets it anew, one side listening and the other connecting.
+    """Joins with one other party. Each join meets it anew, one side listening and the other
+    connecting.
 
-    A join waits for the other party, up to `wait` seconds, and both call what fits: `receive` here and `send` there, for
-    example. It can run in any thread, and in `asyncio.to_thread`. Ctrl-C ends it, on both sides.
+    A join waits for the other party, up to `wait` seconds, and both call what fits: `receive` here
+    and `send` there, for example. It can run in any thread, and in `asyncio.to_thread`. Ctrl-C ends
+    it, on both sides.
 
     Ann's machine listens, and Bob's connects to it. Each knows the other by its fingerprint:
 
@@ -58,7 +60,9 @@ class Session:
     statement: str | None
     """What each side has learned in the last join, in words."""
     report: dict[str, Any] | None
-    """What is known of the last join, as `psijoin --report` writes it, whether it went well or not."""
+    """What is known of the last join, as `psijoin --report` writes it, whether it went well or
+    not.
+    """
 
     def __init__(
         self,
@@ -76,18 +80,21 @@ class Session:
     ) -> None:
         """A session with one other party.
 
-        - `peer`: the other party's fingerprint, as its `Identity` has it, or as its `psijoin fingerprint` prints it.
-        - `connect` or `listen`: where the parties meet, as HOST:PORT. One side listens, for example at "0.0.0.0:7766", and
-          the other connects; which one does not matter.
+        - `peer`: the other party's fingerprint, as its `Identity` has it, or as its
+          `psijoin fingerprint` prints it.
+        - `connect` or `listen`: where the parties meet, as HOST:PORT. One side listens, for example
+          at "0.0.0.0:7766", and the other connects; which one does not matter.
         - `identity`: this party's; without one, the user's own.
         - `wait`: how many seconds to try to meet the other party.
-        - `timeout`: how many seconds the other party may be silent before it counts as gone. A party that computes or waits
-          gives signs of life.
+        - `timeout`: how many seconds the other party may be silent before it counts as gone. A
+          party that computes or waits gives signs of life.
         - `threads`: how many threads compute; without a number, one per core.
-        - `memory`: the memory that a join may use, as "2GB", at least "330MB"; without it, half of what the machine has left. Of a
-          table that needs more, the rest goes to an encrypted file in the folder `spill_dir`, or where the system has temporary files.
-        - `progress`: a function that another thread calls with what is being done, bytes done and bytes in all (0 of 0 if that is
-          not known). True shows a bar of tqdm, or else of rich, where one of them is installed and somebody can see it.
+        - `memory`: the memory that a join may use, as "2GB", at least "330MB"; without it, half of
+          what the machine has left. Of a table that needs more, the rest goes to an encrypted file
+          in the folder `spill_dir`, or where the system has temporary files.
+        - `progress`: a function that another thread calls with what is being done, bytes done and
+          bytes in all (0 of 0 if that is not known). True shows a bar of tqdm, or else of rich,
+          where one of them is installed and somebody can see it.
         """
         if (connect is None) == (listen is None):
             raise UsageError("say where the parties meet: connect or listen, and not both")
@@ -120,8 +127,8 @@ class Session:
         self.stop()
 
     def stop(self) -> None:
-        """Stops the joins of this session that run in other threads, as Ctrl-C stops one in the main thread: they raise `Error`, and
-        the other party hears of it."""
+        """Stops the joins of this session that run in other threads, as Ctrl-C stops one in the
+        main thread: they raise `Error`, and the other party hears of it."""
         for running in list(self._running):
             running.stop()
 
@@ -192,7 +199,8 @@ class Session:
         output: Path | None = None,
         **options: Any,
     ) -> Any:
-        """The rows of `table` whose key the other party has, too, in their order. The other party calls `send`.
+        """The rows of `table` whose key the other party has, too, in their order. The other party
+        calls `send`.
 
         >>> import psijoin
         >>> with psijoin.local_pair() as (ann, bob):
@@ -207,56 +215,73 @@ class Session:
 
         Both sides say the same of what is learned. Each says of itself:
 
-        - `table`: a data frame of pandas, polars, pyarrow or DuckDB, or anything else with `__arrow_c_stream__`; or a list of texts,
-          which are keys, in a column `key`. What comes back is of the same library; of a DuckDB relation, a pyarrow table.
-        - `on`: the key (`--key` of the program): a column, or several, in the same order on both sides; their names may
-          differ. A table of one column needs none.
-        - `normalize`: by what rule a key column's values are compared, as {"email": "email", "born": "date:%d.%m.%Y"}: trim, lowercase,
-          casefold, digits, nfc, nfkc, email (trim+lowercase), email:gmail, email:google, phone, null:WORDS (null:common), text, or a rule
-          that reads a value: number, bool, uuid, phone:COUNTRY, phone:column:COLUMN, date, date:FORMAT, date:excel, timestamp, timestamp:ZONE,
-          timestamp:unix or time. sha256 alone reads hashes, and as the last of several makes them: email+sha256.
-        - `bad_keys`: what becomes of key cells that a rule cannot read: "refuse" (without it), an error that names them; "null", their
-          rows have no key; or "null:5%", an error only if more than 5 percent of the rows have one.
-        - `rows`: which rows come back: "shared"; "unshared", all others; or "all", with a column `shared` that says which are. The other
-          party does not learn this.
-        - `output`: a file for the rows, whose ending says its format (.csv, .parquet, .arrow and so on). Then nothing comes back.
-          `no_clobber=True` refuses a file that exists; `quote_empty=True` writes empty texts as "" into CSV, unlike nulls;
-          `quote_formulas=True` writes a single quote before each text in CSV and TSV that a spreadsheet would take for a formula.
+        - `table`: a data frame of pandas, polars, pyarrow or DuckDB, or anything else with
+          `__arrow_c_stream__`; or a list of texts, which are keys, in a column `key`. What comes
+          back is of the same library; of a DuckDB relation, a pyarrow table.
+        - `on`: the key (`--key` of the program): a column, or several, in the same order on both
+          sides; their names may differ. A table of one column needs none.
+        - `normalize`: by what rule a key column's values are compared, as {"email": "email",
+          "born": "date:%d.%m.%Y"}: trim, lowercase, casefold, digits, nfc, nfkc, email
+          (trim+lowercase), email:gmail, email:google, phone, null:WORDS (null:common), text, or a
+          rule that reads a value: number, bool, uuid, phone:COUNTRY, phone:column:COLUMN, date,
+          date:FORMAT, date:excel, timestamp, timestamp:ZONE, timestamp:unix or time. sha256 alone
+          reads hashes, and as the last of several makes them: email+sha256.
+        - `bad_keys`: what becomes of key cells that a rule cannot read: "refuse" (without it), an
+          error that names them; "null", their rows have no key; or "null:5%", an error only if more
+          than 5 percent of the rows have one.
+        - `rows`: which rows come back: "shared"; "unshared", all others; or "all", with a column
+          `shared` that says which are. The other party does not learn this.
+        - `output`: a file for the rows, whose ending says its format (.csv, .parquet, .arrow and so
+          on). Then nothing comes back. `no_clobber=True` refuses a file that exists;
+          `quote_empty=True` writes empty texts as "" into CSV, unlike nulls; `quote_formulas=True`
+          writes a single quote before each text in CSV and TSV that a spreadsheet would take for a
+          formula.
 
         Columns of one party go to the other, for shared keys only:
 
-        - `take`: columns of the other party that come with its shared keys, or "all" that it gives. A column whose name is taken gets the
-          prefix `partner_`. This party learns names and types of all columns that are offered, and the other which are taken.
-        - `take_rows`, `take_bytes`: the most rows for each key, and bytes for each row, to take of them; if the other party gives more, both
-          sides end with an error. What comes back is in memory, and these bound it.
+        - `take`: columns of the other party that come with its shared keys, or "all" that it gives.
+          A column whose name is taken gets the prefix `partner_`. This party learns names and types
+          of all columns that are offered, and the other which are taken.
+        - `take_rows`, `take_bytes`: the most rows for each key, and bytes for each row, to take of
+          them; if the other party gives more, both sides end with an error. What comes back is in
+          memory, and these bound it.
         - `give`: columns for the other party, if it learns, too (`learn="both"`).
-        - `give_bytes`: how many bytes a row of these columns takes, which the other party learns; without it, what the longest takes.
-        - `repeated`: what counts for `give` and `align` where several rows have one key: "refuse" (without it), "first", or
-          "list:K", up to K rows.
+        - `give_bytes`: how many bytes a row of these columns takes, which the other party learns;
+          without it, what the longest takes.
+        - `repeated`: what counts for `give` and `align` where several rows have one key: "refuse"
+          (without it), "first", or "list:K", up to K rows.
 
         The two sides agree on:
 
-        - `learn`: who learns which of its rows are shared: "receiver", or "both", and then `send` has rows, too.
-        - `align`: whether both have their rows in one common order, which tells nothing of the tables, with a row per key. It takes
-          `learn="both"`. A side that breaks off and runs again gets another order.
-        - `output_kind`: "shares" (with `output`) is the one that has no method of its own; see `count`, `threshold`, `sum`.
-        - `min_intersection`: fewer shared keys than this are an error (`PolicyError`), and nothing more is learned.
-        - `protocol`: the protocol, as `psijoin protocols` lists them; without it, the one that suits sizes and network. Whoever can delay
-          what passes on the line can steer that choice.
-        - `terms`: a file with what both parties agree to. Any difference ends the join before data moves.
+        - `learn`: who learns which of its rows are shared: "receiver", or "both", and then `send`
+          has rows, too.
+        - `align`: whether both have their rows in one common order, which tells nothing of the
+          tables, with a row per key. It takes `learn="both"`. A side that breaks off and runs again
+          gets another order.
+        - `output_kind`: "shares" (with `output`) is the one that has no method of its own; see
+          `count`, `threshold`, `sum`.
+        - `min_intersection`: fewer shared keys than this are an error (`PolicyError`), and nothing
+          more is learned.
+        - `protocol`: the protocol, as `psijoin protocols` lists them; without it, the one that
+          suits sizes and network. Whoever can delay what passes on the line can steer that choice.
+        - `terms`: a file with what both parties agree to. Any difference ends the join before data
+          moves.
         - `record`: a new file for a record of the join, which both sides ask for, and sign.
         - `check`: compare all settings, and stop before data moves. Nothing comes back.
 
         And each for itself, again:
 
         - `max_peer_keys`: refuse more keys than this of the other party: 1000000, or "1e6".
-        - `strict`: raise an error where otherwise there is a warning, as of key columns that differ in kind.
+        - `strict`: raise an error where otherwise there is a warning, as of key columns that differ
+          in kind.
         - `deadline`: how many seconds all may take together.
-        - `job`: a folder in which the join keeps what it has computed, so that the same call goes on where it stopped.
+        - `job`: a folder in which the join keeps what it has computed, so that the same call goes
+          on where it stopped.
         - `report`: a file for what is in `Session.report`.
 
-        Where and with whom the parties meet, and what a join takes of this machine, is said to `Session`: `listen`, `connect`,
-        `identity`, `peer`, `wait`, `timeout`, `threads`, `memory`, `spill_dir`.
+        Where and with whom the parties meet, and what a join takes of this machine, is said to
+        `Session`: `listen`, `connect`, `identity`, `peer`, `wait`, `timeout`, `threads`, `memory`,
+        `spill_dir`.
         """
         return self._rows(
             "receive", table, on, normalize, take, give, learn, rows, align, output, options
@@ -349,12 +374,15 @@ class Session:
         >>> sent
         ['b']
 
-        - `output_kind`: what the other party gets: "rows", "count", "threshold:K" or "sum:COLUMN,…", the same on both sides. With "shares"
-          and `output` on both sides, each gets a file of shares.
-        - `give`: the columns that go to the other party with the shared keys. It says which of them it takes.
-        - `learn`: with "both" this party's rows come back, as those of `receive`; otherwise nothing does.
-        - `allow_sums_that_reveal_keys`: help to sums of columns of the receiver, too. It chooses their numbers, and can tell from
-          a sum which of some keys you have.
+        - `output_kind`: what the other party gets: "rows", "count", "threshold:K" or
+          "sum:COLUMN,…", the same on both sides. With "shares" and `output` on both sides, each
+          gets a file of shares.
+        - `give`: the columns that go to the other party with the shared keys. It says which of them
+          it takes.
+        - `learn`: with "both" this party's rows come back, as those of `receive`; otherwise nothing
+          does.
+        - `allow_sums_that_reveal_keys`: help to sums of columns of the receiver, too. It chooses
+          their numbers, and can tell from a sum which of some keys you have.
 
         All else is as in `receive`.
         """
@@ -371,7 +399,8 @@ class Session:
         normalize: Mapping[str, str] | None = None,
         **options: Unpack[Agreed],
     ) -> int:
-        """How many keys are shared, and not which. The other party calls `send` with `output_kind="count"`.
+        """How many keys are shared, and not which. The other party calls `send` with
+        `output_kind="count"`.
 
         >>> import psijoin
         >>> with psijoin.local_pair() as (ann, bob):
@@ -395,8 +424,8 @@ class Session:
         normalize: Mapping[str, str] | None = None,
         **options: Unpack[Agreed],
     ) -> bool:
-        """Whether at least `least` keys are shared, and neither which nor how many. The other party calls `send` with
-        `output_kind="threshold:K"`.
+        """Whether at least `least` keys are shared, and neither which nor how many. The other party
+        calls `send` with `output_kind="threshold:K"`.
 
         >>> import psijoin
         >>> with psijoin.local_pair() as (ann, bob):
@@ -420,8 +449,8 @@ class Session:
         normalize: Mapping[str, str] | None = None,
         **options: Unpack[Agreed],
     ) -> dict[str, Decimal]:
-        """What columns of either party add up to over the shared keys, by their names. The other party calls `send` with
-        `output_kind="sum:COLUMN,…"`, the same columns in the same order.
+        """What columns of either party add up to over the shared keys, by their names. The other
+        party calls `send` with `output_kind="sum:COLUMN,…"`, the same columns in the same order.
 
         >>> import psijoin, pyarrow
         >>> payments = pyarrow.table({"id": ["b", "c"], "paid": [20, 5]})
@@ -503,14 +532,16 @@ class Session:
 
 
 def _columns_read(on: Columns | None, give: Columns | None, kind: str) -> set[str] | None:
-    """The columns that a join reads, beside those of countries. None if that is not known: the key is the only column of a table,
-    or a kind of output names columns in its own way."""
+    """The columns that a join reads, beside those of countries. None if that is not known: the key
+    is the only column of a table, or a kind of output names columns in its own way."""
     is_unknown = on is None or ":" in kind
     return None if is_unknown else {*names(on), *names(give)}
 
 
 def _countries(normalize: Mapping[str, str] | None) -> list[list[str]]:
-    """For each rule that takes countries from a column, what that may be called: behind a plus is another rule, or more of the name."""
+    """For each rule that takes countries from a column, what that may be called: behind a plus is
+    another rule, or more of the name.
+    """
     rules = normalize.values() if isinstance(normalize, Mapping) else ()
     behind = [str(rule).partition("phone:column:")[2].split("+") for rule in rules]
     return [["+".join(parts[: end + 1]) for end in range(len(parts))] for parts in behind if parts[0]]

@@ -38,7 +38,9 @@ class Wanted:
     """The columns that it reads. None if that is not known."""
     use: Use
     either: Collection[Collection[str]] = ()
-    """Of each of these, it reads one more that is there: a name may go on behind a plus, or be followed by a rule there."""
+    """Of each of these, it reads one more that is there: a name may go on behind a plus, or be
+    followed by a rule there.
+    """
 
     def reads(self, column: str) -> bool:
         """Whether it reads this column, even if rows are picked by number."""
@@ -69,7 +71,9 @@ class Given:
     """How a table goes into a join, and what is made of what comes back."""
 
     rows: Any
-    """Something with `__arrow_c_stream__`, or an iterator of such, of which the first says the columns."""
+    """Something with `__arrow_c_stream__`, or an iterator of such, of which the first says the
+    columns.
+    """
     how: How
     back: Callable[[Rows], Any]
 
@@ -91,8 +95,8 @@ def _texts(rows: Rows) -> Any:
 
 
 def _of_pandas(frame: Any, wanted: Wanted) -> Given:
-    """Rows are picked by pandas, which so keeps its types and the index. Columns that are not read are not converted: what
-    stands for them takes no memory."""
+    """Rows are picked by pandas, which so keeps its types and the index. Columns that are not read
+    are not converted: what stands for them takes no memory."""
     _check_frame(frame)
     pyarrow = _pyarrow()
     names = [str(name) for name in frame.columns]
@@ -122,7 +126,9 @@ def _of_pandas(frame: Any, wanted: Wanted) -> Given:
 
 
 def _to_pandas(columns: Any, rows: Any) -> Any:
-    """Columns of the other party, as pandas has them, for the rows of the table that have these numbers."""
+    """Columns of the other party, as pandas has them, for the rows of the table that have these
+    numbers.
+    """
     converted = _pandas_or_none(columns)
     if converted is not None:
         return converted
@@ -159,7 +165,9 @@ def _of_polars(table: Any, wanted: Wanted) -> Given:
 
 
 def _frame_of_polars(frame: Any, wanted: Wanted) -> Given:
-    """Rows are picked by polars, which so keeps its types. What stands for columns that are not read takes two bits per row."""
+    """Rows are picked by polars, which so keeps its types. What stands for columns that are not
+    read takes two bits per row.
+    """
     polars = sys.modules["polars"]
     unread = [name for name in frame.columns if not wanted.reads(name)]
 
@@ -187,8 +195,8 @@ def _query_of_polars(query: Any, wanted: Wanted) -> Given:
 
 
 def _to_polars(rows: Rows, *, numbered: bool) -> Any:
-    """Rows as polars has them. It would change some values without a word. `numbered` says that the first column has the numbers
-    of the rows in the table."""
+    """Rows as polars has them. It would change some values without a word. `numbered` says that the
+    first column has the numbers of the rows in the table."""
     polars = sys.modules["polars"]
     beyond = rows.beyond_polars()
     if beyond is None:
@@ -201,7 +209,9 @@ def _to_polars(rows: Rows, *, numbered: bool) -> Any:
 
 
 def _untyped(schema: Any) -> list[str]:
-    """Columns that hold nothing but nulls: what polars makes of their type is not what others understand."""
+    """Columns that hold nothing but nulls: what polars makes of their type is not what others
+    understand.
+    """
     return [name for name, kind in schema.items() if kind == sys.modules["polars"].Null]
 
 

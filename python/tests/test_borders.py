@@ -1,4 +1,6 @@
-"""Whatever comes across the border from Python ends in an exception with words, and never in a panic."""
+"""Whatever comes across the border from Python ends in an exception with words, and never in a
+panic.
+"""
 
 import ctypes
 import pathlib

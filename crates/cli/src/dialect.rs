@@ -40,9 +40,9 @@ pub(crate) struct Said {
     #[arg(long, value_name = "CHAR", value_parser = comment)]
     comment: Option<u8>,
 
-    /// A backslash begins an escape, in a table without quotes, as PostgreSQL's COPY and MySQL write
-    /// it: \t, \n, \r and \\ stand for a tab, a line feed, a carriage return and a backslash, and a
-    /// field \N is null. Anything else after a backslash must be one of their escapes.
+    /// A backslash begins an escape, in a table without quotes, as PostgreSQL's COPY and MySQL
+    /// write it: \t, \n, \r and \\ stand for a tab, a line feed, a carriage return and a backslash,
+    /// and a field \N is null. Anything else after a backslash must be one of their escapes.
     #[arg(long)]
     escapes: bool,
 

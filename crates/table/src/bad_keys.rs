@@ -6,7 +6,8 @@ use psijoin_printable::Quoted;
 
 use crate::{Error, KeyFault, Place, Places};
 
-/// What becomes of cells of the key that have no canonical text, such as those that a rule cannot read.
+/// What becomes of cells of the key that have no canonical text, such as those that a rule cannot
+/// read.
 ///
 /// Written as `refuse`, `null`, or `null:5%`.
 #[derive(Debug, Clone, Copy, Default, PartialEq)]
@@ -15,8 +16,8 @@ pub enum BadKeys {
     /// They are an error.
     #[default]
     Refuse,
-    /// They count as null, so that their rows have no key: an error only if more rows than this have some, in percent of all
-    /// rows.
+    /// They count as null, so that their rows have no key: an error only if more rows than this
+    /// have some, in percent of all rows.
     Null {
         /// From 0 to 100.
         at_most_percent: f64,

@@ -2,7 +2,8 @@ use std::fmt;
 
 use crate::{Encoding, Places, Suspicion};
 
-/// What suggests that a table is written in another way than it is read, or that its keys cannot match.
+/// What suggests that a table is written in another way than it is read, or that its keys cannot
+/// match.
 ///
 /// It is not a fault: the table can be read as it is. Its text is a sentence about the table that
 /// says what to do, and holds no value of it.
@@ -42,8 +43,8 @@ pub enum Doubt {
     NoKeys,
     /// The first line names the delimiter for Excel.
     SeparatorLine,
-    /// The key column at this position, from 1, has telephone numbers with the code of a country and
-    /// others without.
+    /// The key column at this position, from 1, has telephone numbers with the code of a country
+    /// and others without.
     MixedPhones(usize),
     /// The key column at this position, from 1, has timestamps with a zone and others without.
     MixedTimestamps(usize),

@@ -110,8 +110,8 @@ impl KeySpec {
     }
 
     /// How each column of the key is normalised, in words, as in
-    /// `mail: trim, lowercase (Unicode 17.0.0); zip: as it is`; and what becomes of cells that have no canonical text, if
-    /// they are not refused, as in `bad keys: null`.
+    /// `mail: trim, lowercase (Unicode 17.0.0); zip: as it is`; and what becomes of cells that have
+    /// no canonical text, if they are not refused, as in `bad keys: null`.
     pub fn normalization(&self) -> String {
         let only = ["the only column".to_owned()];
         let names = match self.columns.is_empty() {
@@ -145,7 +145,8 @@ impl KeySpec {
             .collect()
     }
 
-    /// Finds, for each position of the key, the column that has the countries of its telephone numbers.
+    /// Finds, for each position of the key, the column that has the countries of its telephone
+    /// numbers.
     pub(crate) fn resolve_countries(
         &self,
         header: &Header<'_>,
@@ -283,8 +284,9 @@ impl<'a> KeyColumns<'a> {
     }
 }
 
-/// The rules as they are meant for fields of this kind. No format and no unit is meant for typed dates, and bytes are in no other
-/// column: such rules are there because one command may read tables of both sorts.
+/// The rules as they are meant for fields of this kind. No format and no unit is meant for typed
+/// dates, and bytes are in no other column: such rules are there because one command may read
+/// tables of both sorts.
 fn meant_for(kind: Kind, rules: &[Rule]) -> Cow<'_, [Rule]> {
     let is_moment = kind.is_of_dates() || kind == Kind::UniversalTimestamp;
     let meant = |rule: &Rule| match rule {
@@ -339,8 +341,9 @@ impl<'a> Fingerprinter<'a> {
         }
     }
 
-    /// Appends the row's field at this position of the key, and tells what is suspicious about it. A null is the empty text. So
-    /// is the `country` that goes with the field, if the key has no column for it.
+    /// Appends the row's field at this position of the key, and tells what is suspicious about it.
+    /// A null is the empty text. So is the `country` that goes with the field, if the key has no
+    /// column for it.
     pub(crate) fn field(
         &mut self,
         position: usize,

@@ -93,15 +93,17 @@
 //! Arrow under another name, or that has their name and begins otherwise, is an error unless its
 //! format is given.
 //!
-//! The rows that are written are the shared ones, the others, or all with a column that says which are
-//! shared: [`Destination::choosing`]. They can get columns of the other party: [`given`]. Or both parties write a
-//! row for each shared key in one order, so that their outputs belong together line by line: [`AlignedRows`].
+//! The rows that are written are the shared ones, the others, or all with a column that says which
+//! are shared: [`Destination::choosing`]. They can get columns of the other party: [`given`]. Or
+//! both parties write a row for each shared key in one order, so that their outputs belong together
+//! line by line: [`AlignedRows`].
 //!
 //! # Memory
 //!
-//! A table can be in memory as Arrow data, as data frames are: [`Source::of_batches`]. It is what an Arrow file of the same
-//! columns would be, and nothing of it is copied but the texts of keys and the rows that are written. So are the rows that
-//! [`Destination::in_memory`] keeps of any table: they have the types of an Arrow file, and are batches of at most 2^16 rows.
+//! A table can be in memory as Arrow data, as data frames are: [`Source::of_batches`]. It is what
+//! an Arrow file of the same columns would be, and nothing of it is copied but the texts of keys
+//! and the rows that are written. So are the rows that [`Destination::in_memory`] keeps of any
+//! table: they have the types of an Arrow file, and are batches of at most 2^16 rows.
 //!
 //! # Text
 //!
@@ -157,8 +159,8 @@
 //!
 //! # Spreadsheets
 //!
-//! A spreadsheet computes a text that begins as a formula, whoever wrote it. Where such texts are to be texts, a single quote is
-//! written before them: [`Destination::quoting_formulas`].
+//! A spreadsheet computes a text that begins as a formula, whoever wrote it. Where such texts are
+//! to be texts, a single quote is written before them: [`Destination::quoting_formulas`].
 
 #![forbid(unsafe_code)]
 
@@ -242,5 +244,6 @@ pub use which_rows::WhichRows;
 /// The most rows that a table can have: each has a number of 32 bits.
 pub const MAX_ROWS: u64 = (1 << 32) - 2;
 
-/// The most distinct keys of a table in memory, which is for one run. [`KeyPartitions`] can have more.
+/// The most distinct keys of a table in memory, which is for one run. [`KeyPartitions`] can have
+/// more.
 pub const MAX_ITEMS: usize = 1 << 26;

@@ -9,7 +9,8 @@ const KEPT: usize = 10;
 
 /// How often something is found in a table, and the first ten places, in the order of rows.
 ///
-/// The text names these: `t.csv, lines 3, 4 and 9`. Nothing is kept, nor allocated, until something is found.
+/// The text names these: `t.csv, lines 3, 4 and 9`. Nothing is kept, nor allocated, until something
+/// is found.
 #[derive(Debug, Clone, Default, PartialEq, Eq)]
 #[non_exhaustive]
 pub struct Places {

@@ -74,9 +74,9 @@ impl Source {
         Self::open_all(&[input.to_owned()], format, dialect, keyed, progress)
     }
 
-    /// Opens a table: standard input if the only input is `-`, and otherwise all files that the inputs
-    /// stand for. An input is a file; if there is none of that name, a pattern as `export/*.csv`;
-    /// or a folder of Parquet or Arrow files ([Files](crate#files)).
+    /// Opens a table: standard input if the only input is `-`, and otherwise all files that the
+    /// inputs stand for. An input is a file; if there is none of that name, a pattern as
+    /// `export/*.csv`; or a folder of Parquet or Arrow files ([Files](crate#files)).
     ///
     /// The format, unless given, follows from the file name's ending. A file without an ending,
     /// such as a word list, is lines, if no key columns are named (`keyed` is false). Standard
@@ -241,15 +241,15 @@ impl Source {
         ))
     }
 
-    /// A table that is in memory as Arrow data, such as a data frame: these batches, in order, with the columns of the
-    /// schema. There may be none. `name` stands for it in errors.
+    /// A table that is in memory as Arrow data, such as a data frame: these batches, in order, with
+    /// the columns of the schema. There may be none. `name` stands for it in errors.
     ///
-    /// It is read as an [Arrow file](crate#files) of the same columns would be. The batches are shared and not
-    /// copied. How the rows are parted into batches does not matter.
+    /// It is read as an [Arrow file](crate#files) of the same columns would be. The batches are
+    /// shared and not copied. How the rows are parted into batches does not matter.
     ///
     /// # Errors
-    /// If a batch does not have the columns of the schema, in its order and with its types, or has nulls where the
-    /// schema says that there are none.
+    /// If a batch does not have the columns of the schema, in its order and with its types, or has
+    /// nulls where the schema says that there are none.
     pub fn of_batches(
         name: &str,
         schema: SchemaRef,
@@ -347,7 +347,8 @@ impl Source {
         words
     }
 
-    /// The table's length, decompressed, and in UTF-8 if it is a text; of one in memory, about how much it takes there.
+    /// The table's length, decompressed, and in UTF-8 if it is a text; of one in memory, about how
+    /// much it takes there.
     pub fn bytes(&self) -> u64 {
         self.parts.iter().map(Part::bytes).sum()
     }

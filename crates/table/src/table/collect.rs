@@ -18,7 +18,8 @@ use crate::{
 
 /// What was read of a table so far.
 ///
-/// Takes 36 bytes per row with a key, and 8 more for each column of numbers; what is beyond the budget lies on disk.
+/// Takes 36 bytes per row with a key, and 8 more for each column of numbers; what is beyond the
+/// budget lies on disk.
 pub(crate) struct Collector<'a> {
     sought: &'a Sought<'a>,
     rows: u64,
@@ -86,8 +87,9 @@ impl<'a> Collector<'a> {
     /// Takes the next stretch.
     ///
     /// # Errors
-    /// The stretch's own; if a sum of numbers may be too large, there are too many rows, or what is beyond the budget
-    /// cannot be written. Cells and rows that are refused before that are the error instead.
+    /// The stretch's own; if a sum of numbers may be too large, there are too many rows, or what is
+    /// beyond the budget cannot be written. Cells and rows that are refused before that are the
+    /// error instead.
     pub(crate) fn take(&mut self, stretch: Stretch<'a>, origin: &Origin<'_>) -> Result<(), Error> {
         if self.refused.is_none() {
             let refused = self.first_refused(&stretch);

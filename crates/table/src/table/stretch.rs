@@ -128,9 +128,9 @@ impl<'a> Builder<'a> {
         }
     }
 
-    /// Takes the field at this position of the key, of the row that [`Builder::finish_row`] ends.
-    /// A null is the empty text, and so is a field with a fault, which is noted; and the `country` that goes with the field, if
-    /// the key has no column for it.
+    /// Takes the field at this position of the key, of the row that [`Builder::finish_row`] ends. A
+    /// null is the empty text, and so is a field with a fault, which is noted; and the `country`
+    /// that goes with the field, if the key has no column for it.
     pub(crate) fn key_field(
         &mut self,
         position: usize,

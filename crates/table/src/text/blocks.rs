@@ -141,8 +141,8 @@ impl<'a> Block<'a> {
         }
     }
 
-    /// Calls `take` with the block's rows, each of as many fields as there are columns, if fields are
-    /// needed at all. Their lines count from the first one, which is 0.
+    /// Calls `take` with the block's rows, each of as many fields as there are columns, if fields
+    /// are needed at all. Their lines count from the first one, which is 0.
     ///
     /// As [`each_record`](Self::each_record), and with an error if a row has more or fewer fields.
     pub(crate) fn each_row(

@@ -189,8 +189,8 @@ impl<'a> PlainLines<'a> {
     }
 
     /// The length of the line that begins here, with its ending, and how many fields it has. Finds
-    /// those that are needed, and counts all, if that is needed: a blank line of a delimited text has
-    /// none; any other has at least one. `None` if the line is not plain, or does not end.
+    /// those that are needed, and counts all, if that is needed: a blank line of a delimited text
+    /// has none; any other has at least one. `None` if the line is not plain, or does not end.
     pub(super) fn split(
         &mut self,
         start: usize,

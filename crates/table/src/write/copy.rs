@@ -1,4 +1,5 @@
-//! Copies rows of a text to one of the same format, byte for byte, but for [formulas](crate::formula) if there are to be none.
+//! Copies rows of a text to one of the same format, byte for byte, but for
+//! [formulas](crate::formula) if there are to be none.
 
 use std::{
     borrow::Cow,
@@ -161,8 +162,8 @@ impl Copy<'_> {
         buckets.write_records(written.output, progress)
     }
 
-    /// Copies the chosen rows of a block. With what is added to them, they may take much more memory than the block: what is
-    /// beyond [`MOST_WAITING`] is handed over.
+    /// Copies the chosen rows of a block. With what is added to them, they may take much more
+    /// memory than the block: what is beyond [`MOST_WAITING`] is handed over.
     fn copied(
         &self,
         known: KnownBlock<'_>,
