@@ -13,8 +13,9 @@ from psijoin._words import words
 
 
 class Plan(list[dict[str, Any]]):
-    """The protocols that can do a join, the best first, each with what it will take: a list of dictionaries, as `psijoin plan --json`
-    writes them. A data frame can be made of it: `polars.DataFrame(plan)`."""
+    """The protocols that can do a join, the best first, each with what it will take: a list of
+    dictionaries, as `psijoin plan --json` writes them. A data frame can be made of it:
+    `polars.DataFrame(plan)`."""
 
     text: str
     """The table that the program shows."""
@@ -37,9 +38,10 @@ class Plan(list[dict[str, Any]]):
 def plan(items: int | tuple[int, int], network: str | None = None, **options: Any) -> Plan:
     """What a join of so many keys will take: time, bytes, flights and memory of each protocol.
 
-    `items` are the distinct keys of both parties, or of the sender and of the receiver. `network` is what is between them, as
-    "100mbps,80ms" or "lan". Other options are those of the program, as `psijoin plan --help` lists them, with underscores:
-    `output_kind`, `learn`, `sender_gives`, `receiver_gives`, `threads`, `memory`, `optimise`, `prices`, `regions`, `all`.
+    `items` are the distinct keys of both parties, or of the sender and of the receiver. `network`
+    is what is between them, as "100mbps,80ms" or "lan". Other options are those of the program, as
+    `psijoin plan --help` lists them, with underscores: `output_kind`, `learn`, `sender_gives`,
+    `receiver_gives`, `threads`, `memory`, `optimise`, `prices`, `regions`, `all`.
 
     >>> import psijoin
     >>> plan = psijoin.plan(items=(1_000_000, 2_000_000), network="100mbps,80ms", threads=1)

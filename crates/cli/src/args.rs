@@ -118,8 +118,8 @@ pub(crate) struct Demo {
 
 #[derive(ClapArgs)]
 pub struct Completions {
-    /// The shell: its documentation says where such a text belongs. For bash, that is a file with the program's name in
-    /// ~/.local/share/bash-completion/completions.
+    /// The shell: its documentation says where such a text belongs. For bash, that is a file with
+    /// the program's name in ~/.local/share/bash-completion/completions.
     #[arg(value_name = "SHELL")]
     pub shell: Shell,
 }
@@ -230,8 +230,8 @@ pub(crate) struct Protocols {
     #[arg(long, value_name = "N[:M]", default_value = "2^20", value_parser = sizes::parse)]
     pub(crate) items: SetSizes,
 
-    /// List all: also the baselines, and what papers compare with. Otherwise these are the protocols that `auto` may take,
-    /// and those that hold against a party that cheats.
+    /// List all: also the baselines, and what papers compare with. Otherwise these are the
+    /// protocols that `auto` may take, and those that hold against a party that cheats.
     #[arg(long)]
     pub(crate) all: bool,
 

@@ -1,4 +1,5 @@
-//! What the program tells people, on standard error: no data, so all that is not printable is escaped, wherever it goes.
+//! What the program tells people, on standard error: no data, so all that is not printable is
+//! escaped, wherever it goes.
 
 use std::{
     fmt::Display,
@@ -34,13 +35,14 @@ pub trait Listener: Send + Sync {
     /// What the user should think about.
     fn warn(&self, text: &str);
 
-    /// How far a piece of work is: bytes done, and bytes in all, 0 if that is not known. Some ten times in a second.
+    /// How far a piece of work is: bytes done, and bytes in all, 0 if that is not known. Some ten
+    /// times in a second.
     fn at(&self, what: &str, bytes: u64, total_bytes: u64);
 }
 
 impl Console {
-    /// How a command talks: to a log if the user asked for one, and otherwise to a person, unless it
-    /// shall be `quiet`.
+    /// How a command talks: to a log if the user asked for one, and otherwise to a person, unless
+    /// it shall be `quiet`.
     pub fn wanted(quiet: bool) -> Self {
         match (log::is_wanted(), quiet) {
             (true, _) => Self::Logged,

@@ -126,8 +126,8 @@ pub(crate) fn on_trouble(farewell: impl Fn(&Failure) + Send + Sync + 'static) {
     }
 }
 
-/// The user has been told of this failure, while the other party is still to hear of it. If the same befalls
-/// this process again before that, it is not said twice.
+/// The user has been told of this failure, while the other party is still to hear of it. If the
+/// same befalls this process again before that, it is not said twice.
 pub(crate) fn has_said(code: Code) {
     if let Some(guard) = GUARD.get() {
         guard.watch().said = Some(code as i32);

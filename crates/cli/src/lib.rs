@@ -1,5 +1,6 @@
-//! The program `psijoin`: two parties join their private tables. It is a library, so that it can be in other programs, too:
-//! the Python package is one. Modules that the documentation does not show are public for `psijoin-lab` only.
+//! The program `psijoin`: two parties join their private tables. It is a library, so that it can be
+//! in other programs, too: the Python package is one. Modules that the documentation does not show
+//! are public for `psijoin-lab` only.
 //!
 //! | module | what lives there |
 //! |---|---|
@@ -78,11 +79,11 @@ use crate::{
 static ALLOCATOR: psijoin_block::memory::ReportingAllocator =
     psijoin_block::memory::ReportingAllocator;
 
-/// Runs the program as the only thing in this process, with these arguments, and returns its exit code. The first argument is the
-/// program's name.
+/// Runs the program as the only thing in this process, with these arguments, and returns its exit
+/// code. The first argument is the program's name.
 ///
-/// It may end the process itself: where the arguments ask for help or are wrong, when no memory is left, when something panics, and
-/// after Ctrl-C.
+/// It may end the process itself: where the arguments ask for help or are wrong, when no memory is
+/// left, when something panics, and after Ctrl-C.
 pub fn run(args: impl IntoIterator<Item = OsString>) -> u8 {
     let args: Vec<OsString> = args.into_iter().collect();
     if let Some(code) = moved::refuse(&args) {

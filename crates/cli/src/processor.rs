@@ -1,4 +1,5 @@
-//! What the machine computes with, for those who quote a measurement, and how much this process did.
+//! What the machine computes with, for those who quote a measurement, and how much this process
+//! did.
 
 use std::{env::consts::ARCH, thread, time::Duration};
 
@@ -7,8 +8,8 @@ use rustix::time::{ClockId, clock_gettime};
 
 use crate::humanize;
 
-/// The processor's name, if the system tells it, or otherwise its architecture; and how many threads
-/// it runs at once for this process.
+/// The processor's name, if the system tells it, or otherwise its architecture; and how many
+/// threads it runs at once for this process.
 pub fn name() -> String {
     let name = processor_name().unwrap_or_else(|| ARCH.to_owned());
     match thread::available_parallelism() {

@@ -14,7 +14,8 @@ pub(crate) fn name() -> &'static str {
     NAME.get().map_or("psijoin", String::as_str)
 }
 
-/// Reads the arguments, of which the first one is the program's name. Ends the process if they ask for help or are wrong.
+/// Reads the arguments, of which the first one is the program's name. Ends the process if they ask
+/// for help or are wrong.
 pub fn understand<Args: Parser>(args: impl IntoIterator<Item = OsString>) -> Args {
     NAME.get_or_init(|| Args::command().get_name().to_owned());
     let args: Vec<OsString> = args.into_iter().collect();
@@ -27,13 +28,14 @@ fn misunderstood(args: &[OsString], error: &clap::Error) -> ! {
     if args.iter().skip(1).all(is_printable) {
         error.exit();
     }
-    // It may repeat them as they are. Somebody else may have written them: a fingerprint, an address.
+    // It may repeat them as they are. Somebody else may have written them: a fingerprint, an
+    // address.
     console::line_to_stderr(error.render().to_string().trim_end());
     process::exit(error.exit_code())
 }
 
-/// From now on, the program logs what the user asked for, and ends with a line and an exit code whatever happens. Without
-/// a log it warns, unless it is to be `quiet`.
+/// From now on, the program logs what the user asked for, and ends with a line and an exit code
+/// whatever happens. Without a log it warns, unless it is to be `quiet`.
 ///
 /// # Errors
 /// If there is no such level of a log, or no memory.

@@ -59,8 +59,8 @@ pub(crate) fn run(args: &args::Bench) -> Result<(), Failure> {
     Ok(())
 }
 
-/// The plans of those protocols that can be measured. If there are several, the others are left out,
-/// which is said.
+/// The plans of those protocols that can be measured. If there are several, the others are left
+/// out, which is said.
 ///
 /// # Errors
 /// If there is only one, and it cannot be measured; if none computes the output.

@@ -1,13 +1,15 @@
-//! `auto`: takes the protocol that is likely to be the fastest for a request, over the path that the
-//! parties have measured.
+//! `auto`: takes the protocol that is likely to be the fastest for a request, over the path that
+//! the parties have measured.
 //!
-//! **The rule.** Each candidate is planned, which gives its exact bytes. Its time is then taken to be
+//! **The rule.** Each candidate is planned, which gives its exact bytes. Its time is then taken to
+//! be
 //!
 //! > half round trips · round trip / 2 + computing + transfer
 //!
-//! and the shortest time wins. Computing is a constant and a share per item of either party; transfer is
-//! the bytes of each party over the rate of their direction, one after the other, less what a protocol says in
-//! both directions at once. `dh` computes while it sends in both directions, so the longest of the three counts.
+//! and the shortest time wins. Computing is a constant and a share per item of either party;
+//! transfer is the bytes of each party over the rate of their direction, one after the other, less
+//! what a protocol says in both directions at once. `dh` computes while it sends in both
+//! directions, so the longest of the three counts.
 //!
 //! | to be learned | candidates |
 //! |---|---|
@@ -15,28 +17,31 @@
 //! | a count | `dh`, `rr22-circuit` |
 //! | anything else, or nothing if too few items are shared | `rr22-circuit` |
 //!
-//! `dh` needs one round trip and no set-up, and its computing grows fastest: it is for small sets. To count, it also
-//! sends the fewest bytes, so it is for slow lines. `kkrt` has a small set-up, and `rr22` sends least per
-//! item. `cm20` is for receivers with far fewer items than the sender: it sends least per item of the sender without a large set-up.
-//! (`spot-low` sends as little there. It would be faster by a tenth or more only at 10 Mbit/s and below.)
+//! `dh` needs one round trip and no set-up, and its computing grows fastest: it is for small sets.
+//! To count, it also sends the fewest bytes, so it is for slow lines. `kkrt` has a small set-up,
+//! and `rr22` sends least per item. `cm20` is for receivers with far fewer items than the sender:
+//! it sends least per item of the sender without a large set-up. (`spot-low` sends as little there.
+//! It would be faster by a tenth or more only at 10 Mbit/s and below.)
 //!
-//! **The constants** say what an Intel Xeon with AVX-512 IFMA takes, one thread per party. They were fitted to
-//! runs of 2^8 to at most 2^20 items that were traced (`psijoin calibrate`) and replayed over networks of 10 Gbit/s to
-//! 1 Mbit/s (`psijoin plan`). They are the same on all machines, since both parties have to take the same
-//! protocol. Where computing decides, slower machines would change over to other protocols at somewhat other sizes.
-//! What is taken and what each candidate takes, on a grid of sizes and networks, stands in `docs/performance.md`.
+//! **The constants** say what an Intel Xeon with AVX-512 IFMA takes, one thread per party. They
+//! were fitted to runs of 2^8 to at most 2^20 items that were traced (`psijoin calibrate`) and
+//! replayed over networks of 10 Gbit/s to 1 Mbit/s (`psijoin plan`). They are the same on all
+//! machines, since both parties have to take the same protocol. Where computing decides, slower
+//! machines would change over to other protocols at somewhat other sizes. What is taken and what
+//! each candidate takes, on a grid of sizes and networks, stands in `docs/performance.md`.
 //!
-//! **Both parties take the same** without talking about it: they have told each other what they measured, so they
-//! have the same [`Path`], and all arithmetic is with integers. The plan
-//! *is* that of the protocol taken: its name, version and parameters are in the digest that the handshake
-//! compares. Where nothing was measured, the path is the [default](Path::default).
+//! **Both parties take the same** without talking about it: they have told each other what they
+//! measured, so they have the same [`Path`], and all arithmetic is with integers. The plan *is*
+//! that of the protocol taken: its name, version and parameters are in the digest that the
+//! handshake compares. Where nothing was measured, the path is the [default](Path::default).
 //!
 //! The hellos still name `auto`: a side that asks for `rr22` by name means something else than one
 //! that leaves the choice open, and gets an error that tells it so.
 //!
-//! Only protocols for semi-honest parties are candidates. Security against a party that cheats is for people to
-//! decide, and `naive` protects nothing. So a party that lies about the network, or whoever delays what passes on it, can make a
-//! run slower, and let it rest on another assumption, but not protect against another kind of party.
+//! Only protocols for semi-honest parties are candidates. Security against a party that cheats is
+//! for people to decide, and `naive` protects nothing. So a party that lies about the network, or
+//! whoever delays what passes on it, can make a run slower, and let it rest on another assumption,
+//! but not protect against another kind of party.
 
 use psijoin_channel::path::Path;
 use psijoin_psi_ot::{cm20::CM20, kkrt::KKRT};
@@ -104,8 +109,8 @@ static CM20_RUNS: Candidate = Candidate {
     overlap: Overlap::None,
 };
 
-/// The store, and the sender's part of the vector OLE for larger sets, travel while the other party sends
-/// its part.
+/// The store, and the sender's part of the vector OLE for larger sets, travel while the other party
+/// sends its part.
 static RR22_RUNS: Candidate = Candidate {
     protocol: &RR22,
     half_round_trips: 3,
@@ -253,7 +258,8 @@ mod tests {
             .unwrap()
     }
 
-    /// The largest powers of two at which each protocol is taken, from the smallest sets to the largest.
+    /// The largest powers of two at which each protocol is taken, from the smallest sets to the
+    /// largest.
     fn changes(output: &OutputKind, path: Path) -> String {
         let names: Vec<_> = (0..=26)
             .map(|log_items| name_taken(1 << log_items, output.clone(), path))
@@ -321,8 +327,8 @@ mod tests {
         }
     }
 
-    /// What is taken takes at most a tenth longer than the best candidate, as both are predicted for the networks from
-    /// runs that were measured.
+    /// What is taken takes at most a tenth longer than the best candidate, as both are predicted
+    /// for the networks from runs that were measured.
     #[test]
     fn what_is_taken_is_nearly_the_best() {
         let exponents = (6..=22).step_by(2).map(|k| (k, k)).chain([
@@ -381,8 +387,8 @@ mod tests {
             round_trip_micros: 20_000,
             bits_per_second,
         };
-        // With so few items of the receiver, nearly all bytes of `dh` are the sender's, and they are
-        // more than `cm20` sends.
+        // With so few items of the receiver, nearly all bytes of `dh` are the sender's, and they
+        // are more than `cm20` sends.
         let [fast, slow] = [FAST_BITS_PER_SECOND, 2_000_000];
         let request = Request::rows(1 << 14, 1 << 8).unwrap();
         let with = |rates| taken(&request.clone().path(path(rates))).info().name;

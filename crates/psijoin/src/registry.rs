@@ -41,8 +41,9 @@ pub fn find(name: &str) -> Option<&'static Protocol> {
     known.find(|protocol| protocol.info().name == name)
 }
 
-/// Whether it is one of the handful to choose from for a join: [`AUTO`] may take it, or it holds against a party that cheats,
-/// whichever that is. The others are baselines, or what papers compare with.
+/// Whether it is one of the handful to choose from for a join: [`AUTO`] may take it, or it holds
+/// against a party that cheats, whichever that is. The others are baselines, or what papers compare
+/// with.
 pub fn is_choice(info: &Info) -> bool {
     info.adversary == Adversary::Malicious || auto::is_candidate(info)
 }

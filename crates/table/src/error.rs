@@ -291,7 +291,8 @@ pub enum Error {
         source: io::Error,
     },
 
-    /// Standard input, or a file that is decompressed or decoded, could not be kept in a temporary file.
+    /// Standard input, or a file that is decompressed or decoded, could not be kept in a temporary
+    /// file.
     #[error("cannot keep {file} in a temporary file: {source}")]
     Spool {
         /// The stream that was to be kept.
@@ -762,7 +763,8 @@ pub enum Error {
     /// What the other party gives is not what it offered.
     #[error("{}: the other party's program is broken, or cheats", malformed_payload(*row, column.as_deref(), what))]
     MalformedPayload {
-        /// The row of this party's table that it is for, from 1, the header not counted. `None` if that is not known.
+        /// The row of this party's table that it is for, from 1, the header not counted. `None` if
+        /// that is not known.
         row: Option<u64>,
         /// The other party's column, if it is a value that is wrong.
         column: Option<String>,

@@ -19,8 +19,8 @@ pub(crate) struct Plan {
     #[arg(long, value_name = "N[:M]", value_parser = sizes::parse)]
     pub(crate) items: SetSizes,
 
-    /// This party's table, as `send` and `receive` take it: its distinct keys are counted, and --items
-    /// is for the other party.
+    /// This party's table, as `send` and `receive` take it: its distinct keys are counted, and
+    /// --items is for the other party.
     #[arg(long, value_name = "FILE", num_args = 1..)]
     pub(crate) input: Vec<PathBuf>,
 
@@ -54,7 +54,8 @@ pub(crate) struct Plan {
     #[arg(long, value_name = "K", value_parser = clap::value_parser!(u64).range(1..))]
     pub(crate) min_intersection: Option<u64>,
 
-    /// What is between the parties: `lan` (10 Gbit/s, 0.2 ms), or rate and round trip, as 100mbps,80ms.
+    /// What is between the parties: `lan` (10 Gbit/s, 0.2 ms), or rate and round trip, as
+    /// 100mbps,80ms.
     #[arg(long, value_name = "LINK", default_value = "100mbps,40ms")]
     pub(crate) network: Link,
 
@@ -68,24 +69,24 @@ pub(crate) struct Plan {
     #[arg(long, value_name = "N", value_parser = sizes::threads)]
     pub(crate) threads: Option<NonZeroUsize>,
 
-    /// The memory that each party gives `send` and `receive` with their --memory, as 500MB or 4GB. What needs
-    /// more is left out; what each table then spills to disk is said.
+    /// The memory that each party gives `send` and `receive` with their --memory, as 500MB or 4GB.
+    /// What needs more is left out; what each table then spills to disk is said.
     #[arg(long, value_name = "SIZE", value_parser = sizes::bytes)]
     pub(crate) memory: Option<u64>,
 
-    /// What machines and traffic cost: a file (its form is described in crates/forecast/prices), or the
-    /// prices of a paper, `spot19` or `cm20`.
+    /// What machines and traffic cost: a file (its form is described in crates/forecast/prices), or
+    /// the prices of a paper, `spot19` or `cm20`.
     #[arg(long, value_name = "FILE", requires = "regions")]
     pub(crate) prices: Option<PathBuf>,
 
-    /// Where the parties are, by names of the prices: the sender's region, and the receiver's. With one
-    /// region, only the sender's costs count.
+    /// Where the parties are, by names of the prices: the sender's region, and the receiver's. With
+    /// one region, only the sender's costs count.
     #[arg(long, value_name = "SENDER[,RECEIVER]", value_delimiter = ',', num_args = 1..=2, requires = "prices")]
     pub(crate) regions: Vec<String>,
 
-    /// What `calibrate` wrote, perhaps on another machine, to plan for that one. [default: what it wrote
-    /// last on this machine; if there is nothing, what psijoin's authors measured, scaled by a
-    /// measurement of a second]
+    /// What `calibrate` wrote, perhaps on another machine, to plan for that one. [default: what it
+    /// wrote last on this machine; if there is nothing, what psijoin's authors measured, scaled by
+    /// a measurement of a second]
     #[arg(long, value_name = "FILE")]
     pub(crate) calibration: Option<PathBuf>,
 
@@ -93,8 +94,9 @@ pub(crate) struct Plan {
     #[arg(long, value_enum, default_value_t = Goal::Time)]
     pub(crate) optimise: Goal,
 
-    /// Compare all protocols: also the baselines, and what papers compare with. Otherwise these are the protocols that `auto`
-    /// may take, and those that hold against a party that cheats; and all, if none of these can do it.
+    /// Compare all protocols: also the baselines, and what papers compare with. Otherwise these are
+    /// the protocols that `auto` may take, and those that hold against a party that cheats; and
+    /// all, if none of these can do it.
     #[arg(long)]
     pub(crate) all: bool,
 

@@ -308,7 +308,8 @@ mod tests {
         assert_eq!(names.len(), 4, "{names:?}");
     }
 
-    /// As a session that measured the same: what the network decides, and the sizes alone would decide otherwise.
+    /// As a session that measured the same: what the network decides, and the sizes alone would
+    /// decide otherwise.
     #[test]
     fn counts_over_a_slow_line_are_for_dh() {
         assert_eq!(

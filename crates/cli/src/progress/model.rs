@@ -47,8 +47,8 @@ impl<'a> Model<'a> {
         }
     }
 
-    /// Continues a run of which so many bytes moved in earlier attempts. Then only its bytes are known: what is
-    /// left is not the end of a run as it was measured.
+    /// Continues a run of which so many bytes moved in earlier attempts. Then only its bytes are
+    /// known: what is left is not the end of a run as it was measured.
     pub(crate) fn going_on(self, done_bytes: u64) -> Self {
         Self {
             done_bytes,
@@ -85,7 +85,8 @@ mod tests {
 
     use super::*;
 
-    /// Runs of `dh` in which the receiver asks, and the sender computes a millisecond per item before it answers.
+    /// Runs of `dh` in which the receiver asks, and the sender computes a millisecond per item
+    /// before it answers.
     fn calibration() -> Calibration {
         let run = |items: u64| {
             let (bytes, seconds) = (32 * items, 1e-3 * items as f64);

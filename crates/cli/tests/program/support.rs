@@ -25,8 +25,8 @@ use crate::PROGRAM;
 /// Longer than anything takes on a busy machine.
 const PATIENCE: Duration = Duration::from_secs(90);
 
-/// An address at which nobody listens, and nobody will unless told to: below the ports that the system gives to whoever
-/// connects, and another one at each call.
+/// An address at which nobody listens, and nobody will unless told to: below the ports that the
+/// system gives to whoever connects, and another one at each call.
 pub(crate) fn free_address() -> String {
     const PORTS: std::ops::Range<u32> = 12_000..32_000;
     static NEXT: AtomicU32 = AtomicU32::new(0);
@@ -299,8 +299,8 @@ impl Process {
         Self::spawn(command)
     }
 
-    /// Starts the program, whose files may have this many blocks of 512 bytes: what it writes beyond fails as on a full
-    /// disk.
+    /// Starts the program, whose files may have this many blocks of 512 bytes: what it writes
+    /// beyond fails as on a full disk.
     #[cfg(target_os = "linux")]
     pub(crate) fn start_with_small_files(blocks: u32, args: &[&str]) -> Self {
         let mut command = Command::new("sh");

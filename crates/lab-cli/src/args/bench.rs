@@ -20,9 +20,9 @@ pub(crate) struct Bench {
     #[arg(long, value_name = "N[:M]", default_value = "2^16", value_parser = sizes::parse)]
     pub(crate) items: SetSizes,
 
-    /// What the receiver learns, as `psijoin send` and `psijoin receive` say it: `rows`, `count`, `threshold:K`,
-    /// `sum:COL[,COL…]` or `shares[:COL[,COL…]]`. Columns hold random numbers, and can have any
-    /// names; `receiver.COL` is the receiver's, any other the sender's.
+    /// What the receiver learns, as `psijoin send` and `psijoin receive` say it: `rows`, `count`,
+    /// `threshold:K`, `sum:COL[,COL…]` or `shares[:COL[,COL…]]`. Columns hold random numbers, and
+    /// can have any names; `receiver.COL` is the receiver's, any other the sender's.
     #[arg(long, value_name = "KIND", default_value = "rows")]
     pub(crate) output_kind: RequestedOutput,
 

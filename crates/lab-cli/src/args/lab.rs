@@ -13,8 +13,8 @@ pub(crate) struct Run {
     #[command(flatten)]
     pub(crate) results: Results,
 
-    /// What fits in ten minutes. This is the default. What earlier runs took counts, so the same command
-    /// goes on where it was interrupted.
+    /// What fits in ten minutes. This is the default. What earlier runs took counts, so the same
+    /// command goes on where it was interrupted.
     #[arg(long)]
     pub(crate) quick: bool,
 

@@ -52,10 +52,12 @@ pub enum JournalError {
 }
 
 impl Journal {
-    /// Opens a file, or makes an empty one. A last line that was cut off is removed. The file is locked meanwhile.
+    /// Opens a file, or makes an empty one. A last line that was cut off is removed. The file is
+    /// locked meanwhile.
     ///
     /// # Errors
-    /// If the file cannot be read or written, somebody else writes to it, or another line is no measured run.
+    /// If the file cannot be read or written, somebody else writes to it, or another line is no
+    /// measured run.
     pub fn open(path: &Path) -> Result<Self, JournalError> {
         let mut options = OpenOptions::new();
         let file = options.create(true).read(true).append(true).open(path);

@@ -1,4 +1,5 @@
-//! Whether a file or stream is whole, and its blocks and compressed buffers may hold as much as they claim.
+//! Whether a file or stream is whole, and its blocks and compressed buffers may hold as much as
+//! they claim.
 //!
 //! The Arrow reader allocates what a block or buffer claims to hold, and a damaged file can claim
 //! anything.
@@ -58,8 +59,9 @@ pub(super) fn check_file(section: &mut Section) -> Result<(), Failure> {
 /// Checks what a stream says of itself, from its first message to the mark behind the last.
 ///
 /// # Errors
-/// If a message is cut off, or a buffer claims more than its bytes can be decompressed to; if there is no end mark, as
-/// the stream could be cut off behind any message then; or if something follows the mark.
+/// If a message is cut off, or a buffer claims more than its bytes can be decompressed to; if there
+/// is no end mark, as the stream could be cut off behind any message then; or if something follows
+/// the mark.
 pub(super) fn check_stream(section: &mut Section) -> Result<(), Failure> {
     let end = section.seek(SeekFrom::End(0))?;
     let mut at = 0;

@@ -1,7 +1,7 @@
 //! Columns whose Arrow type is not known.
 //!
-//! Writers keep the Arrow schema beside that of Parquet, and it may hold types that only they know, as the integers of
-//! 128 bits of Polars. Whoever needs such a column is told; the others are read.
+//! Writers keep the Arrow schema beside that of Parquet, and it may hold types that only they know,
+//! as the integers of 128 bits of Polars. Whoever needs such a column is told; the others are read.
 
 use std::sync::Arc;
 
@@ -69,7 +69,8 @@ pub(super) fn load(part: &Part, section: &Section) -> Result<Loaded, Error> {
     Ok(Loaded { metadata, unknown })
 }
 
-/// What the Arrow schema in the file says of the columns, of those whose type is known; nothing if there is none.
+/// What the Arrow schema in the file says of the columns, of those whose type is known; nothing if
+/// there is none.
 pub(super) fn told(file: &ArrowReaderMetadata) -> Vec<Option<Field>> {
     let fields = arrow_fields(file).unwrap_or_default().into_iter();
     let fields = fields.map(|field| match field {

@@ -10,9 +10,10 @@ use parquet::{
 
 /// The description of a file as its writer meant it:
 ///
-/// - without dictionaries at the very beginning, where the mark of the format is: parquet-mr 1.12 and others meant that
-///   there is none;
-/// - with the rows of its row groups where it says 0, as the first versions of parquet-rs always did.
+/// - without dictionaries at the very beginning, where the mark of the format is: parquet-mr 1.12
+///   and others meant that there is none;
+/// - with the rows of its row groups where it says 0, as the first versions of parquet-rs always
+///   did.
 pub(super) fn corrected(file: ArrowReaderMetadata) -> Result<ArrowReaderMetadata> {
     let metadata = file.metadata();
     let described = metadata.file_metadata();

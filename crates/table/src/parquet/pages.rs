@@ -1,7 +1,7 @@
 //! What the headers of pages say, beside what the footer says of their column chunk.
 //!
-//! The Parquet reader takes the header of a page at its word, and old writers and damaged files have headers that are
-//! wrong: a compressed page that is said not to be would be read as values.
+//! The Parquet reader takes the header of a page at its word, and old writers and damaged files
+//! have headers that are wrong: a compressed page that is said not to be would be read as values.
 
 use std::io::{self, BufReader, Read};
 
@@ -13,7 +13,8 @@ use crate::section::Section;
 /// What is read at once of a page's header, which is short unless it has long statistics.
 const HEADER_BYTES: usize = 256;
 
-/// What PyArrow before 3.0 called itself. It compressed pages of the second version, and said that it did not.
+/// What PyArrow before 3.0 called itself. It compressed pages of the second version, and said that
+/// it did not.
 const COMPRESSES_ALWAYS: &str = "parquet-cpp version";
 
 /// How the headers of a chunk's pages contradict each other or the footer, if they do.

@@ -1,4 +1,5 @@
-//! Files that say one thing of themselves and hold another, and sound ones in forms that are rarely seen.
+//! Files that say one thing of themselves and hold another, and sound ones in forms that are rarely
+//! seen.
 
 use std::fs::File;
 
