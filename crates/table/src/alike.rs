@@ -22,7 +22,7 @@ fn kept(name: &str, is_kept: fn(char) -> bool) -> String {
 
 /// The first of the names that people may take for this one, though it is another: its index, and
 /// what it differs in.
-pub fn first_alike<'n>(
+pub(crate) fn first_alike<'n>(
     names: impl IntoIterator<Item = &'n str>,
     name: &str,
 ) -> Option<(usize, String)> {

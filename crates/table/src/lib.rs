@@ -208,7 +208,6 @@ mod which_rows;
 mod write;
 
 pub use aligned::AlignedRows;
-pub use alike::first_alike;
 pub use bad_keys::{BadCells, BadCellsOfKey, BadKeys};
 pub use compression::Compression;
 pub use contained::is_panic_contained;

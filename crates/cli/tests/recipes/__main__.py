@@ -17,7 +17,9 @@ PAGE = Path("docs/recipes.md")
 PATIENCE = 120
 
 # A line that names a file, and what is in it; or a command; or what the commands before it print.
-BLOCK = re.compile(r"(?:^`(?P<file>[\w.]+)`:\n\n)?^```(?P<kind>\w+)\n(?P<text>.*?)^```$", re.M | re.S)
+BLOCK = re.compile(
+    r"(?:^`(?P<file>[\w.]+)`:\n\n)?^```(?P<kind>\w+)\n(?P<text>.*?)^```$", re.M | re.S
+)
 
 # What takes the place of DuckDB's own program, which says the same to a database in memory.
 DUCKDB = f"""#!{sys.executable}
@@ -60,7 +62,8 @@ class Kitchen:
         self.ann, self.bob = (Party(folder / name) for name in ("ann", "bob"))
         for party in (self.ann, self.bob):
             party.home.mkdir()
-            party.fingerprint = self.start(party, "psijoin fingerprint").communicate(timeout=PATIENCE)[0].strip()
+            made = self.start(party, "psijoin fingerprint")
+            party.fingerprint = made.communicate(timeout=PATIENCE)[0].strip()
         with socket.socket() as unused:
             unused.bind(("127.0.0.1", 0))
             self.address = f"127.0.0.1:{unused.getsockname()[1]}"
@@ -132,7 +135,11 @@ def main() -> int:
 
 def differences(page: str, found: str) -> list[str]:
     pairs = zip(BLOCK.finditer(page), BLOCK.finditer(found), strict=True)
-    return [f"{PAGE} says\n{one[0]}\nand not\n{other[0]}" for one, other in pairs if one[0] != other[0]]
+    return [
+        f"{PAGE} says\n{one[0]}\nand not\n{other[0]}"
+        for one, other in pairs
+        if one[0] != other[0]
+    ]
 
 
 if __name__ == "__main__":
