@@ -121,7 +121,7 @@ pub(crate) fn failure(failure: &Failure) {
 pub fn failed(failure: &str, hint: Option<&str>) {
     if log::is_wanted() && tracing::enabled!(tracing::Level::ERROR) {
         let told = hint.map(|hint| format!("hint: {hint}"));
-        each_line(&failure, |line| tracing::error!("{line}"));
+        each_line(failure, |line| tracing::error!("{line}"));
         each_line(told.unwrap_or_default(), |line| tracing::error!("{line}"));
         return;
     }

@@ -3,8 +3,10 @@
 use psijoin_printable::is_printable;
 use unicode_normalization::UnicodeNormalization;
 
-/// What can differ in a name without being noticed, and the name without that.
-const WAYS: [(&str, fn(&str) -> String); 4] = [
+/// What can differ in a name without being noticed, and how to leave that out.
+type Way = (&'static str, fn(&str) -> String);
+
+const WAYS: [Way; 4] = [
     ("case", |name| name.to_lowercase()),
     ("spaces", |name| kept(name, |c| !c.is_whitespace())),
     ("how its letters are composed", |name| name.nfkc().collect()),

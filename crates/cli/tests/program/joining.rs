@@ -430,21 +430,19 @@ fn comments_and_lines_before_the_header_stay_behind() {
     ];
     let align = ["--learn", "both", "--align", "--insecure-plaintext"];
     for more in [&align[..], &align[3..]] {
-        let joined = join(
+        let both = join(
             &[&receiver, more].concat(),
             &[&["--input", &theirs], more].concat(),
-        );
-        all_exit(&joined.both(), 0);
+        )
+        .both();
+        all_exit(&both, 0);
+        let shared = &both[0].stdout;
         let [one, three] = ["1,\"x\n# y\"\n", "3,z\n"];
         let orders = [
             format!("id,name\n{one}{three}"),
             format!("id,name\n{three}{one}"),
         ];
-        assert!(
-            orders.contains(&joined.receiver.stdout),
-            "{}",
-            joined.receiver.stdout
-        );
+        assert!(orders.contains(shared), "{shared}");
     }
 }
 
