@@ -23,6 +23,8 @@ class Type:
     in_parquet: bool = True
     # Whether Arrow has it as another type with something to it, for which psijoin knows no spelling.
     is_unknown: bool = False
+    # How keys are spelled where a file does not tell of the extension.
+    unmarked_key: str | None = None
 
 
 class Extension(pa.ExtensionType):
@@ -172,7 +174,12 @@ DURATIONS = [
 EXTENSIONS = [
     Type("uuid", extension(UUID, lambda _: pa.uuid()), "{0}::VARCHAR"),
     Type("json", extension(some(lambda _: '{"a": 1}', pa.string()), lambda _: pa.json_()), "{0}::VARCHAR"),
-    Type("bool8", extension(some(whole(8), pa.int8()), lambda _: pa.bool8()), is_unknown=True),
+    Type(
+        "bool8",
+        extension(some(whole(8), pa.int8()), lambda _: pa.bool8()),
+        "({0} <> 0)::VARCHAR",
+        unmarked_key="{0}::VARCHAR",
+    ),
     Type("opaque", extension(UUID, lambda of: pa.opaque(of, "bit", "duckdb")), is_unknown=True),
     Type(
         "pandas.period",
