@@ -92,15 +92,6 @@ fn logical_types_that_arrow_lacks_stay_in_parquet_and_are_refused_elsewhere() {
             bytes(),
         ),
         ("BSON", logical(LogicalType::Bson), bytes()),
-        ("ENUM", logical(LogicalType::Enum), bytes()),
-        (
-            "ENUM",
-            primitive(Physical::BYTE_ARRAY, -1)
-                .with_converted_type(ConvertedType::ENUM)
-                .build()
-                .unwrap(),
-            bytes(),
-        ),
         (
             "VARIANT",
             variant.build().unwrap(),
@@ -140,6 +131,133 @@ fn logical_types_that_arrow_lacks_stay_in_parquet_and_are_refused_elsewhere() {
             "{error}"
         );
     }
+}
+
+#[test]
+fn texts_that_parquet_calls_enum_are_texts() {
+    let older = primitive(Physical::BYTE_ARRAY, -1).with_converted_type(ConvertedType::ENUM);
+    for it in [logical(LogicalType::Enum), older.build().unwrap()] {
+        let files = Files::new();
+        let path = files.path("t.parquet");
+        annotated(
+            &path,
+            it,
+            array(BinaryArray::from(vec![&b"one"[..], b"two"])),
+        );
+        let id = key(&["it"], &[]);
+        let expected = set_of(read_bytes(Format::Csv, "it\none\ntwo\n", &id));
+        assert_eq!(set_of(read(&path, &id)), expected);
+
+        let output = files.path("o.parquet");
+        join(&path, &id, |_| true, &output).unwrap();
+        assert_eq!(column_of(&output), column_of(&path));
+        let output = files.path("o.csv");
+        join(&path, &id, |_| true, &output).unwrap();
+        assert_eq!(
+            std::fs::read_to_string(output).unwrap(),
+            "id,it\n1,one\n2,two\n"
+        );
+
+        let error = join(&path, &id, |_| true, &files.path("o.arrow")).unwrap_err();
+        assert!(error.to_string().contains("which would be lost"), "{error}");
+        let error = GivenColumns::of(&open(&path), &["it".to_owned()]).unwrap_err();
+        assert!(
+            error.to_string().contains("values of the type ENUM"),
+            "{error}"
+        );
+    }
+}
+
+#[test]
+fn booleans_of_eight_bits_are_booleans_as_keys() {
+    let files = Files::new();
+    let path = files.path("t.arrow");
+    let bits =
+        Field::new("it", DataType::Int8, true).with_extension_type(arrow_schema::extension::Bool8);
+    let values = array(Int8Array::from(vec![Some(0), Some(5), Some(-1)]));
+    let rows = RecordBatch::try_new(Arc::new(Schema::new(vec![bits])), vec![values]).unwrap();
+    let file = File::create(&path).unwrap();
+    let mut writer = arrow_ipc::writer::FileWriter::try_new(file, &rows.schema()).unwrap();
+    writer.write(&rows).unwrap();
+    writer.finish().unwrap();
+    let id = key(&["it"], &[]);
+    let expected = set_of(read_bytes(Format::Csv, "it\nfalse\ntrue\ntrue\n", &id));
+    assert_eq!(set_of(read(&path, &id)), expected);
+}
+
+#[test]
+fn times_of_day_stay_universal_or_are_refused() {
+    let micros = |name| {
+        let leaf = Type::primitive_type_builder(name, Physical::INT64);
+        leaf.with_repetition(parquet::basic::Repetition::REQUIRED)
+            .with_logical_type(Some(LogicalType::time(
+                true,
+                parquet::basic::TimeUnit::MICROS,
+            )))
+            .build()
+            .unwrap()
+    };
+    let times = || array(Time64MicrosecondArray::from(vec![1, 2]));
+    let files = Files::new();
+    let path = files.path("t.parquet");
+    annotated(&path, micros("it"), times());
+    let given = GivenColumns::of(&open(&path), &["it".to_owned()]).unwrap();
+    assert_eq!(GivenColumns::from_bytes(&given.to_bytes()).unwrap(), given);
+
+    let group = Type::group_type_builder("it")
+        .with_repetition(parquet::basic::Repetition::REQUIRED)
+        .with_fields(vec![Arc::new(micros("at"))]);
+    let child = Arc::new(Field::new(
+        "at",
+        DataType::Time64(arrow_schema::TimeUnit::Microsecond),
+        false,
+    ));
+    let nested = StructArray::from(vec![(child, times())]);
+    annotated(&path, group.build().unwrap(), array(nested));
+    let id = key(&["id"], &[]);
+    let output = files.path("o.parquet");
+    join(&path, &id, |_| true, &output).unwrap();
+    assert_eq!(column_of(&output), column_of(&path));
+    let error = join(&path, &id, |_| true, &files.path("o.arrow")).unwrap_err();
+    assert!(
+        error.to_string().contains("values of the type TIME_UTC"),
+        "{error}"
+    );
+}
+
+#[test]
+fn zones_keep_their_names_whatever_the_unit() {
+    use arrow_schema::TimeUnit::{Millisecond, Second};
+    let files = Files::new();
+    let path = files.path("t.parquet");
+    let zoned = |unit, zone: &str| {
+        let it = DataType::Timestamp(unit, Some(zone.into()));
+        Schema::new(vec![Field::new("it", it, false)])
+    };
+    // As pyarrow writes seconds.
+    let told = parquet::arrow::encode_arrow_schema(&zoned(Second, "Europe/Berlin"));
+    let pair = parquet::file::metadata::KeyValue::new("ARROW:schema".to_owned(), told);
+    let properties = parquet::file::properties::WriterProperties::builder()
+        .set_key_value_metadata(Some(vec![pair]))
+        .build();
+    let options = ArrowWriterOptions::new()
+        .with_properties(properties)
+        .with_skip_arrow_metadata(true);
+    let moments = TimestampMillisecondArray::from(vec![1_000]).with_timezone("UTC");
+    let schema = Arc::new(zoned(Millisecond, "UTC"));
+    let rows = RecordBatch::try_new(schema.clone(), vec![array(moments)]).unwrap();
+    let file = File::create(&path).unwrap();
+    let mut writer = ArrowWriter::try_new_with_options(file, schema, options).unwrap();
+    writer.write(&rows).unwrap();
+    writer.close().unwrap();
+
+    let output = files.path("o.arrow");
+    join(&path, &key(&["it"], &[]), |_| true, &output).unwrap();
+    let reader = arrow_ipc::reader::FileReader::try_new(File::open(&output).unwrap(), None);
+    assert_eq!(
+        reader.unwrap().schema().fields(),
+        zoned(Millisecond, "Europe/Berlin").fields()
+    );
 }
 
 #[test]
@@ -220,6 +338,13 @@ fn timestamps_of_96_bits_are_exact_or_refused() {
         assert_eq!(set_of(read(&output, &id)), expected);
     }
     int96(&path, &[(LAST_DAY_OF_9999, 1)]);
+    let error = GivenColumns::of(&open(&path), &["it".to_owned()]).unwrap_err();
+    assert!(
+        error
+            .to_string()
+            .contains("its column `it` holds INT96 timestamps"),
+        "{error}"
+    );
     let error = read(&path, &key(&["it"], &[])).unwrap_err();
     assert!(
         error

@@ -6,7 +6,7 @@ use std::{
     path::{Path, PathBuf},
 };
 
-use arrow_array::{Int32Array, Int64Array, RecordBatch, StringArray, cast::AsArray};
+use arrow_array::{ArrayRef, Int32Array, Int64Array, RecordBatch, StringArray, cast::AsArray};
 use parquet::arrow::arrow_reader::ParquetRecordBatchReaderBuilder;
 use proptest::prelude::*;
 use psijoin_table::{
@@ -161,7 +161,7 @@ fn compressed_files_and_plain_ones_are_one_table() {
 }
 
 #[test]
-fn files_that_differ_are_told_apart_before_they_are_read() {
+fn files_that_differ_are_told_apart() {
     let files = Files::new();
     let first = files.text("a.csv", "id,hush\n1,2\n");
     for (text, expected) in [
@@ -199,8 +199,14 @@ fn files_that_differ_are_told_apart_before_they_are_read() {
 
     let ids = files.parquet("a.parquet", &[("id", array(Int64Array::from(vec![1])))]);
     let narrow = files.parquet("b.parquet", &[("id", array(Int32Array::from(vec![1])))]);
+    let source = open_all(&[narrow.clone(), ids.clone()]).unwrap();
     assert_eq!(
-        message(open_all(&[narrow.clone(), ids.clone()])),
+        message(KeyTable::read(
+            &source,
+            &key(&["id"], &[]),
+            &[],
+            &Progress::default()
+        )),
         format!(
             "column 1 of {} holds Int32, not Int64 as in {}: the files of a table must have the \
              same columns in the same order",
@@ -444,6 +450,33 @@ fn parquet_files_are_one_table_that_keeps_its_types() {
     assert_eq!(
         rows.column(1).as_string::<i32>().iter().collect::<Vec<_>>(),
         [Some("a"), None, Some("x")]
+    );
+}
+
+#[test]
+fn types_may_differ_where_nobody_needs_the_column() {
+    let files = Files::new();
+    let table = |ids: [i64; 2], other: ArrayRef| {
+        [
+            ("id", array(Int64Array::from(ids.to_vec()))),
+            ("other", other),
+        ]
+    };
+    let words = table([1, 2], array(StringArray::from(vec!["a", "b"])));
+    let numbers = table([3, 4], array(Int64Array::from(vec![1, 2])));
+    let inputs = [
+        files.parquet("a.parquet", &words),
+        files.parquet("b.parquet", &numbers),
+    ];
+    let source = open_all(&inputs).unwrap();
+    let read = |name| KeyTable::read(&source, &key(&[name], &[]), &[], &Progress::default());
+    assert_eq!(read("id").unwrap().counts.rows, 4);
+    let differs = "column 2 of ";
+    assert_contains(&message(read("other")), differs);
+    let output = files.path("o.parquet");
+    assert_contains(
+        &message(write_all(&source, &key(&["id"], &[]), &output)),
+        differs,
     );
 }
 
