@@ -77,7 +77,9 @@ def check(condition: bool, what: str) -> None:
 
 
 def run_pair(seed: int, number: int, program: Path, folder: Path) -> Counter[str]:
-    """Joins two files, with a column of the sender beside those of the receiver; and reads keys of both."""
+    """Joins two files, with a column of the sender beside those of the receiver; and reads keys of
+    both.
+    """
     rng = random.Random(f"{seed}-{number}")
     own, other = File(rng, folder, "own", "k"), File(rng, folder, "other", "g")
     given = rng.choice(list(other.types))
@@ -116,7 +118,8 @@ def compare(own: File, other: File, given: str, output: Path) -> None:
     for file, rows, names in ((own, kept, list(own.types)), (other, partners, [given])):
         for name in names:
             what = f"{name}, {file.types[name].name} in {file.path.suffix} to {output.suffix}"
-            # pyarrow reads timestamps of 96 bits in one unit, of which some have more, and others are beyond it.
+            # pyarrow reads timestamps of 96 bits in one unit, of which some have more, and others
+            # are beyond it.
             is_int96 = file.has_int96 and file.types[name].name.startswith("timestamp")
             values = plain((file.table if is_int96 else file.read)[name].combine_chunks())
             before = [values[row] for row in rows]
@@ -138,7 +141,9 @@ def compare(own: File, other: File, given: str, output: Path) -> None:
 
 
 def compare_keys(program: Path, file: File, name: str, each: Type) -> str:
-    """Compares the keys that are in a column with what DuckDB makes of it. Returns what was done."""
+    """Compares the keys that are in a column with what DuckDB makes of it. Returns what was
+    done.
+    """
     command = [str(program), "keys", str(file.path), "--key", name, "--first", "1000", "--json"]
     ended = subprocess.run(command, capture_output=True, text=True)
     check("panicked" not in ended.stderr, ended.stderr)
@@ -163,7 +168,9 @@ def compare_keys(program: Path, file: File, name: str, each: Type) -> str:
 
 
 def has_no_mark(file: File, name: str) -> bool:
-    """Whether a file does not say that a column is of an extension type, as one without the schema of Arrow."""
+    """Whether a file does not say that a column is of an extension type, as one without the schema
+    of Arrow.
+    """
     return meaning(file.read.schema.field(name), file.is_parquet)[1] is None
 
 

@@ -15,13 +15,16 @@ FIRST_SECOND, LAST_SECOND = -62135596800, 253402300799
 
 @dataclass(frozen=True)
 class Type:
-    """A type, how to draw a column of it, and how DuckDB spells a key of it, if it can be one and DuckDB can."""
+    """A type, how to draw a column of it, and how DuckDB spells a key of it, if it can be one and
+    DuckDB can.
+    """
 
     name: str
     draw: Draw
     key: str | None = None
     in_parquet: bool = True
-    # Whether Arrow has it as another type with something to it, for which psijoin knows no spelling.
+    # Whether Arrow has it as another type with something to it, for which psijoin knows no
+    # spelling.
     is_unknown: bool = False
     # How keys are spelled where a file does not tell of the extension.
     unmarked_key: str | None = None
