@@ -10,7 +10,7 @@ use arrow_array::{ArrayRef, Int32Array, Int64Array, RecordBatch, StringArray, ca
 use parquet::arrow::arrow_reader::ParquetRecordBatchReaderBuilder;
 use proptest::prelude::*;
 use psijoin_table::{
-    Destination, Dialect, Error, ErrorKind, KeySpec, KeyTable, Progress, Source,
+    Destination, Dialect, Doubt, Error, ErrorKind, KeySpec, KeyTable, Progress, Source,
     atomic_file::Existing, check_numbers,
 };
 
@@ -613,7 +613,17 @@ proptest! {
             .map(|(index, part)| files.text(&format!("{index:02}.csv"), part.trim_end_matches('\n')))
             .collect();
         let id = key(&["id"], &[]);
-        prop_assert_eq!(read_all(&inputs, &id).unwrap(), read(&whole, &id).unwrap());
+        // But for the files that have what is doubtful.
+        let placeless = |mut table: KeyTable| {
+            for doubt in &mut table.doubts {
+                if let Doubt::Fields { places, .. } = doubt {
+                    places.first.clear();
+                }
+            }
+            table
+        };
+        let [cut, whole_table] = [read_all(&inputs, &id), read(&whole, &id)];
+        prop_assert_eq!(placeless(cut.unwrap()), placeless(whole_table.unwrap()));
         let written = |inputs: &[PathBuf]| {
             let output = files.path("o.csv");
             let matched = |item: usize| matched[item];
