@@ -141,7 +141,7 @@ fn rows_come_from_streams_and_go_by_number() {
 fn plans_are_those_of_the_program() {
     let heard = || Arc::new(Heard::default());
     let planned = |text: &str| plan(&words(text), heard(), &Stop::default());
-    let found = planned("plan --items 2^10:2^12 --network 10mbps,80ms --threads 1").unwrap();
+    let found = planned("plan --all --items 2^10:2^12 --network 10mbps,80ms --threads 1").unwrap();
     assert!(
         found.text.contains("1,024 items of the sender and 4,096"),
         "{}",
