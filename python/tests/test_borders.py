@@ -207,7 +207,7 @@ def test_names_of_the_key_alone(pair: Pair, name: str) -> None:
         lambda: ann.receive(mine, on=name, normalize={name: "trim"}), lambda: bob.send(["b"])
     )
     assert rows.equals(mine.slice(1))
-    with pytest.raises(psijoin.InputError, match="cannot be given"):
+    with pytest.raises(psijoin.InputError, match="cannot be shared with the partner"):
         bob.send(mine, on="other", give=[name])
 
 
