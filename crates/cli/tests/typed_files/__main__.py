@@ -99,7 +99,7 @@ def run_pair(seed: int, number: int, program: Path, folder: Path) -> Counter[str
         named = [name for name in [*own.types, given] if f"`{name}`" in said]
         check(bool(named) and "panicked" not in said, f"neither joined nor refused by name: {said}")
         counts["refused joins"] += 1
-        reasons = ["cannot be given", "would be lost", "Parquet does not have", "cannot go to Arrow"]
+        reasons = ["cannot be shared with the partner", "would be lost", "Parquet does not have", "cannot go to Arrow"]
         counts[f"refused: {next((reason for reason in reasons if reason in said), said)}"] += 1
     for file in (own, other):
         for name, each in file.types.items():
