@@ -19,7 +19,12 @@ use libfuzzer_sys::fuzz_target;
 use parquet::{
     arrow::ArrowWriter,
     basic::Compression,
-    file::properties::{WriterProperties, WriterVersion},
+    data_type::{Int64Type, Int96, Int96Type},
+    file::{
+        properties::{WriterProperties, WriterVersion},
+        writer::SerializedFileWriter,
+    },
+    schema::parser::parse_message_type,
 };
 use psijoin_table::{
     Dialect, ErrorKind, Format, KeySpec, KeyTable, Progress, Source, is_panic_contained,
@@ -42,7 +47,8 @@ static SOUND: LazyLock<Vec<(Format, Vec<u8>)>> = LazyLock::new(|| {
         .into_iter()
         .flat_map(|compression| [file(&rows, compression), stream(&rows, compression)])
         .map(|bytes| (Format::Arrow, bytes));
-    parquets.chain(arrows).collect()
+    let int96 = [(Format::Parquet, int96())];
+    parquets.chain(arrows).chain(int96).collect()
 });
 
 fuzz_target!(
@@ -97,6 +103,40 @@ fn parquet(rows: &RecordBatch, properties: WriterProperties) -> Vec<u8> {
         ArrowWriter::try_new(&mut bytes, rows.schema(), Some(properties)).expect("a writer");
     writer.write(rows).expect("rows that fit");
     writer.close().expect("a file");
+    bytes
+}
+
+/// A file whose keys are timestamps of 96 bits.
+fn int96() -> Vec<u8> {
+    let schema = "message table { required int96 id; required int96 word; required int64 n; }";
+    let schema = Arc::new(parse_message_type(schema).expect("a schema"));
+    let mut bytes = Vec::new();
+    let mut file =
+        SerializedFileWriter::new(&mut bytes, schema, Default::default()).expect("a writer");
+    let mut group = file.next_row_group().expect("a row group");
+    for first_day in [2_440_588, 2_460_000] {
+        let moments = (0..40).map(|row| {
+            let mut moment = Int96::new();
+            moment.set_data(1000 * row, 0, first_day + row);
+            moment
+        });
+        let moments: Vec<Int96> = moments.collect();
+        let mut column = group.next_column().expect("a column").expect("a column");
+        let written = column
+            .typed::<Int96Type>()
+            .write_batch(&moments, None, None);
+        written.expect("values that fit");
+        column.close().expect("a column");
+    }
+    let mut column = group.next_column().expect("a column").expect("a column");
+    let numbers: Vec<i64> = (0..40).collect();
+    let written = column
+        .typed::<Int64Type>()
+        .write_batch(&numbers, None, None);
+    written.expect("values that fit");
+    column.close().expect("a column");
+    group.close().expect("a row group");
+    file.close().expect("a file");
     bytes
 }
 

@@ -334,10 +334,22 @@ pub enum Error {
         compression: Compression,
     },
 
-    /// The input is not compressed as its name says, or cannot be decompressed to its end.
+    /// The input is not compressed as its name says.
     #[error(
-        "cannot decompress {file}: it is damaged, cut off, or not compressed with {compression} \
-         (`{} -t` checks it; get it again)", .compression.program()
+        "{file} is not compressed with {compression}, as its name says (if it is a plain text, as after a download that \
+         decompressed it, take {} off its name; or else get it again)", .compression.ending()
+    )]
+    NotCompressed {
+        /// The file as the user named it.
+        file: String,
+        /// How its name says that it is compressed.
+        compression: Compression,
+    },
+
+    /// The input cannot be decompressed to its end.
+    #[error(
+        "cannot decompress {file}: it is damaged or cut off, or something else follows what is compressed (`{} -t` checks \
+         it; get it again)", .compression.program()
     )]
     Damaged {
         /// The file as the user named it.
@@ -884,6 +896,7 @@ impl Error {
             | Compressed { .. }
             | Foreign { .. }
             | Logged { .. }
+            | NotCompressed { .. }
             | Damaged { .. }
             | OtherEncoding { .. }
             | Utf32 { .. }
@@ -1429,6 +1442,17 @@ pub enum ParquetFault {
         /// Its type.
         kind: String,
     },
+    /// A column is written in a way that is not known, perhaps by a later version of the format.
+    #[error(
+        "its column {} is {form} that is not known (write it again with usual settings, or leave it out)",
+        Quoted(.column)
+    )]
+    UnknownForm {
+        /// The column, which is one that is needed.
+        column: String,
+        /// How it is written.
+        form: String,
+    },
     /// A page is not what was written.
     #[error("the checksum of a page does not fit: the page is damaged (get the file again)")]
     Checksum,
@@ -1485,25 +1509,52 @@ pub enum ArrowFault {
     Broken,
     /// A stream ends behind a whole message, and without the mark that ends it.
     #[error(
-        "it is a stream without an end mark, so rows may be missing that nobody would miss (if it is whole, write it          again as an Arrow file or as Parquet, or close its writer, which writes the mark)"
+        "it is a stream without an end mark, so rows may be missing that nobody would miss (if it is whole, write it \
+         again as an Arrow file or as Parquet, or close its writer, which writes the mark)"
     )]
     NoEndMark,
     /// Something follows the mark that ends a stream.
     #[error(
-        "its stream has an end mark, and something follows, perhaps another stream (write each to a file of its own,          and name them all)"
+        "its stream has an end mark, and something follows, perhaps another stream (write each to a file of its own, \
+         and name them all)"
     )]
     BehindEnd,
+    /// A file's footer does not list the blocks, or the columns, that are in it.
+    #[error(
+        "its footer lists other columns or blocks of rows than are in it (write it again, or get it again)"
+    )]
+    Footer,
+    /// The buffers of a block do not lie one behind the other.
+    #[error(
+        "the buffers of a block of rows overlap, or there is something between them (write it again, or get it again)"
+    )]
+    Buffers,
+    /// A column has nulls, and counts none.
+    #[error("a column has nulls, and says that it has none (write it again, or get it again)")]
+    Nulls,
     /// Its numbers are in the other byte order.
     #[error(
         "its numbers are big-endian, which is not read (write it again on another machine, or as Parquet)"
     )]
     BigEndian,
-    /// A column has a type that is not known.
+    /// A column that is needed has a type that is not known.
     #[error(
         "its column {} holds {kind}, a type that is not known (cast it to a decimal or to text, or leave it out)",
         Quoted(.column)
     )]
     UnknownType {
+        /// The column.
+        column: String,
+        /// Its type.
+        kind: String,
+    },
+    /// A column has a type of which it is not even known how it is laid out, so others cannot be found behind it.
+    #[error(
+        "its column {} holds {kind}, and the columns behind it cannot be found (write the table again without it, or as \
+         Parquet)",
+        Quoted(.column)
+    )]
+    UnknownLayout {
         /// The column.
         column: String,
         /// Its type.

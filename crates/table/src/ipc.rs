@@ -2,6 +2,8 @@
 
 mod claims;
 mod known;
+mod layout;
+mod replaced;
 
 use std::{
     io::{self, BufReader, Read, Seek},
@@ -21,17 +23,22 @@ use crate::{
     part::Part,
     section::Section,
 };
+use known::Unknown;
 pub(crate) use known::{Known, known_fields};
+use replaced::Replaced;
 
 /// An Arrow file or stream whose schema has been read.
 pub(crate) struct Reader<'a> {
     part: &'a Part,
     schema: SchemaRef,
+    /// The columns whose type is not known, and what is.
+    unknown: Vec<(usize, String)>,
 }
 
 impl<'a> Reader<'a> {
     pub(crate) fn open(part: &'a Part) -> Result<Self, Error> {
-        let schema = Batches::of(part, None)?.rows.schema();
+        let Batches { rows, unknown, .. } = Batches::of(part, None)?;
+        let schema = rows.schema();
         // A type that no array can have, as binary data of a negative width, is found here.
         contained(part, || {
             for field in schema.fields() {
@@ -39,13 +46,28 @@ impl<'a> Reader<'a> {
             }
             Ok(())
         })?;
-        Ok(Self { part, schema })
+        Ok(Self {
+            part,
+            schema,
+            unknown,
+        })
     }
 }
 
 impl<'a> TypedFile<'a> for Reader<'a> {
     fn schema(&self) -> &SchemaRef {
         &self.schema
+    }
+
+    fn check(&self, columns: &[usize]) -> Result<(), Error> {
+        match self.unknown.iter().find(|(at, _)| columns.contains(at)) {
+            None => Ok(()),
+            Some((column, kind)) => {
+                let column = self.schema.field(*column).name().clone();
+                let kind = kind.clone();
+                Err(fault(self.part, ArrowFault::UnknownType { column, kind }))
+            }
+        }
     }
 
     /// A batch of a file or stream is decoded before the next one, and then cut up.
@@ -83,48 +105,65 @@ fn cut<'a>(batch: &RecordBatch, bytes: u64) -> Vec<Result<Piece<'a>, Error>> {
 struct Batches<'a> {
     part: &'a Part,
     rows: Rows,
+    unknown: Vec<(usize, String)>,
 }
 
 enum Rows {
     File {
-        reader: FileReader<Section>,
+        reader: FileReader<Replaced>,
         batches_read: u64,
     },
-    Stream(StreamReader<BufReader<Section>>),
+    Stream(StreamReader<BufReader<Replaced>>),
 }
 
 impl<'a> Batches<'a> {
     fn of(part: &'a Part, columns: Option<&[usize]>) -> Result<Self, Error> {
         let section = part.open()?;
-        let rows = contained(part, || Rows::open(section, columns.map(<[_]>::to_vec)))?;
-        Ok(Self { part, rows })
+        let (rows, unknown) = contained(part, || Rows::open(section, columns.map(<[_]>::to_vec)))?;
+        Ok(Self {
+            part,
+            rows,
+            unknown,
+        })
     }
 }
 
 impl Rows {
-    fn open(mut section: Section, columns: Option<Vec<usize>>) -> Result<Self, Failure> {
+    /// Opens a file or stream, and tells which of its columns are of types that are not known.
+    fn open(
+        mut section: Section,
+        columns: Option<Vec<usize>>,
+    ) -> Result<(Self, Vec<(usize, String)>), Failure> {
         let mut beginning = Vec::new();
         section
             .by_ref()
             .take(ARROW_FILE.len() as u64)
             .read_to_end(&mut beginning)?;
-        if beginning == ARROW_FILE {
-            claims::check_file(&mut section)?;
-            let builder = match columns {
-                Some(columns) => FileReaderBuilder::new().with_projection(columns),
-                None => FileReaderBuilder::new(),
-            };
-            return Ok(Self::File {
-                reader: builder.build(section)?,
-                batches_read: 0,
-            });
-        }
-        claims::check_stream(&mut section)?;
+        let is_file = beginning == ARROW_FILE;
+        let read = columns.as_deref().unwrap_or_default();
+        let unknown = match is_file {
+            true => claims::check_file(&mut section, read)?,
+            false => claims::check_stream(&mut section, read)?,
+        };
         section.rewind()?;
-        Ok(Self::Stream(StreamReader::try_new(
-            BufReader::new(section),
-            columns,
-        )?))
+        let section = Replaced {
+            section,
+            bytes: unknown.replaced,
+        };
+        let rows = match is_file {
+            true => {
+                let builder = match columns {
+                    Some(columns) => FileReaderBuilder::new().with_projection(columns),
+                    None => FileReaderBuilder::new(),
+                };
+                Self::File {
+                    reader: builder.build(section)?,
+                    batches_read: 0,
+                }
+            }
+            false => Self::Stream(StreamReader::try_new(BufReader::new(section), columns)?),
+        };
+        Ok((rows, unknown.columns))
     }
 
     fn schema(&self) -> SchemaRef {
@@ -157,7 +196,7 @@ impl Rows {
                 let share = *batches_read as f64 / reader.num_batches().max(1) as f64;
                 ((bytes as f64 * share) as u64).min(bytes)
             }
-            Self::Stream(reader) => reader.get_ref().get_ref().position(),
+            Self::Stream(reader) => reader.get_ref().get_ref().section.position(),
         }
     }
 }

@@ -2,12 +2,14 @@
 
 mod annotations;
 mod chunks;
+mod footer;
 pub(crate) mod int96;
 mod known_types;
 mod old_writers;
 mod page_header;
 mod pages;
 mod pieces;
+mod thrift;
 mod told_types;
 
 use std::io::{self, Read, Seek, SeekFrom};
@@ -32,7 +34,7 @@ use crate::{
     section::Section,
 };
 pub(crate) use annotations::kept;
-use known_types::Loaded;
+use known_types::{Loaded, Unknown};
 use pieces::Pieces;
 
 /// A Parquet file whose footer has been read.
@@ -40,8 +42,8 @@ pub(crate) struct Reader<'a> {
     part: &'a Part,
     section: Section,
     metadata: ArrowReaderMetadata,
-    /// The columns whose type is not known, and what is.
-    unknown: Vec<(usize, String)>,
+    /// The columns of which something is not known, and what.
+    unknown: Vec<(usize, Unknown)>,
     /// The columns, marked with what they are beyond their Arrow types.
     schema: SchemaRef,
     /// The top-level columns that hold timestamps for which no unit has room.
@@ -55,7 +57,7 @@ impl<'a> Reader<'a> {
             return Err(fault(part, ParquetFault::Encrypted));
         }
         let Loaded { metadata, unknown } = known_types::load(part, &section)?;
-        let metadata = contained(part, || old_writers::corrected(metadata))?;
+        let metadata = contained(part, || old_writers::corrected(metadata, &section))?;
         let said = metadata.metadata().file_metadata().num_rows();
         if old_writers::rows(metadata.metadata()) != said {
             return Err(fault(part, ParquetFault::Rows));
@@ -132,10 +134,9 @@ impl<'a> TypedFile<'a> for Reader<'a> {
 
     fn check(&self, columns: &[usize]) -> Result<(), Error> {
         let unknown = self.unknown.iter().find(|(at, _)| columns.contains(at));
-        if let Some((column, kind)) = unknown {
+        if let Some((column, unknown)) = unknown {
             let column = self.schema().field(*column).name().clone();
-            let kind = kind.clone();
-            return Err(fault(self.part, ParquetFault::UnknownType { column, kind }));
+            return Err(fault(self.part, unknown.fault(column)));
         }
         // The row groups of a broken file need not have the schema's columns.
         let unreadable = || Ok(chunks::unreadable(&self.metadata, columns));

@@ -1,107 +1,183 @@
-//! Whether a file or stream is whole, and its blocks and compressed buffers may hold as much as
+//! Whether a file or stream is whole, what it says twice agrees, and its blocks and compressed buffers may hold as much as
 //! they claim.
 //!
 //! The Arrow reader allocates what a block or buffer claims to hold, and a damaged file can claim
 //! anything.
 
-use std::io::{self, Read, Seek, SeekFrom};
+use std::io::{Read, Seek, SeekFrom};
 
 use arrow_ipc::{
-    Buffer, CompressionType, Endianness, Message, Schema, reader::read_footer_length,
-    root_as_footer, root_as_message,
+    Block, Buffer, CompressionType, Endianness, Message, MessageHeader, RecordBatch, Schema,
+    reader::read_footer_length, root_as_footer, root_as_message,
 };
 
-use super::{Failure, Known, known_fields};
+use super::{Failure, Known, Unknown, known_fields, layout};
 use crate::{error::ArrowFault, format::ARROW_MESSAGE, section::Section};
 
 /// A buffer begins with the length of what it holds, or -1 if it is not compressed.
 const LENGTH_BYTES: u64 = 8;
 
-/// Checks what a file says of itself.
+/// Buffers begin at multiples of one of these.
+const ALIGNMENTS: [u64; 4] = [8, 16, 32, MOST_ALIGNED];
+const MOST_ALIGNED: u64 = 64;
+
+/// Checks what a file says of itself, and of these columns' rows; finds the columns whose types are not known.
 ///
 /// # Errors
-/// If a block claims more than the file holds, a buffer more than its bytes can be decompressed to,
-/// or if what follows the rows is not understood.
-pub(super) fn check_file(section: &mut Section) -> Result<(), Failure> {
+/// If its footer does not list the blocks that there are, a buffer claims more than its bytes can be decompressed to, or
+/// if what follows the rows is not understood.
+pub(super) fn check_file(section: &mut Section, columns: &[usize]) -> Result<Unknown, Failure> {
     let mut end = [0; 10];
-    let end_at = section.seek(SeekFrom::End(-(end.len() as i64)))?;
+    section.seek(SeekFrom::End(-(end.len() as i64)))?;
     section.read_exact(&mut end)?;
     let length = read_footer_length(end)?;
     let mut footer = Vec::new();
-    section.seek(SeekFrom::End(-(end.len() as i64) - length as i64))?;
+    let footer_at = section.seek(SeekFrom::End(-(end.len() as i64) - length as i64))?;
     section.take(length as u64).read_to_end(&mut footer)?;
     let footer = root_as_footer(&footer).map_err(|_| ArrowFault::Broken)?;
-    check_schema(footer.schema().ok_or(ArrowFault::Broken)?)?;
-    let dictionaries = footer.dictionaries().into_iter().flatten();
-    for block in dictionaries.chain(footer.recordBatches().into_iter().flatten()) {
-        let start = u64::try_from(block.offset()).map_err(|_| ArrowFault::Broken)?;
-        let length = u64::try_from(block.metaDataLength()).map_err(|_| ArrowFault::Broken)?;
-        let mut metadata = Vec::new();
-        section.seek(SeekFrom::Start(start))?;
-        section.take(length).read_to_end(&mut metadata)?;
-        // Before Arrow 0.15 there was no mark before the length.
-        let before = match metadata.starts_with(ARROW_MESSAGE) {
-            true => 8,
-            false => 4,
+    let schema = footer.schema().ok_or(ArrowFault::Broken)?;
+    let unknown = check_schema(schema, footer_at)?;
+    let mut dictionaries = footer.dictionaries().into_iter().flatten();
+    let mut batches = footer.recordBatches().into_iter().flatten();
+    let mut at = stream_start(section)?;
+    while let Next::Message(place) = next(section, at)? {
+        if place.start >= footer_at {
+            break;
+        }
+        let metadata = place.metadata(section)?;
+        let message = root_as_message(&metadata).map_err(|_| ArrowFault::Broken)?;
+        let is_listed = match message.header_type() {
+            MessageHeader::Schema => {
+                let said = message.header_as_schema().ok_or(ArrowFault::Broken)?;
+                are_alike(schema, said)
+            }
+            MessageHeader::DictionaryBatch => place.is_in(at, &message, dictionaries.next()),
+            MessageHeader::RecordBatch => place.is_in(at, &message, batches.next()),
+            _ => true,
         };
-        let message = metadata.get(before..).ok_or(ArrowFault::Broken)?;
-        let message = root_as_message(message).map_err(|_| ArrowFault::Broken)?;
-        let body = start.checked_add(length).ok_or(ArrowFault::Broken)?;
-        let body_end = body.checked_add_signed(block.bodyLength());
-        if body_end.is_none_or(|end| end > end_at) {
+        if !is_listed {
+            return Err(ArrowFault::Footer.into());
+        }
+        check_message(section, &message, place.body, schema, columns)?;
+        at = place.end(&message)?;
+        if at > footer_at {
             return Err(ArrowFault::Broken.into());
         }
-        check_message(section, &message, body)?;
     }
-    Ok(())
+    match dictionaries.next().or(batches.next()) {
+        None => Ok(unknown),
+        Some(_) => Err(ArrowFault::Footer.into()),
+    }
 }
 
-/// Checks what a stream says of itself, from its first message to the mark behind the last.
+/// Where the stream begins that a file is behind the mark of its format and the zeros that pad it.
+fn stream_start(section: &mut Section) -> Result<u64, Failure> {
+    let mut beginning = Vec::new();
+    section.rewind()?;
+    section
+        .take(MOST_ALIGNED + LENGTH_BYTES)
+        .read_to_end(&mut beginning)?;
+    let words = beginning.chunks(LENGTH_BYTES as usize).skip(1);
+    let zeros = words.take_while(|word| word.iter().all(|&byte| byte == 0));
+    Ok(LENGTH_BYTES * (1 + zeros.count() as u64))
+}
+
+/// Whether two schemas have the same columns.
+fn are_alike(one: Schema<'_>, other: Schema<'_>) -> bool {
+    let (one, other) = (known_fields(one), known_fields(other));
+    let alike = |pair: (&Known, &Known)| match pair {
+        (Known::Field(one), Known::Field(other)) => one == other,
+        (Known::Not(one), Known::Not(other)) => one == other,
+        _ => false,
+    };
+    one.len() == other.len() && one.iter().zip(&other).all(alike)
+}
+
+/// Checks what a stream says of itself, from its first message to the mark behind the last, and of these columns' rows;
+/// finds the columns whose types are not known.
 ///
 /// # Errors
-/// If a message is cut off, or a buffer claims more than its bytes can be decompressed to; if there
-/// is no end mark, as the stream could be cut off behind any message then; or if something follows
-/// the mark.
-pub(super) fn check_stream(section: &mut Section) -> Result<(), Failure> {
+/// If a message is cut off, or a buffer claims more than its bytes can be decompressed to; if there is no end mark, as
+/// the stream could be cut off behind any message then; or if something follows the mark.
+pub(super) fn check_stream(section: &mut Section, columns: &[usize]) -> Result<Unknown, Failure> {
     let end = section.seek(SeekFrom::End(0))?;
-    let mut at = 0;
+    let Next::Message(first) = next(section, 0)? else {
+        return Err(ArrowFault::Broken.into());
+    };
+    let beginning = first.metadata(section)?;
+    let message = root_as_message(&beginning).map_err(|_| ArrowFault::Broken)?;
+    let schema = message.header_as_schema().ok_or(ArrowFault::Broken)?;
+    let unknown = check_schema(schema, first.start)?;
+    let mut at = first.end(&message)?;
     loop {
-        let (start, length) = match next(section, at)? {
-            Next::Message { start, length } => (start, length),
-            Next::Mark { end: mark_end } if at > 0 && mark_end == end => return Ok(()),
-            Next::Mark { .. } if at > 0 => return Err(ArrowFault::BehindEnd.into()),
-            Next::Nothing if at > 0 => return Err(ArrowFault::NoEndMark.into()),
-            Next::Mark { .. } | Next::Nothing => return Err(ArrowFault::Broken.into()),
-        };
-        let mut metadata = Vec::new();
-        section.seek(SeekFrom::Start(start))?;
-        section.take(length).read_to_end(&mut metadata)?;
-        let message = root_as_message(&metadata).map_err(|_| ArrowFault::Broken)?;
-        if at == 0 {
-            check_schema(message.header_as_schema().ok_or(ArrowFault::Broken)?)?;
-        }
-        let body = start.checked_add(length).ok_or(ArrowFault::Broken)?;
-        check_message(section, &message, body)?;
-        let body_bytes = u64::try_from(message.bodyLength()).map_err(|_| ArrowFault::Broken)?;
-        at = body.checked_add(body_bytes).ok_or(ArrowFault::Broken)?;
         if at > end {
             return Err(ArrowFault::Broken.into());
         }
+        let place = match next(section, at)? {
+            Next::Message(place) => place,
+            Next::Mark { end: mark_end } if mark_end == end => return Ok(unknown),
+            Next::Mark { .. } => return Err(ArrowFault::BehindEnd.into()),
+            Next::Nothing => return Err(ArrowFault::NoEndMark.into()),
+        };
+        let metadata = place.metadata(section)?;
+        let message = root_as_message(&metadata).map_err(|_| ArrowFault::Broken)?;
+        check_message(section, &message, place.body, schema, columns)?;
+        at = place.end(&message)?;
     }
 }
 
 /// What comes next in a stream.
 enum Next {
-    /// A message, whose description begins there and is that long.
-    Message {
-        start: u64,
-        length: u64,
-    },
+    Message(Place),
     /// The mark behind the last message: one without a length.
     Mark {
         end: u64,
     },
     Nothing,
+}
+
+/// Where a message is: its description, and its body behind that.
+struct Place {
+    start: u64,
+    body: u64,
+}
+
+impl Place {
+    fn metadata(&self, section: &mut Section) -> Result<Vec<u8>, Failure> {
+        let mut metadata = Vec::new();
+        section.seek(SeekFrom::Start(self.start))?;
+        let bytes = self.body - self.start;
+        section.take(bytes).read_to_end(&mut metadata)?;
+        match has_message_within(&metadata) {
+            true => Err(ArrowFault::Broken.into()),
+            false => Ok(metadata),
+        }
+    }
+
+    fn end(&self, message: &Message<'_>) -> Result<u64, ArrowFault> {
+        let body_bytes = u64::try_from(message.bodyLength()).map_err(|_| ArrowFault::Broken)?;
+        self.body.checked_add(body_bytes).ok_or(ArrowFault::Broken)
+    }
+
+    /// Whether the next block that a footer lists is this message, which begins at `at`.
+    fn is_in(&self, at: u64, message: &Message<'_>, listed: Option<&Block>) -> bool {
+        let here = [at, self.body - at].map(u64::cast_signed);
+        listed.is_some_and(|block| {
+            [block.offset(), block.metaDataLength().into()] == here
+                && block.bodyLength() == message.bodyLength()
+        })
+    }
+}
+
+/// Whether there is another message in what is said to be the description of one: it is said to be too long then, and the
+/// rows in between would be missed by nobody.
+fn has_message_within(description: &[u8]) -> bool {
+    let mut places = (0..description.len()).step_by(LENGTH_BYTES as usize);
+    places.any(|place| {
+        let marked = description[place..].strip_prefix(ARROW_MESSAGE);
+        let message = marked.and_then(|marked| marked.get(4..));
+        message.is_some_and(|message| root_as_message(message).is_ok())
+    })
 }
 
 fn next(section: &mut Section, at: u64) -> Result<Next, Failure> {
@@ -119,40 +195,82 @@ fn next(section: &mut Section, at: u64) -> Result<Next, Failure> {
     let length = length.first_chunk().ok_or(ArrowFault::Broken)?;
     match u64::try_from(i32::from_le_bytes(*length)) {
         Ok(0) => Ok(Next::Mark { end: start }),
-        Ok(length) => Ok(Next::Message { start, length }),
+        Ok(length) => Ok(Next::Message(Place {
+            start,
+            body: start + length,
+        })),
         Err(_) => Err(ArrowFault::Broken.into()),
     }
 }
 
-fn check_schema(schema: Schema<'_>) -> Result<(), ArrowFault> {
+/// Checks the schema of a message that begins at `start`.
+fn check_schema(schema: Schema<'_>, start: u64) -> Result<Unknown, ArrowFault> {
     if schema.endianness() == Endianness::Big {
         return Err(ArrowFault::BigEndian);
     }
-    let fields = schema.fields().into_iter().flatten();
-    for (field, known) in fields.zip(known_fields(schema)) {
-        if let Known::Not(kind) = known {
-            return Err(ArrowFault::UnknownType {
-                column: field.name().unwrap_or_default().to_owned(),
-                kind,
-            });
+    Unknown::find(schema, start)
+        .map_err(|(column, kind)| ArrowFault::UnknownLayout { column, kind })
+}
+
+/// Checks the rows, or values of a dictionary, that a message holds. Its body begins at `body`.
+fn check_message(
+    section: &mut Section,
+    message: &Message<'_>,
+    body: u64,
+    schema: Schema<'_>,
+    columns: &[usize],
+) -> Result<(), Failure> {
+    let rows = message.header_as_record_batch();
+    let dictionary = message.header_as_dictionary_batch();
+    let values = dictionary.and_then(|dictionary| dictionary.data());
+    let Some(batch) = rows.or(values) else {
+        // The reader passes over what it does not know, with the rows that may be in it.
+        return match message.header_type() {
+            MessageHeader::Schema => Ok(()),
+            _ => Err(ArrowFault::Broken.into()),
+        };
+    };
+    check_places(&batch, message.bodyLength())?;
+    match batch.compression() {
+        Some(compression) => check_compressed(section, &batch, body, compression.codec())?,
+        None if rows.is_some() => check_nulls(section, &batch, body, schema, columns)?,
+        None => {}
+    }
+    Ok(())
+}
+
+/// Checks that the buffers lie one behind the other, as all writers have them: where they do not, one is read in place of
+/// another.
+fn check_places(batch: &RecordBatch<'_>, body_bytes: i64) -> Result<(), ArrowFault> {
+    let mut end = 0_u64;
+    for buffer in filled(batch, 0) {
+        let place = u64::try_from(buffer.offset()).map_err(|_| ArrowFault::Buffers)?;
+        let is_next = |alignment: &u64| end.next_multiple_of(*alignment) == place;
+        if !ALIGNMENTS.iter().any(is_next) {
+            return Err(ArrowFault::Buffers);
+        }
+        end = place.saturating_add(buffer.length().cast_unsigned());
+        if end > body_bytes.cast_unsigned() {
+            return Err(ArrowFault::Broken);
         }
     }
     Ok(())
 }
 
-/// Checks the rows, or values of a dictionary, that a message holds. Its body begins at `body`.
-fn check_message(section: &mut Section, message: &Message<'_>, body: u64) -> io::Result<()> {
-    let dictionary = message.header_as_dictionary_batch();
-    let values = dictionary.and_then(|dictionary| dictionary.data());
-    let Some(batch) = message.header_as_record_batch().or(values) else {
-        return Ok(());
-    };
-    let Some(compression) = batch.compression() else {
-        return Ok(());
-    };
-    let most = most_per_byte(compression.codec());
-    let filled = |buffer: &&Buffer| buffer.length() > LENGTH_BYTES as i64;
-    for buffer in batch.buffers().iter().flatten().filter(filled) {
+/// The buffers that are longer than this.
+fn filled<'a>(batch: &RecordBatch<'a>, bytes: u64) -> impl Iterator<Item = &'a Buffer> {
+    let buffers = batch.buffers().into_iter().flatten();
+    buffers.filter(move |buffer| buffer.length() > bytes.cast_signed())
+}
+
+fn check_compressed(
+    section: &mut Section,
+    batch: &RecordBatch<'_>,
+    body: u64,
+    codec: CompressionType,
+) -> Result<(), Failure> {
+    let most = most_per_byte(codec);
+    for buffer in filled(batch, LENGTH_BYTES) {
         let Some(place) = body.checked_add_signed(buffer.offset()) else {
             continue;
         };
@@ -161,7 +279,41 @@ fn check_message(section: &mut Section, message: &Message<'_>, body: u64) -> io:
         section.take(LENGTH_BYTES).read_to_end(&mut claimed)?;
         let claimed = claimed[..].try_into().map_or(0, i64::from_le_bytes);
         if claimed > buffer.length().saturating_mul(most) {
-            return Err(io::ErrorKind::InvalidData.into());
+            return Err(ArrowFault::Broken.into());
+        }
+    }
+    Ok(())
+}
+
+/// Checks that there are no nulls in these columns where none are counted: the reader does not look.
+fn check_nulls(
+    section: &mut Section,
+    batch: &RecordBatch<'_>,
+    body: u64,
+    schema: Schema<'_>,
+    columns: &[usize],
+) -> Result<(), Failure> {
+    let (Some(nodes), Some(buffers)) = (batch.nodes(), batch.buffers()) else {
+        return Ok(());
+    };
+    for at in layout::validity(schema, columns, batch).unwrap_or_default() {
+        if at.node >= nodes.len() || at.buffer >= buffers.len() {
+            return Err(ArrowFault::Broken.into());
+        }
+        let (node, buffer) = (nodes.get(at.node), buffers.get(at.buffer));
+        if node.null_count() != 0 || buffer.length() == 0 {
+            continue;
+        }
+        let values = u64::try_from(node.length()).map_err(|_| ArrowFault::Broken)?;
+        let place = body.checked_add_signed(buffer.offset());
+        section.seek(SeekFrom::Start(place.ok_or(ArrowFault::Broken)?))?;
+        let mut bits = Vec::new();
+        section.take(values.div_ceil(8)).read_to_end(&mut bits)?;
+        if let (Some(last), rest @ 1..) = (bits.last_mut(), values % 8) {
+            *last |= 0xff << rest;
+        }
+        if bits.iter().any(|&byte| byte != 0xff) {
+            return Err(ArrowFault::Nulls.into());
         }
     }
     Ok(())

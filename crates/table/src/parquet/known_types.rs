@@ -1,4 +1,4 @@
-//! Columns whose Arrow type is not known.
+//! Columns whose Arrow type is not known, or that are written in a way that is not.
 //!
 //! Writers keep the Arrow schema beside that of Parquet, and it may hold types that only they know,
 //! as the integers of 128 bits of Polars. Whoever needs such a column is told; the others are read.
@@ -17,9 +17,13 @@ use parquet::{
     file::metadata::{FileMetaData, KeyValue, ParquetMetaData},
 };
 
-use super::contained;
+use super::{
+    contained,
+    footer::{self, Footer},
+};
 use crate::{
     Error,
+    error::ParquetFault,
     ipc::{Known, known_fields},
     part::Part,
     section::Section,
@@ -28,14 +32,31 @@ use crate::{
 /// A file's description, and what it says of columns whose type is not known.
 pub(super) struct Loaded {
     pub(super) metadata: ArrowReaderMetadata,
-    /// The number of each such column, and its type in a few words.
-    pub(super) unknown: Vec<(usize, String)>,
+    /// The number of each such column, and what is not known.
+    pub(super) unknown: Vec<(usize, Unknown)>,
+}
+
+/// What is not known of a column, in a few words.
+#[derive(Clone)]
+pub(super) enum Unknown {
+    Type(String),
+    Form(String),
+}
+
+impl Unknown {
+    pub(super) fn fault(&self, column: String) -> ParquetFault {
+        match self.clone() {
+            Self::Type(kind) => ParquetFault::UnknownType { column, kind },
+            Self::Form(form) => ParquetFault::UnknownForm { column, form },
+        }
+    }
 }
 
 /// Reads a file's footer.
 pub(super) fn load(part: &Part, section: &Section) -> Result<Loaded, Error> {
-    let load = |options| contained(part, || ArrowReaderMetadata::load(section, options));
-    let error = match load(ArrowReaderOptions::new()) {
+    let error = match contained(part, || {
+        ArrowReaderMetadata::load(section, ArrowReaderOptions::new())
+    }) {
         Ok(metadata) => {
             return Ok(Loaded {
                 metadata,
@@ -44,19 +65,33 @@ pub(super) fn load(part: &Part, section: &Section) -> Result<Loaded, Error> {
         }
         Err(error) => error,
     };
+    let Ok(Footer { metadata, unknown }) = contained(part, || Ok(footer::read_leniently(section)?))
+    else {
+        return Err(error);
+    };
+    let file = Arc::new(metadata);
+    let leaves = file.file_metadata().schema_descr_ptr();
+    let unknown = unknown.into_iter();
+    let unknown =
+        unknown.map(|(leaf, form)| (leaves.get_column_root_idx(leaf), Unknown::Form(form)));
+    let mut unknown: Vec<_> = unknown.collect();
+    let described =
+        |options| contained(part, || ArrowReaderMetadata::try_new(file.clone(), options));
+    if let Ok(metadata) = described(ArrowReaderOptions::new()) {
+        return Ok(Loaded { metadata, unknown });
+    }
     let options = ArrowReaderOptions::new().with_skip_arrow_metadata(true);
-    let Ok(plain) = load(options) else {
+    let Ok(plain) = described(options) else {
         return Err(error);
     };
     let fields = contained(part, || Ok(arrow_fields(&plain)))?.unwrap_or_default();
-    let mut unknown = Vec::new();
     let known = fields.into_iter().zip(plain.schema().fields());
     let known = known
         .enumerate()
         .map(|(column, (field, plain))| match field {
             Known::Field(field) => field,
             Known::Not(kind) => {
-                unknown.push((column, kind));
+                unknown.push((column, Unknown::Type(kind)));
                 plain.as_ref().clone()
             }
         });

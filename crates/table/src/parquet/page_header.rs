@@ -2,6 +2,8 @@
 
 use std::io::{self, Read};
 
+use super::thrift::{malformed, next_field, read_byte, read_number, read_varint};
+
 /// What is read of a page's header.
 pub(super) struct PageHeader {
     pub(super) kind: Kind,
@@ -88,10 +90,6 @@ fn needed(fields: &Fields, field: usize) -> io::Result<i64> {
     fields[field].ok_or_else(malformed)
 }
 
-fn malformed() -> io::Error {
-    io::ErrorKind::InvalidData.into()
-}
-
 /// Reads a field that is a structure: its number, where it is, and how deep others may lie in it.
 type ReadStruct<'a, R> = &'a mut dyn FnMut(u16, &mut R, usize) -> io::Result<()>;
 
@@ -113,10 +111,7 @@ fn read_struct<R: Read>(
         if head == 0 {
             return Ok(fields);
         }
-        field = match head >> 4 {
-            0 => u16::try_from(read_number(input)?).map_err(|_| malformed())?,
-            further => field.checked_add(further.into()).ok_or_else(malformed)?,
-        };
+        field = next_field(field, head, input)?;
         let value = match head & 15 {
             1 => Some(1),
             2 => Some(0),
@@ -149,33 +144,4 @@ fn skip(input: &mut impl Read, kind: u8) -> io::Result<()> {
         true => Ok(()),
         false => Err(malformed()),
     }
-}
-
-fn read_byte(input: &mut impl Read) -> io::Result<u8> {
-    let mut byte = [0];
-    input
-        .read_exact(&mut byte)
-        .map_err(|error| match error.kind() {
-            io::ErrorKind::UnexpectedEof => malformed(),
-            _ => error,
-        })?;
-    Ok(byte[0])
-}
-
-fn read_varint(input: &mut impl Read) -> io::Result<u64> {
-    let mut value = 0;
-    for shift in (0..64).step_by(7) {
-        let byte = read_byte(input)?;
-        value |= u64::from(byte & 0x7f) << shift;
-        if byte < 0x80 {
-            return Ok(value);
-        }
-    }
-    Err(malformed())
-}
-
-/// Numbers of either sign, zigzag.
-fn read_number(input: &mut impl Read) -> io::Result<i64> {
-    let value = read_varint(input)?;
-    Ok((value >> 1) as i64 ^ -((value & 1) as i64))
 }

@@ -33,22 +33,75 @@ pub(super) fn contradiction(
         if at >= end {
             return Ok(Some("ends before all of its values have come"));
         }
-        let mut header_reader = Counted {
-            input: BufReader::with_capacity(HEADER_BYTES, section.at(at)),
-            bytes: 0,
-        };
-        let header = PageHeader::read(&mut header_reader)?;
-        let found = header_contradiction(&header, chunk, created_by, pages);
+        let page = Page::read(section, at)?;
+        let found = header_contradiction(&page.header, chunk, created_by, pages);
         if found.is_some() {
             return Ok(found);
         }
-        let page = header_reader.bytes.saturating_add(header.bytes as u64);
-        at = at.saturating_add(page);
-        values += header.values();
+        at = page.end();
+        values += page.header.values();
         pages += 1;
+    }
+    if at > end {
+        return Ok(Some("ends before all of its values have come"));
     }
     let is_more = values > chunk.num_values();
     Ok(is_more.then_some("has more values in its pages than it is said to have"))
+}
+
+/// How long the header of a chunk's dictionary is, if it has one and its pages are longer by that header than they are
+/// said to be.
+///
+/// # Errors
+/// If the chunk cannot be read, or a header is none.
+pub(super) fn uncounted_header(
+    section: &Section,
+    chunk: &ColumnChunkMetaData,
+) -> io::Result<Option<i64>> {
+    let (start, length) = chunk.byte_range();
+    let first = Page::read(section, start)?;
+    let header_bytes = first.header_bytes;
+    if !matches!(first.header.kind, Kind::Dictionary) {
+        return Ok(None);
+    }
+    let end = start.saturating_add(length).saturating_add(header_bytes);
+    let (mut at, mut values) = (first.end(), 0);
+    while values < chunk.num_values() && at < end {
+        let page = Page::read(section, at)?;
+        at = page.end();
+        values += page.header.values();
+    }
+    Ok((values == chunk.num_values() && at == end).then_some(header_bytes as i64))
+}
+
+/// A page, of which the header has been read.
+struct Page {
+    start: u64,
+    header_bytes: u64,
+    header: PageHeader,
+}
+
+impl Page {
+    fn read(section: &Section, start: u64) -> io::Result<Self> {
+        let mut input = Counted {
+            input: BufReader::with_capacity(HEADER_BYTES, section.at(start)),
+            bytes: 0,
+        };
+        let header = PageHeader::read(&mut input)?;
+        Ok(Self {
+            start,
+            header_bytes: input.bytes,
+            header,
+        })
+    }
+
+    /// Where the next page begins; behind everything if its length is negative.
+    fn end(&self) -> u64 {
+        let bytes = u64::try_from(self.header.bytes).unwrap_or(u64::MAX);
+        self.start
+            .saturating_add(self.header_bytes)
+            .saturating_add(bytes)
+    }
 }
 
 /// What is wrong with a header for itself, as the page of this number of its chunk.

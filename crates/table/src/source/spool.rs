@@ -5,8 +5,11 @@ use std::{
     sync::Arc,
 };
 
-use super::decoded::decoded;
-use crate::{Compression, Dialect, Encoding, Error, Progress, error::nameless, part::Content};
+use super::decoded::{beginning, decoded};
+use crate::{
+    Compression, Dialect, Encoding, Error, Progress, error::nameless, foreign::Foreign,
+    part::Content,
+};
 
 /// Copies what could not be read twice, one stream behind the other, to a temporary file without
 /// a name: a table may have more streams than a process can open files.
@@ -49,7 +52,13 @@ impl Spool {
         };
         let mut input: Box<dyn Read + '_> = match compression {
             None => Box::new(counted),
-            Some(compression) => compression.reader(counted).map_err(cannot_read)?,
+            Some(compression) => {
+                let mut counted = counted;
+                let beginning = beginning(counted.by_ref()).map_err(cannot_read)?;
+                check_compression(&beginning, compression, name)?;
+                let whole = io::Cursor::new(beginning).chain(counted);
+                compression.reader(whole).map_err(cannot_read)?
+            }
         };
         let mut encoding = Encoding::UTF_8;
         if let Some(dialect) = dialect {
@@ -97,6 +106,23 @@ impl Spool {
         let file = Arc::new(tempfile::tempfile()?);
         self.file = Some(file.clone());
         Ok(file)
+    }
+}
+
+/// Checks that what begins so is compressed as its name says. What is empty is left to the decompressor.
+fn check_compression(beginning: &[u8], said: Compression, name: &str) -> Result<(), Error> {
+    let file = name.to_owned();
+    match Compression::of_beginning(beginning) {
+        _ if beginning.is_empty() => Ok(()),
+        Some(found) if found == said => Ok(()),
+        Some(compression) => Err(Error::Compressed { file, compression }),
+        None => Err(match Foreign::of_bytes(beginning) {
+            Some(foreign) => Error::Foreign { file, foreign },
+            None => Error::NotCompressed {
+                file,
+                compression: said,
+            },
+        }),
     }
 }
 

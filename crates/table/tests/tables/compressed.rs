@@ -174,9 +174,10 @@ fn what_is_damaged_or_cut_off_is_never_a_shorter_table() {
             assert_eq!(error.kind(), ErrorKind::Input);
             error.to_string()
         };
-        for end in (0..whole.len()).filter(|&end| end != halves[0].len()) {
+        // What is shorter is not known to be compressed.
+        for end in (4..whole.len()).filter(|&end| end != halves[0].len()) {
             let message = refused(&whole[..end]);
-            assert_contains(&message, "damaged, cut off");
+            assert_contains(&message, "damaged or cut off");
             assert_contains(&message, " -t` checks it");
         }
         for at in 0..whole.len() {
@@ -184,22 +185,60 @@ fn what_is_damaged_or_cut_off_is_never_a_shorter_table() {
             bytes[at] ^= 0x10;
             let input = files.text(name, &bytes);
             match try_open(&input) {
-                Err(error) => assert!(matches!(error, Error::Damaged { .. }), "{error}"),
+                Err(error) => {
+                    let is_begun = matches!(error, Error::NotCompressed { .. }) && at < 4;
+                    assert!(
+                        is_begun || matches!(error, Error::Damaged { .. }),
+                        "{error}"
+                    );
+                }
                 // In a header there is more than what is needed, as the time.
                 Ok(_) => assert_eq!(read(&input, &id).unwrap(), expected, "{name} {at}"),
             }
         }
         refused(&[&whole[..], b"id,b\n"].concat());
-        refused(table.as_bytes());
+        refused(b"");
     }
-    refused_as(&files, "t.csv.gz", &zstd(&table));
-    refused_as(&files, "t.csv.zst", &gzip(&table));
 }
 
-#[track_caller]
-fn refused_as(files: &Files, name: &str, bytes: &[u8]) {
-    let error = try_open(&files.text(name, bytes)).unwrap_err();
-    assert!(matches!(error, Error::Damaged { .. }), "{error}");
+#[test]
+fn what_is_not_compressed_as_its_name_says_is_told() {
+    let files = Files::new();
+    let said = |name: &str, bytes: &[u8]| {
+        let error = try_open(&files.text(name, bytes)).unwrap_err();
+        assert_eq!(error.kind(), ErrorKind::Input);
+        error.to_string()
+    };
+    for (name, bytes, what) in [
+        (
+            "t.csv.gz",
+            zstd(TABLE),
+            "compressed with Zstandard: read it from a file whose name ends in .zst",
+        ),
+        (
+            "t.csv.zst",
+            gzip(TABLE),
+            "compressed with gzip: read it from a file whose name ends in .gz",
+        ),
+        (
+            "t.csv.gz",
+            b"PK\x03\x04\x14\0".to_vec(),
+            "a zip archive or an Excel workbook",
+        ),
+        (
+            "t.csv.zst",
+            b"\x04\x22\x4d\x18\x64\x40".to_vec(),
+            "compressed with LZ4",
+        ),
+        (
+            "t.csv.gz",
+            TABLE.into(),
+            "not compressed with gzip, as its name says",
+        ),
+        ("t.csv.gz", b"i".to_vec(), "take .gz off its name"),
+    ] {
+        assert_contains(&said(name, &bytes), what);
+    }
 }
 
 #[test]

@@ -5,7 +5,7 @@ use std::fs::File;
 
 use arrow_array::{ArrayRef, Int32Array, Int64Array, RecordBatch, StringArray};
 use arrow_ipc::{
-    MetadataVersion,
+    Int, MetadataVersion, Schema, root_as_footer, root_as_message,
     writer::{FileWriter, IpcWriteOptions, StreamWriter},
 };
 use base64::{Engine, prelude::BASE64_STANDARD};
@@ -141,10 +141,10 @@ fn a_page_that_does_not_fit_its_checksum_is_refused() {
 }
 
 /// The file with these bytes of its footer in the place of others.
-fn with_footer(from: &[u8], to: &[u8]) -> Vec<u8> {
-    let at = CHECKED.windows(from.len()).rposition(|bytes| bytes == from);
+fn with_footer(file: &[u8], from: &[u8], to: &[u8]) -> Vec<u8> {
+    let at = file.windows(from.len()).rposition(|bytes| bytes == from);
     let at = at.expect("the footer has these bytes");
-    let mut bytes = [&CHECKED[..at], to, &CHECKED[at + from.len()..]].concat();
+    let mut bytes = [&file[..at], to, &file[at + from.len()..]].concat();
     let length = bytes.len() - 8;
     bytes[length] = (usize::from(bytes[length]) + to.len() - from.len()) as u8;
     bytes
@@ -154,15 +154,79 @@ fn with_footer(from: &[u8], to: &[u8]) -> Vec<u8> {
 fn a_dictionary_at_the_very_beginning_is_none() {
     let expected = keys(Format::Parquet, CHECKED).unwrap();
     // Behind the place of the data stands that of the dictionary, 0.
-    let bytes = with_footer(&[0x26, 0x08, 0x49], &[0x26, 0x08, 0x26, 0, 0x29]);
+    let bytes = with_footer(CHECKED, &[0x26, 0x08, 0x49], &[0x26, 0x08, 0x26, 0, 0x29]);
     assert_eq!(keys(Format::Parquet, &bytes).unwrap(), expected);
+}
+
+#[test]
+fn headers_of_dictionaries_that_old_writers_did_not_count_are_counted() {
+    let expected = keys(Format::Parquet, WITH_DICTIONARY).unwrap();
+    let old = |version: &[u8]| {
+        with_footer(
+            WITH_DICTIONARY,
+            b"parquet-cpp-arrow version 26.0.1",
+            version,
+        )
+    };
+    // The chunk has 44 bytes, 14 of them for the header.
+    let short = |file: &[u8]| with_footer(file, &[0x16, 88, 0x26, 52], &[0x16, 60, 0x26, 52]);
+    for version in [
+        b"parquet-mr version 1.2.8 (build)",
+        b"parquet-mr of the very beginning",
+    ] {
+        let counted = old(version);
+        assert_eq!(keys(Format::Parquet, &counted).unwrap(), expected);
+        assert_eq!(keys(Format::Parquet, &short(&counted)).unwrap(), expected);
+    }
+    for file in [WITH_DICTIONARY, &old(b"parquet-mr version 1.2.9 (build)")] {
+        let message = keys(Format::Parquet, &short(file)).unwrap_err().to_string();
+        assert_contains(&message, "ends before all of its values have come");
+    }
+}
+
+#[test]
+fn a_field_of_another_program_in_the_footer_is_passed_over() {
+    let expected = keys(Format::Parquet, CHECKED).unwrap();
+    // A list, where the length of a Bloom filter would be.
+    let bytes = with_footer(CHECKED, &[0x26, 0x08, 0x49], &[0x26, 0x08, 0x69]);
+    assert_eq!(keys(Format::Parquet, &bytes).unwrap(), expected);
+}
+
+#[test]
+fn a_column_that_is_written_in_an_unknown_way_stops_nobody_who_does_not_need_it() {
+    let sound = parquet(&batch(), ArrowWriterOptions::new());
+    let path = [0x19, 0x18, 1, b'n'];
+    let at = sound.windows(4).rposition(|bytes| bytes == path).unwrap();
+    // Before the path stands the last of the encodings, and behind it the compression, with a byte for its kind.
+    let with_number = |place: usize| {
+        let mut bytes = sound.clone();
+        bytes[place] = 2 * 63;
+        bytes
+    };
+    let files = Files::new();
+    let expected = keys(Format::Parquet, &sound).unwrap();
+    for (bytes, how) in [
+        (with_number(at - 1), "encoded in a way (number 63)"),
+        (with_number(at + 5), "compressed in a way (number 63)"),
+    ] {
+        assert_eq!(keys(Format::Parquet, &bytes).unwrap(), expected);
+        let path = files.text("t.parquet", &bytes);
+        let message = crate::read(&path, &key(&["n"], &[])).unwrap_err();
+        assert_contains(&message.to_string(), &format!("its column `n` is {how}"));
+    }
 }
 
 #[test]
 fn row_groups_have_the_rows_that_the_footer_says_or_it_says_none() {
     let expected = keys(Format::Parquet, CHECKED).unwrap();
     // The footer's number of rows stands before its row groups.
-    let said = |rows: u8| with_footer(&[0x16, 0x04, 0x19, 0x1c], &[0x16, 2 * rows, 0x19, 0x1c]);
+    let said = |rows: u8| {
+        with_footer(
+            CHECKED,
+            &[0x16, 0x04, 0x19, 0x1c],
+            &[0x16, 2 * rows, 0x19, 0x1c],
+        )
+    };
     assert_eq!(keys(Format::Parquet, &said(0)).unwrap(), expected);
     for rows in [1, 3] {
         let message = keys(Format::Parquet, &said(rows)).unwrap_err().to_string();
@@ -183,6 +247,22 @@ const CHECKED: &[u8] = &[
     0x72, 0x72, 0x6f, 0x77, 0x20, 0x76, 0x65, 0x72, 0x73, 0x69, 0x6f, 0x6e, 0x20, 0x32, 0x36, 0x2e,
     0x30, 0x2e, 0x31, 0x19, 0x1c, 0x1c, 0x00, 0x00, 0x00, 0x74, 0x00, 0x00, 0x00, 0x50, 0x41, 0x52,
     0x31,
+];
+
+/// A file of one column with four integers, of which two are in its dictionary.
+const WITH_DICTIONARY: &[u8] = &[
+    0x50, 0x41, 0x52, 0x31, 0x15, 0x04, 0x15, 0x10, 0x15, 0x10, 0x4c, 0x15, 0x04, 0x15, 0x00, 0x12,
+    0x00, 0x00, 0x01, 0x00, 0x00, 0x00, 0x02, 0x00, 0x00, 0x00, 0x15, 0x00, 0x15, 0x06, 0x15, 0x06,
+    0x2c, 0x15, 0x08, 0x15, 0x10, 0x15, 0x06, 0x15, 0x06, 0x1c, 0x00, 0x00, 0x00, 0x01, 0x03, 0x0a,
+    0x15, 0x04, 0x19, 0x2c, 0x35, 0x00, 0x18, 0x06, 0x73, 0x63, 0x68, 0x65, 0x6d, 0x61, 0x15, 0x02,
+    0x00, 0x15, 0x02, 0x25, 0x00, 0x18, 0x02, 0x69, 0x64, 0x00, 0x16, 0x08, 0x19, 0x1c, 0x19, 0x1c,
+    0x26, 0x00, 0x1c, 0x15, 0x02, 0x19, 0x35, 0x00, 0x06, 0x10, 0x19, 0x18, 0x02, 0x69, 0x64, 0x15,
+    0x00, 0x16, 0x08, 0x16, 0x58, 0x16, 0x58, 0x26, 0x34, 0x26, 0x08, 0x29, 0x2c, 0x15, 0x04, 0x15,
+    0x00, 0x15, 0x02, 0x00, 0x15, 0x00, 0x15, 0x10, 0x15, 0x02, 0x00, 0x00, 0x00, 0x16, 0x58, 0x16,
+    0x08, 0x26, 0x08, 0x16, 0x58, 0x00, 0x28, 0x20, 0x70, 0x61, 0x72, 0x71, 0x75, 0x65, 0x74, 0x2d,
+    0x63, 0x70, 0x70, 0x2d, 0x61, 0x72, 0x72, 0x6f, 0x77, 0x20, 0x76, 0x65, 0x72, 0x73, 0x69, 0x6f,
+    0x6e, 0x20, 0x32, 0x36, 0x2e, 0x30, 0x2e, 0x31, 0x19, 0x1c, 0x1c, 0x00, 0x00, 0x00, 0x7e, 0x00,
+    0x00, 0x00, 0x50, 0x41, 0x52, 0x31,
 ];
 
 /// The description of integers of 64 bits, made one of integers of 128 bits, as Polars writes it.
@@ -225,16 +305,93 @@ fn a_column_of_an_unknown_type_stops_nobody_who_does_not_need_it() {
     }
 }
 
-#[test]
-fn a_column_of_an_unknown_type_is_named_in_arrow() {
+/// Where the flat buffer of a schema says how wide the integers of its second column are.
+fn width_of_second(schema: Schema<'_>) -> usize {
+    let field = schema.fields().unwrap().get(1);
+    let table = field.type_as_int().unwrap()._tab;
+    table.loc() + usize::from(table.vtable().get(Int::VT_BITWIDTH))
+}
+
+/// A stream whose second column has integers of so many bits.
+fn stream_of_wide(bits: u8) -> Vec<u8> {
     let mut bytes = stream(IpcWriteOptions::default());
-    let schema_bytes = 8 + i32::from_le_bytes(bytes[4..8].try_into().unwrap()) as usize;
-    wider(&mut bytes[..schema_bytes]);
-    let unknown = ArrowFault::UnknownType {
+    let width = {
+        let message = root_as_message(&bytes[8..]).unwrap();
+        8 + width_of_second(message.header_as_schema().unwrap())
+    };
+    bytes[width] = bits;
+    bytes
+}
+
+/// A file whose second column has integers of so many bits.
+fn file_of_wide(bits: u8) -> Vec<u8> {
+    let mut writer = FileWriter::try_new(Vec::new(), &batch().schema()).unwrap();
+    writer.write(&batch()).unwrap();
+    writer.finish().unwrap();
+    let mut bytes = writer.into_inner().unwrap();
+    let end = bytes.len() - 10;
+    let length: [u8; 4] = bytes[end..end + 4].try_into().unwrap();
+    let start = end - u32::from_le_bytes(length) as usize;
+    let widths = {
+        let message = root_as_message(&bytes[72..]).unwrap();
+        let footer = root_as_footer(&bytes[start..end]).unwrap();
+        [
+            72 + width_of_second(message.header_as_schema().unwrap()),
+            start + width_of_second(footer.schema().unwrap()),
+        ]
+    };
+    for width in widths {
+        bytes[width] = bits;
+    }
+    bytes
+}
+
+#[test]
+fn a_column_of_an_unknown_type_in_arrow_stops_nobody_who_does_not_need_it() {
+    let files = Files::new();
+    let expected = keys(Format::Arrow, &file_of_wide(64)).unwrap();
+    for bytes in [stream_of_wide(128), file_of_wide(128)] {
+        assert_eq!(keys(Format::Arrow, &bytes).unwrap(), expected);
+        let path = files.text("t.arrow", &bytes);
+        let as_key = crate::read(&path, &key(&["n"], &[]));
+        let kept = join(&path, &key(&["id"], &[]), |_| true, &files.path("o.arrow"));
+        for error in [as_key.unwrap_err(), kept.unwrap_err()] {
+            let message = error.to_string();
+            assert_contains(&message, "its column `n` holds integers of 128 bits");
+        }
+    }
+}
+
+#[test]
+fn a_column_that_is_laid_out_in_an_unknown_way_is_named() {
+    let mut bytes = stream(IpcWriteOptions::default());
+    let tag = {
+        let message = root_as_message(&bytes[8..]).unwrap();
+        let field = message.header_as_schema().unwrap().fields().unwrap().get(1);
+        let tag = field._tab.vtable().get(arrow_ipc::Field::VT_TYPE_TYPE);
+        8 + field._tab.loc() + usize::from(tag)
+    };
+    bytes[tag] = 99;
+    let unknown = ArrowFault::UnknownLayout {
         column: "n".to_owned(),
-        kind: "integers of 128 bits".to_owned(),
+        kind: "a type of a later version of Arrow".to_owned(),
     };
     assert_eq!(arrow_fault(&bytes), unknown);
+}
+
+#[test]
+fn nulls_that_are_not_counted_are_refused() {
+    let ids = StringArray::from(vec![Some("a"), None, Some("c")]);
+    let rows = RecordBatch::try_from_iter([("id", array(ids) as ArrayRef)]).unwrap();
+    let mut writer = StreamWriter::try_new(Vec::new(), &rows.schema()).unwrap();
+    writer.write(&rows).unwrap();
+    let mut bytes = writer.into_inner().unwrap();
+    keys(Format::Arrow, &bytes).unwrap();
+    // A length of 3, with a null.
+    let node = [3_i64.to_le_bytes(), 1_i64.to_le_bytes()].concat();
+    let at = bytes.windows(16).position(|bytes| bytes == node).unwrap();
+    bytes[at + 8] = 0;
+    assert_eq!(arrow_fault(&bytes), ArrowFault::Nulls);
 }
 
 #[test]

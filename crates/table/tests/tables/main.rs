@@ -21,6 +21,7 @@ mod formulas;
 mod frames;
 mod given;
 mod groups;
+mod headers;
 mod inspections;
 mod keys;
 mod logical_types;
