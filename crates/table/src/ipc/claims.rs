@@ -301,7 +301,7 @@ fn check_nulls(
             return Err(ArrowFault::Broken.into());
         }
         let (node, buffer) = (nodes.get(at.node), buffers.get(at.buffer));
-        if node.null_count() != 0 || buffer.length() == 0 {
+        if node.null_count() > 0 || buffer.length() == 0 {
             continue;
         }
         let values = u64::try_from(node.length()).map_err(|_| ArrowFault::Broken)?;
