@@ -14,8 +14,9 @@ use arrow_ipc::{
 use super::{Failure, Known, Unknown, known_fields, layout};
 use crate::{error::ArrowFault, format::ARROW_MESSAGE, section::Section};
 
-/// A buffer begins with the length of what it holds, or -1 if it is not compressed.
+/// Where buffers are compressed, each begins with the length of what it holds, or this.
 const LENGTH_BYTES: u64 = 8;
+const NOT_COMPRESSED: i64 = -1;
 
 /// Buffers begin at multiples of one of these.
 const ALIGNMENTS: [u64; 4] = [8, 16, 32, MOST_ALIGNED];
@@ -231,12 +232,13 @@ fn check_message(
         };
     };
     check_places(&batch, message.bodyLength())?;
-    match batch.compression() {
-        Some(compression) => check_compressed(section, &batch, body, compression.codec())?,
-        None if rows.is_some() => check_nulls(section, &batch, body, schema, columns)?,
-        None => {}
+    if let Some(compression) = batch.compression() {
+        check_compressed(section, &batch, body, compression.codec())?;
     }
-    Ok(())
+    match rows {
+        Some(rows) => check_nulls(section, &rows, body, schema, columns),
+        None => Ok(()),
+    }
 }
 
 /// Checks that the buffers lie one behind the other, as all writers have them: where they do not, one is read in place of
@@ -285,7 +287,8 @@ fn check_compressed(
     Ok(())
 }
 
-/// Checks that there are no nulls in these columns where none are counted: the reader does not look.
+/// Checks that there are no nulls in these columns where none are counted: the reader does not look. Bits that are
+/// compressed are not looked at here either.
 fn check_nulls(
     section: &mut Section,
     batch: &RecordBatch<'_>,
@@ -307,8 +310,18 @@ fn check_nulls(
         let values = u64::try_from(node.length()).map_err(|_| ArrowFault::Broken)?;
         let place = body.checked_add_signed(buffer.offset());
         section.seek(SeekFrom::Start(place.ok_or(ArrowFault::Broken)?))?;
+        if batch.compression().is_some() {
+            let mut length = [0; LENGTH_BYTES as usize];
+            section.read_exact(&mut length)?;
+            if i64::from_le_bytes(length) != NOT_COMPRESSED {
+                continue;
+            }
+        }
         let mut bits = Vec::new();
-        section.take(values.div_ceil(8)).read_to_end(&mut bits)?;
+        section
+            .by_ref()
+            .take(values.div_ceil(8))
+            .read_to_end(&mut bits)?;
         if let (Some(last), rest @ 1..) = (bits.last_mut(), values % 8) {
             *last |= 0xff << rest;
         }
