@@ -1548,7 +1548,8 @@ pub enum ArrowFault {
         /// Its type.
         kind: String,
     },
-    /// A column has a type of which it is not even known how it is laid out, so others cannot be found behind it.
+    /// A column has a type of which it is not even known how it is laid out, so others cannot be
+    /// found behind it.
     #[error(
         "its column {} holds {kind}, and the columns behind it cannot be found (write the table again without it, or as \
          Parquet)",

@@ -1,5 +1,5 @@
-//! Whether a file or stream is whole, what it says twice agrees, and its blocks and compressed buffers may hold as much as
-//! they claim.
+//! Whether a file or stream is whole, what it says twice agrees, and its blocks and compressed
+//! buffers may hold as much as they claim.
 //!
 //! The Arrow reader allocates what a block or buffer claims to hold, and a damaged file can claim
 //! anything.
@@ -22,11 +22,12 @@ const NOT_COMPRESSED: i64 = -1;
 const ALIGNMENTS: [u64; 4] = [8, 16, 32, MOST_ALIGNED];
 const MOST_ALIGNED: u64 = 64;
 
-/// Checks what a file says of itself, and of these columns' rows; finds the columns whose types are not known.
+/// Checks what a file says of itself, and of these columns' rows; finds the columns whose types are
+/// not known.
 ///
 /// # Errors
-/// If its footer does not list the blocks that there are, a buffer claims more than its bytes can be decompressed to, or
-/// if what follows the rows is not understood.
+/// If its footer does not list the blocks that there are, a buffer claims more than its bytes can
+/// be decompressed to, or if what follows the rows is not understood.
 pub(super) fn check_file(section: &mut Section, columns: &[usize]) -> Result<Unknown, Failure> {
     let mut end = [0; 10];
     section.seek(SeekFrom::End(-(end.len() as i64)))?;
@@ -94,12 +95,13 @@ fn are_alike(one: Schema<'_>, other: Schema<'_>) -> bool {
     one.len() == other.len() && one.iter().zip(&other).all(alike)
 }
 
-/// Checks what a stream says of itself, from its first message to the mark behind the last, and of these columns' rows;
-/// finds the columns whose types are not known.
+/// Checks what a stream says of itself, from its first message to the mark behind the last, and of
+/// these columns' rows; finds the columns whose types are not known.
 ///
 /// # Errors
-/// If a message is cut off, or a buffer claims more than its bytes can be decompressed to; if there is no end mark, as
-/// the stream could be cut off behind any message then; or if something follows the mark.
+/// If a message is cut off, or a buffer claims more than its bytes can be decompressed to; if there
+/// is no end mark, as the stream could be cut off behind any message then; or if something follows
+/// the mark.
 pub(super) fn check_stream(section: &mut Section, columns: &[usize]) -> Result<Unknown, Failure> {
     let end = section.seek(SeekFrom::End(0))?;
     let Next::Message(first) = next(section, 0)? else {
@@ -170,8 +172,8 @@ impl Place {
     }
 }
 
-/// Whether there is another message in what is said to be the description of one: it is said to be too long then, and the
-/// rows in between would be missed by nobody.
+/// Whether there is another message in what is said to be the description of one: it is said to be
+/// too long then, and the rows in between would be missed by nobody.
 fn has_message_within(description: &[u8]) -> bool {
     let mut places = (0..description.len()).step_by(LENGTH_BYTES as usize);
     places.any(|place| {
@@ -241,8 +243,8 @@ fn check_message(
     }
 }
 
-/// Checks that the buffers lie one behind the other, as all writers have them: where they do not, one is read in place of
-/// another.
+/// Checks that the buffers lie one behind the other, as all writers have them: where they do not,
+/// one is read in place of another.
 fn check_places(batch: &RecordBatch<'_>, body_bytes: i64) -> Result<(), ArrowFault> {
     let mut end = 0_u64;
     for buffer in filled(batch, 0) {
@@ -287,8 +289,8 @@ fn check_compressed(
     Ok(())
 }
 
-/// Checks that there are no nulls in these columns where none are counted: the reader does not look. Bits that are
-/// compressed are not looked at here either.
+/// Checks that there are no nulls in these columns where none are counted: the reader does not
+/// look. Bits that are compressed are not looked at here either.
 fn check_nulls(
     section: &mut Section,
     batch: &RecordBatch<'_>,

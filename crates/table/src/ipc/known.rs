@@ -39,12 +39,14 @@ fn described(field: arrow_ipc::Field<'_>) -> String {
     }
 }
 
-/// Columns of types that are not known, such as the integers of 128 bits of Polars, and how they are passed over.
+/// Columns of types that are not known, such as the integers of 128 bits of Polars, and how they
+/// are passed over.
 #[derive(Debug, Default)]
 pub(super) struct Unknown {
     /// The number of each column, and its type in a few words.
     pub(super) columns: Vec<(usize, String)>,
-    /// Where the schema names such a type, and what to read there in its place: a type that has as many buffers.
+    /// Where the schema names such a type, and what to read there in its place: a type that has as
+    /// many buffers.
     pub(super) replaced: Vec<(u64, u8)>,
 }
 
@@ -52,8 +54,8 @@ impl Unknown {
     /// Finds such columns in a schema whose message begins at `start`.
     ///
     /// # Errors
-    /// The name and type of a column of which it is not known how many buffers it has: what comes behind it cannot be
-    /// found then.
+    /// The name and type of a column of which it is not known how many buffers it has: what comes
+    /// behind it cannot be found then.
     pub(super) fn find(schema: Schema<'_>, start: u64) -> Result<Self, (String, String)> {
         let mut unknown = Self::default();
         for (column, field) in schema.fields().into_iter().flatten().enumerate() {
@@ -69,7 +71,8 @@ impl Unknown {
         Ok(unknown)
     }
 
-    /// Notes each unknown type in a field; `false` if one has buffers that are not known, or anything else is wrong.
+    /// Notes each unknown type in a field; `false` if one has buffers that are not known, or
+    /// anything else is wrong.
     fn replace(&mut self, field: arrow_ipc::Field<'_>, start: u64) -> bool {
         let children = || field.children().into_iter().flatten();
         match field.type_type() {

@@ -2,13 +2,15 @@
 
 use arrow_ipc::{Field, RecordBatch, Schema, Type};
 
-/// The numbers of a column's, or an inner column's, node and of the buffer with a bit for each of its values.
+/// The numbers of a column's, or an inner column's, node and of the buffer with a bit for each of
+/// its values.
 pub(super) struct Validity {
     pub(super) node: usize,
     pub(super) buffer: usize,
 }
 
-/// Where such columns are in a batch, of those that are read; `None` if the layout of a type is not known.
+/// Where such columns are in a batch, of those that are read; `None` if the layout of a type is not
+/// known.
 pub(super) fn validity(
     schema: Schema<'_>,
     columns: &[usize],

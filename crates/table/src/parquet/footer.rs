@@ -1,7 +1,8 @@
-//! Footers that the library cannot read, since a column has an encoding or a compression that came later, or a field that
-//! another program put there.
+//! Footers that the library cannot read, since a column has an encoding or a compression that came
+//! later, or a field that another program put there.
 //!
-//! The library then refuses the whole file. Here such columns are named, and whoever does not need them can read the others.
+//! The library then refuses the whole file. Here such columns are named, and whoever does not need
+//! them can read the others.
 
 use std::io::{self, Read, Seek, SeekFrom};
 
@@ -20,8 +21,8 @@ mod field {
     pub(super) const METADATA: u16 = 3;
     pub(super) const ENCODINGS: u16 = 2;
     pub(super) const CODEC: u16 = 4;
-    /// The last of those of a column chunk that must be understood to read it: what follows is about its values, Bloom
-    /// filter and the like.
+    /// The last of those of a column chunk that must be understood to read it: what follows is
+    /// about its values, Bloom filter and the like.
     pub(super) const DICTIONARY_PAGE_OFFSET: u16 = 11;
 }
 
@@ -71,7 +72,8 @@ pub(super) fn read_leniently(section: &Section) -> io::Result<Footer> {
     })
 }
 
-/// Takes out of the description of a column chunk what is not known, and tells if it cannot be read then.
+/// Takes out of the description of a column chunk what is not known, and tells if it cannot be read
+/// then.
 fn take_unknown(chunk: &mut Struct) -> Option<String> {
     chunk
         .0

@@ -16,10 +16,12 @@ const COUNTS_HEADERS: [u32; 3] = [1, 2, 9];
 
 /// The description of a file as its writer meant it:
 ///
-/// - without dictionaries at the very beginning, where the mark of the format is: parquet-mr 1.12 and others meant that
-///   there is none;
-/// - with the rows of its row groups where it says 0, as the first versions of parquet-rs always did;
-/// - with the headers of dictionaries as a part of their column chunks, which parquet-mr before 1.2.9 did not count.
+/// - without dictionaries at the very beginning, where the mark of the format is: parquet-mr 1.12
+///   and others meant that there is none;
+/// - with the rows of its row groups where it says 0, as the first versions of parquet-rs always
+///   did;
+/// - with the headers of dictionaries as a part of their column chunks, which parquet-mr before
+///   1.2.9 did not count.
 pub(super) fn corrected(
     file: ArrowReaderMetadata,
     section: &Section,
@@ -88,8 +90,8 @@ fn without_false_dictionary(chunk: ColumnChunkMetaData) -> Result<ColumnChunkMet
     }
 }
 
-/// Whether a program of this name is parquet-mr of a version that did not count headers of dictionaries. The first ones
-/// did not say their version.
+/// Whether a program of this name is parquet-mr of a version that did not count headers of
+/// dictionaries. The first ones did not say their version.
 fn leaves_out_headers(created_by: &str) -> bool {
     let Some(version) = created_by.strip_prefix("parquet-mr") else {
         return false;
@@ -103,8 +105,8 @@ fn leaves_out_headers(created_by: &str) -> bool {
     numbers.lt(COUNTS_HEADERS)
 }
 
-/// A chunk that is longer by the header of its dictionary, if that is where its pages end. One that cannot be read is
-/// left to whoever needs it.
+/// A chunk that is longer by the header of its dictionary, if that is where its pages end. One that
+/// cannot be read is left to whoever needs it.
 fn with_dictionary_header(
     chunk: ColumnChunkMetaData,
     section: &Section,

@@ -49,8 +49,8 @@ pub(super) fn contradiction(
     Ok(is_more.then_some("has more values in its pages than it is said to have"))
 }
 
-/// How long the header of a chunk's dictionary is, if it has one and its pages are longer by that header than they are
-/// said to be.
+/// How long the header of a chunk's dictionary is, if it has one and its pages are longer by that
+/// header than they are said to be.
 ///
 /// # Errors
 /// If the chunk cannot be read, or a header is none.

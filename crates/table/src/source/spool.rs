@@ -109,7 +109,8 @@ impl Spool {
     }
 }
 
-/// Checks that what begins so is compressed as its name says. What is empty is left to the decompressor.
+/// Checks that what begins so is compressed as its name says. What is empty is left to the
+/// decompressor.
 fn check_compression(beginning: &[u8], said: Compression, name: &str) -> Result<(), Error> {
     let file = name.to_owned();
     match Compression::of_beginning(beginning) {

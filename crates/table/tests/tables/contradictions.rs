@@ -197,7 +197,8 @@ fn a_column_that_is_written_in_an_unknown_way_stops_nobody_who_does_not_need_it(
     let sound = parquet(&batch(), ArrowWriterOptions::new());
     let path = [0x19, 0x18, 1, b'n'];
     let at = sound.windows(4).rposition(|bytes| bytes == path).unwrap();
-    // Before the path stands the last of the encodings, and behind it the compression, with a byte for its kind.
+    // Before the path stands the last of the encodings, and behind it the compression, with a byte
+    // for its kind.
     let with_number = |place: usize| {
         let mut bytes = sound.clone();
         bytes[place] = 2 * 63;

@@ -1,7 +1,8 @@
-//! Small files and streams, each bit of whose headers and footers is turned once: the result is that of the sound file, or
-//! an error.
+//! Small files and streams, each bit of whose headers and footers is turned once: the result is
+//! that of the sound file, or an error.
 //!
-//! Where the schema becomes another one, so may the rows: that bytes are numbers, and not dates, is said once only.
+//! Where the schema becomes another one, so may the rows: that bytes are numbers, and not dates, is
+//! said once only.
 
 use std::{io::Cursor, ops::Range};
 
@@ -122,7 +123,8 @@ fn headers_of_dictionaries_of_parquet() {
         let metadata = parquet_metadata(&bytes);
         let dictionaries = metadata.row_groups().iter().map(|group| {
             let start = group.column(0).dictionary_page_offset().unwrap() as usize;
-            // What is behind the encoding, of number 0, does not matter: whether the values are in order.
+            // What is behind the encoding, of number 0, does not matter: whether the values are in
+            // order.
             let encoding = bytes[start..].windows(2).position(|end| end == [0x15, 0]);
             start..start + encoding.unwrap() + 2
         });
