@@ -4,7 +4,7 @@
 //! Where the schema becomes another one, so may the rows: that bytes are numbers, and not dates, is
 //! said once only.
 
-use std::{io::Cursor, ops::Range};
+use std::{io::Cursor, iter, ops::Range};
 
 use arrow_array::{ArrayRef, Int64Array, RecordBatch, StringArray};
 use arrow_ipc::{
@@ -113,7 +113,8 @@ fn footers_of_parquet() {
         let metadata = parquet_metadata(bytes);
         metadata.file_metadata().schema().clone()
     };
-    turn_each_bit(Format::Parquet, &bytes, [footer..bytes.len()], schema);
+    let footer = iter::once(footer..bytes.len());
+    turn_each_bit(Format::Parquet, &bytes, footer, schema);
 }
 
 #[test]
