@@ -7,8 +7,8 @@
 use std::io::{Read, Seek, SeekFrom};
 
 use arrow_ipc::{
-    Block, Buffer, CompressionType, Endianness, Message, MessageHeader, RecordBatch, Schema,
-    reader::read_footer_length, root_as_footer, root_as_message,
+    Block, Buffer, CompressionType, Endianness, Footer, Message, MessageHeader, RecordBatch,
+    Schema, reader::read_footer_length, root_as_footer, root_as_message,
 };
 
 use super::{Failure, Known, Unknown, known_fields, layout};
@@ -38,14 +38,30 @@ pub(super) fn check_file(section: &mut Section, columns: &[usize]) -> Result<Unk
     section.take(length as u64).read_to_end(&mut footer)?;
     let footer = root_as_footer(&footer).map_err(|_| ArrowFault::Broken)?;
     let schema = footer.schema().ok_or(ArrowFault::Broken)?;
-    let unknown = check_schema(schema, footer_at)?;
+    let mut found = check_schema(schema, footer_at)?;
+    found.replaced.extend(
+        true_version(section, footer)?.map(|(place, version)| (footer_at + place, version)),
+    );
+    check_blocks(section, footer, footer_at, columns)?;
+    Ok(found)
+}
+
+/// Checks the messages of a file, which are all that its footer lists.
+fn check_blocks(
+    section: &mut Section,
+    footer: Footer<'_>,
+    footer_at: u64,
+    columns: &[usize],
+) -> Result<(), Failure> {
+    let schema = footer.schema().ok_or(ArrowFault::Broken)?;
     let mut dictionaries = footer.dictionaries().into_iter().flatten();
     let mut batches = footer.recordBatches().into_iter().flatten();
-    let mut at = stream_start(section)?;
-    while let Next::Message(place) = next(section, at)? {
-        if place.start >= footer_at {
+    let mut at = first_message(section, footer, footer_at)?;
+    // Not all writers put a mark behind the last one.
+    while at < footer_at {
+        let Next::Message(place) = next(section, at)? else {
             break;
-        }
+        };
         let metadata = place.metadata(section)?;
         let message = root_as_message(&metadata).map_err(|_| ArrowFault::Broken)?;
         let is_listed = match message.header_type() {
@@ -67,9 +83,51 @@ pub(super) fn check_file(section: &mut Section, columns: &[usize]) -> Result<Unk
         }
     }
     match dictionaries.next().or(batches.next()) {
-        None => Ok(unknown),
+        None => Ok(()),
         Some(_) => Err(ArrowFault::Footer.into()),
     }
+}
+
+/// Where in a footer another version of the format is said than its rows are in, and their version:
+/// PyArrow says the latest there, whichever it writes. The reader takes the footer at its word.
+fn true_version(section: &mut Section, footer: Footer<'_>) -> Result<Option<(u64, u8)>, Failure> {
+    let place = footer._tab.vtable().get(Footer::VT_VERSION);
+    let Some(first) = footer
+        .recordBatches()
+        .and_then(|blocks| blocks.iter().next())
+    else {
+        return Ok(None);
+    };
+    let start = u64::try_from(first.offset()).map_err(|_| ArrowFault::Broken)?;
+    let Next::Message(message) = next(section, start)? else {
+        return Ok(None);
+    };
+    let metadata = message.metadata(section)?;
+    let message = root_as_message(&metadata).map_err(|_| ArrowFault::Broken)?;
+    let version = u8::try_from(message.version().0).ok();
+    let is_other = place > 0 && message.version() != footer.version();
+    let place = footer._tab.loc() as u64 + u64::from(place);
+    Ok(version.filter(|_| is_other).map(|version| (place, version)))
+}
+
+/// Where the first message of a file is: that of its schema, or, as Polars does not say how long
+/// that is, the first that the footer lists.
+fn first_message(
+    section: &mut Section,
+    footer: Footer<'_>,
+    footer_at: u64,
+) -> Result<u64, Failure> {
+    let start = stream_start(section)?;
+    if let Ok(Next::Message(place)) = next(section, start)
+        && root_as_message(&place.metadata(section)?).is_ok()
+    {
+        return Ok(start);
+    }
+    let dictionaries = footer.dictionaries().into_iter().flatten();
+    let listed = dictionaries.chain(footer.recordBatches().into_iter().flatten());
+    let first = listed.map(Block::offset).min();
+    let first = first.unwrap_or(footer_at.cast_signed());
+    Ok(u64::try_from(first).map_err(|_| ArrowFault::Broken)?)
 }
 
 /// Where the stream begins that a file is behind the mark of its format and the zeros that pad it.

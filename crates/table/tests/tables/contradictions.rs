@@ -5,7 +5,7 @@ use std::fs::File;
 
 use arrow_array::{ArrayRef, Int32Array, Int64Array, RecordBatch, StringArray};
 use arrow_ipc::{
-    Int, MetadataVersion, Schema, root_as_footer, root_as_message,
+    Footer, Int, MetadataVersion, Schema, root_as_footer, root_as_message,
     writer::{FileWriter, IpcWriteOptions, StreamWriter},
 };
 use base64::{Engine, prelude::BASE64_STANDARD};
@@ -424,4 +424,39 @@ fn files_and_streams_of_before_arrow_0_15_are_read() {
     writer.write(&batch()).unwrap();
     writer.finish().unwrap();
     assert_eq!(crate::read(&path, &key(&["id"], &[])).unwrap(), expected);
+}
+
+/// A file whose messages are of an older version.
+fn old_file() -> Vec<u8> {
+    let options = IpcWriteOptions::try_new(8, false, MetadataVersion::V4).unwrap();
+    let mut writer =
+        FileWriter::try_new_with_options(Vec::new(), &batch().schema(), options).unwrap();
+    writer.write(&batch()).unwrap();
+    writer.finish().unwrap();
+    writer.into_inner().unwrap()
+}
+
+#[test]
+fn a_footer_may_say_the_latest_version_whatever_the_rows_are_in() {
+    let mut bytes = old_file();
+    let expected = keys(Format::Arrow, &bytes).unwrap();
+    let end = bytes.len() - 10;
+    let length: [u8; 4] = bytes[end..end + 4].try_into().unwrap();
+    let start = end - u32::from_le_bytes(length) as usize;
+    let version = {
+        let footer = root_as_footer(&bytes[start..end]).unwrap();
+        let place = footer._tab.vtable().get(Footer::VT_VERSION);
+        start + footer._tab.loc() + usize::from(place)
+    };
+    bytes[version] = MetadataVersion::V5.0 as u8;
+    assert_eq!(keys(Format::Arrow, &bytes).unwrap(), expected);
+}
+
+#[test]
+fn a_file_need_not_say_how_long_its_first_schema_is() {
+    let mut bytes = old_file();
+    let expected = keys(Format::Arrow, &bytes).unwrap();
+    // What Polars has there: no length, but where the schema begins.
+    bytes[8..16].copy_from_slice(&[4, 0, 0, 0, 0xf2, 0xff, 0xff, 0xff]);
+    assert_eq!(keys(Format::Arrow, &bytes).unwrap(), expected);
 }

@@ -133,18 +133,15 @@ fn headers_of_dictionaries_of_parquet() {
     }
 }
 
-fn options(compression: Option<CompressionType>) -> IpcWriteOptions {
-    let options = IpcWriteOptions::default().try_with_compression(compression);
-    options.unwrap()
-}
-
-/// Where the descriptions of messages are, with their lengths, from `start` on.
+/// Where the descriptions of messages are, with their lengths, from `start` on; of the first one, the
+/// schema, the length alone.
 fn descriptions(bytes: &[u8], start: usize) -> Vec<Range<usize>> {
     let mut found = Vec::new();
     let mut at = start;
     while let [0xff, 0xff, 0xff, 0xff, a, b, c, d, rest @ ..] = &bytes[at..] {
         let length = u32::from_le_bytes([*a, *b, *c, *d]) as usize;
-        found.push(at..at + 8 + length);
+        let described = if at == start { 0 } else { length };
+        found.push(at..at + 8 + described);
         if length == 0 {
             break;
         }
@@ -156,40 +153,37 @@ fn descriptions(bytes: &[u8], start: usize) -> Vec<Range<usize>> {
 
 #[test]
 fn messages_of_streams() {
-    for compression in [None, Some(CompressionType::LZ4_FRAME)] {
-        let schema = batches()[0].schema();
-        let options = options(compression);
-        let mut writer = StreamWriter::try_new_with_options(Vec::new(), &schema, options).unwrap();
-        for batch in batches() {
-            writer.write(&batch).unwrap();
-        }
-        let bytes = writer.into_inner().unwrap();
-        let schema = |bytes: &[u8]| -> SchemaRef {
-            let reader = StreamReader::try_new(bytes, None);
-            reader.unwrap().schema()
-        };
-        turn_each_bit(Format::Arrow, &bytes, descriptions(&bytes, 0), schema);
+    let schema = batches()[0].schema();
+    let mut writer = StreamWriter::try_new(Vec::new(), &schema).unwrap();
+    for batch in batches() {
+        writer.write(&batch).unwrap();
     }
+    let bytes = writer.into_inner().unwrap();
+    let schema = |bytes: &[u8]| -> SchemaRef {
+        let reader = StreamReader::try_new(bytes, None);
+        reader.unwrap().schema()
+    };
+    turn_each_bit(Format::Arrow, &bytes, descriptions(&bytes, 0), schema);
 }
 
 #[test]
 fn messages_and_footers_of_arrow_files() {
-    for compression in [None, Some(CompressionType::LZ4_FRAME)] {
-        let schema = batches()[0].schema();
-        let options = options(compression);
-        let mut writer = FileWriter::try_new_with_options(Vec::new(), &schema, options).unwrap();
-        for batch in batches() {
-            writer.write(&batch).unwrap();
-        }
-        writer.finish().unwrap();
-        let bytes = writer.into_inner().unwrap();
-        let schema = |bytes: &[u8]| -> SchemaRef {
-            let reader = FileReader::try_new(Cursor::new(bytes), None);
-            reader.unwrap().schema()
-        };
-        let mut places = descriptions(&bytes, MAGIC_BYTES);
-        let footer = places.last().unwrap().end;
-        places.push(footer..bytes.len());
-        turn_each_bit(Format::Arrow, &bytes, places, schema);
+    let schema = batches()[0].schema();
+    let options = IpcWriteOptions::default();
+    let options = options.try_with_compression(Some(CompressionType::LZ4_FRAME));
+    let writer = FileWriter::try_new_with_options(Vec::new(), &schema, options.unwrap());
+    let mut writer = writer.unwrap();
+    for batch in batches() {
+        writer.write(&batch).unwrap();
     }
+    writer.finish().unwrap();
+    let bytes = writer.into_inner().unwrap();
+    let schema = |bytes: &[u8]| -> SchemaRef {
+        let reader = FileReader::try_new(Cursor::new(bytes), None);
+        reader.unwrap().schema()
+    };
+    let mut places = descriptions(&bytes, MAGIC_BYTES);
+    let footer = places.last().unwrap().end;
+    places.push(footer..bytes.len());
+    turn_each_bit(Format::Arrow, &bytes, places, schema);
 }
