@@ -133,8 +133,8 @@ fn headers_of_dictionaries_of_parquet() {
     }
 }
 
-/// Where the descriptions of messages are, with their lengths, from `start` on; of the first one, the
-/// schema, the length alone.
+/// Where the descriptions of messages are, with their lengths, from `start` on; of the first one,
+/// the schema, the length alone.
 fn descriptions(bytes: &[u8], start: usize) -> Vec<Range<usize>> {
     let mut found = Vec::new();
     let mut at = start;
