@@ -169,6 +169,7 @@ mod alike;
 mod arrow;
 pub mod atomic_file;
 mod bad_keys;
+mod byte_words;
 mod calendar;
 mod compression;
 mod contained;

@@ -5,7 +5,11 @@ use std::fmt;
 
 use arrow_schema::DataType;
 
-use crate::{arrow::Stored, normalize::Rule};
+use crate::{
+    arrow::Stored,
+    byte_words::{self, EACH},
+    normalize::Rule,
+};
 
 /// What kind of values a key column has, once it is normalised.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
@@ -305,17 +309,12 @@ impl Digits {
     }
 }
 
-/// Returns whether all bytes are digits: eight at a time.
 fn are_digits(bytes: &[u8]) -> bool {
-    const EACH: u64 = 0x0101_0101_0101_0101;
-    let (chunks, rest) = bytes.as_chunks::<8>();
-    let others = chunks.iter().fold(0, |others, chunk| {
-        let word = u64::from_le_bytes(*chunk);
+    byte_words::all(bytes, |word| {
         // The upper half of a digit is 3, also once 6 is added.
-        let upper = (word | word.wrapping_add(EACH * 6)) & (EACH * 0xf0);
-        others | upper ^ (EACH * 0x30) | (word & (EACH * 0xf0)) ^ (EACH * 0x30)
-    });
-    others == 0 && rest.iter().all(u8::is_ascii_digit)
+        let upper = |word: u64| (word ^ (EACH * 0x30)) & (EACH * 0xf0);
+        upper(word) | upper(word.wrapping_add(EACH * 6))
+    })
 }
 
 /// As many texts of each stretch are looked at.

@@ -5,7 +5,12 @@
 
 use psijoin_printable::is_printable;
 
-use crate::{Places, error::Place, spelling::null_words};
+use crate::{
+    Places,
+    byte_words::{self, EACH},
+    error::Place,
+    spelling::null_words,
+};
 
 /// What is suspicious about a text of the key.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
@@ -52,6 +57,7 @@ impl Suspicion {
     }
 
     /// Returns whether a text has characters that nobody sees, or spaces at its ends.
+    #[inline]
     pub(crate) fn is_unseen(text: &str) -> bool {
         let bytes = text.as_bytes();
         let at_ends = bytes.first() == Some(&b' ') || bytes.last() == Some(&b' ');
@@ -133,19 +139,14 @@ fn is_count_of_rows(text: &str) -> bool {
             .any(|word| rest.trim_start().starts_with(word))
 }
 
-/// Returns whether there are only characters of ASCII that can be seen, and spaces: eight at a
-/// time.
+/// Returns whether there are only characters of ASCII that can be seen, and spaces.
 fn is_plain(bytes: &[u8]) -> bool {
-    const EACH: u64 = 0x0101_0101_0101_0101;
-    let (chunks, rest) = bytes.as_chunks::<8>();
-    let odd = chunks.iter().fold(0, |odd, chunk| {
-        let word = u64::from_le_bytes(*chunk);
+    byte_words::all(bytes, |word| {
         // Of each byte the highest bit: of those that have it, of those below a space, and of the
         // last one.
         let beyond = word | word.wrapping_sub(EACH * 0x20) | word.wrapping_add(EACH);
-        odd | beyond & (EACH * 0x80)
-    });
-    odd == 0 && rest.iter().all(|byte| matches!(byte, 0x20..=0x7e))
+        beyond & (EACH * 0x80)
+    })
 }
 
 fn hides_something(text: &str) -> bool {

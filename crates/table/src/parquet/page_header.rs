@@ -2,7 +2,7 @@
 
 use std::io::{self, Read};
 
-use super::thrift::{malformed, next_field, read_byte, read_number, read_varint};
+use super::thrift::{kind, malformed, next_field, read_byte, read_number, read_varint};
 
 /// What is read of a page's header.
 pub(super) struct PageHeader {
@@ -113,15 +113,15 @@ fn read_struct<R: Read>(
         }
         field = next_field(field, head, input)?;
         let value = match head & 15 {
-            1 => Some(1),
-            2 => Some(0),
-            4..=6 => Some(read_number(input)?),
-            12 => {
+            kind::TRUE => Some(1),
+            kind::FALSE => Some(0),
+            kind::I16..=kind::I64 => Some(read_number(input)?),
+            kind::STRUCT => {
                 in_struct(field, input, depth)?;
                 None
             }
-            kind => {
-                skip(input, kind)?;
+            other => {
+                skip(input, other)?;
                 None
             }
         };
@@ -132,11 +132,11 @@ fn read_struct<R: Read>(
 }
 
 /// Skips what is no number, truth value or structure. A page's header has no lists, sets or maps.
-fn skip(input: &mut impl Read, kind: u8) -> io::Result<()> {
-    let bytes = match kind {
-        3 => 1,
-        7 => 8,
-        8 => read_varint(input)?,
+fn skip(input: &mut impl Read, of: u8) -> io::Result<()> {
+    let bytes = match of {
+        kind::BYTE => 1,
+        kind::DOUBLE => 8,
+        kind::BINARY => read_varint(input)?,
         _ => return Err(malformed()),
     };
     let skipped = io::copy(&mut input.take(bytes), &mut io::sink())?;
