@@ -126,6 +126,7 @@ impl IntoSession for psijoin::Error {}
 impl IntoSession for psijoin_job::Error {}
 impl IntoSession for psijoin_record::Error {}
 impl IntoSession for psijoin_session::QuestionFault {}
+impl IntoSession for psijoin_session::SpecFault {}
 
 impl Failure {
     /// There is no memory left.
@@ -233,7 +234,7 @@ fn advice(error: &Error) -> Option<&'static str> {
             "give more --memory, or run on a machine that has more; --max-peer-keys N tries it all the same",
         ),
         Error::TooMuchGiven(_) => Some(
-            "take fewer columns (--take), allow more here, or let the other party give less: a smaller K of \
+            "take fewer columns (--take), allow more here (--take-rows, --take-bytes), or let the other party give less: a smaller K of \
              --repeated list:K, or a smaller --give-bytes",
         ),
         Error::Job(psijoin_job::Error::Io { source, .. }) if is_no_room(source) => Some(

@@ -7,10 +7,10 @@ use chrono::Utc;
 use psijoin::{Role, registry};
 use psijoin_session::{
     ArrowTable, Consent, Error, Further, JobFolder, JoinSpec, Joined, KeptJob, Learners,
-    MaxPeerKeys, Meeting, Memory, Mode, Question, RequestedOutput, Resources, Stop, TableSpec,
-    Written,
+    MaxPeerKeys, Meeting, Memory, Mode, Question, RequestedOutput, Resources, SpecFault, Stop,
+    TableSpec, Written, check_aligned,
 };
-use psijoin_table::{WhichRows, atomic_file::Existing, given::RepeatedKeys};
+use psijoin_table::{atomic_file::Existing, given::RepeatedKeys};
 use psijoin_transport::Security;
 
 use crate::{
@@ -93,42 +93,23 @@ impl<'a> Order<'a> {
 
     /// Checks that the options fit together.
     pub(crate) fn check(&self) -> Result<(), Failure> {
-        let usage = |text: String| Err(Failure::Usage(text));
         self.check_output()?;
         self.check_rows()?;
         self.check_trade()?;
         if self.join.record.is_some() && self.join.trust.insecure_plaintext {
-            return usage(
-                "a record is signed by both identities: give --identity and --peer with --record, and leave out \
-                 --insecure-plaintext"
-                    .into(),
-            );
+            return Err(SpecFault::RecordWithoutIdentities.into());
         }
         clashes::refuse(self.join, self.output)
     }
 
     /// Checks that columns are given to a party that learns rows.
     fn check_trade(&self) -> Result<(), Failure> {
-        let usage = |text: &str| Err(Failure::Usage(text.to_owned()));
-        let trade = &self.join.trade;
         if self.join.learn == Learners::Both {
             self.question().check_finds_rows(Further::Both)?;
-        } else if self.role == Role::Receiver && trade.gives() {
-            return usage(
-                "the receiver gives columns only if the sender learns, too: give --learn both on both sides, or leave out \
-                 --give",
-            );
-        } else if self.role == Role::Sender && trade.takes() {
-            return usage(
-                "the sender takes columns only if it learns, too: give --learn both on both sides, or leave out --take",
-            );
         }
-        if trade.takes() && self.join.written.rows == Some(WhichRows::Unshared) {
-            return usage(
-                "rows that are not shared have no partner to take columns from: leave out --take, or say --rows all",
-            );
-        }
-        Ok(())
+        let rows = self.join.written.rows.unwrap_or_default();
+        let trade = self.join.trade.traded();
+        Ok(trade.check(self.role, self.join.learn, rows)?)
     }
 
     /// Checks where the result is to go.
@@ -136,9 +117,7 @@ impl<'a> Order<'a> {
         let kind = &self.join.output_kind;
         let finds_rows = self.question().finds_rows(self.role);
         let wrong = match (kind, self.output) {
-            (RequestedOutput::Shares(_), None) => {
-                "say where to write this party's shares: --output FILE".to_owned()
-            }
+            (RequestedOutput::Shares(_), None) => return Err(SpecFault::NoFileForShares.into()),
             (RequestedOutput::Shares(_), Some(_)) => return Ok(()),
             (_, None) if finds_rows && self.join.json => {
                 "--json and the rows cannot both go to standard output: give --output FILE too"
@@ -187,22 +166,21 @@ impl<'a> Order<'a> {
 
     /// Checks that rows can be aligned, if they are to be.
     fn check_aligned(&self) -> Result<(), Failure> {
-        let usage = |text: &str| Err(Failure::Usage(text.to_owned()));
         let trade = &self.join.trade;
-        match (self.join.written.align, self.join.learn) {
-            (true, Learners::Receiver) => usage(
-                "--align lines up the rows of both sides: give --learn both, too, on both sides, or leave out --align",
-            ),
-            (true, Learners::Both) => match trade.repeated() {
-                RepeatedKeys::List(_) => Err(psijoin_table::Error::AlignedList.into()),
-                _ => Ok(()),
-            },
-            (false, _) if trade.repeated.is_some() && !trade.gives() => usage(
+        if !self.join.written.align && trade.repeated.is_some() && !trade.gives() {
+            return Err(Failure::Usage(
                 "--repeated says what to give or to align where rows have one key: give --give or --align, too, or leave \
-                 it out",
-            ),
-            (false, _) => Ok(()),
+                 it out"
+                    .to_owned(),
+            ));
         }
+        Ok(check_aligned(self.aligned(), self.join.learn)?)
+    }
+
+    /// Whether rows are lined up, and then what becomes of those that repeat a key.
+    fn aligned(&self) -> Option<RepeatedKeys> {
+        let join = self.join;
+        join.written.align.then(|| join.trade.repeated())
     }
 
     /// Says what was checked, or learned: the closing statement, which comes back. Warns if next to
@@ -298,7 +276,7 @@ impl<'a> Order<'a> {
             question: self.question(),
             protocol: join.protocol,
             trade: join.trade.traded(),
-            aligned: join.written.align.then(|| join.trade.repeated()),
+            aligned: self.aligned(),
             written: Written {
                 output: self.output.map(Path::to_owned),
                 existing: self.existing(),

@@ -183,7 +183,12 @@ fn told(event: &Event<'_>) -> Option<String> {
             "the other party could not be told: {}",
             words::of_error(error)
         ),
-        _ => return None,
+        Event::Warning(_)
+        | Event::Opened(_)
+        | Event::Threads(_)
+        | Event::Foreseen { .. }
+        | Event::HandsOut
+        | Event::TellsOther(_) => return None,
     })
 }
 
@@ -202,6 +207,6 @@ fn called(work: &Work<'_>) -> String {
         Work::ReadingColumns => "reading the columns that are given".to_owned(),
         Work::MeasuringNetwork => "measuring the network".to_owned(),
         Work::WritingRows => "writing the rows".to_owned(),
-        _ => String::new(),
+        Work::Protocol { plan, .. } => plan.info().name.to_owned(),
     }
 }

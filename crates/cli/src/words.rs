@@ -9,8 +9,8 @@ use psijoin_channel::{
 };
 use psijoin_printable::Quoted;
 use psijoin_session::{
-    Ability, Error, Further, KeyColumn, KeyDifference, PeerKind, QuestionFault, TooMuchGiven,
-    Warning, one_of,
+    Ability, Error, Further, KeyColumn, KeyDifference, PeerKind, QuestionFault, SpecFault, Warning,
+    one_of,
 };
 use psijoin_table::{BadCells, BadCellsOfKey, Doubt, Kind};
 
@@ -31,11 +31,11 @@ pub(crate) fn of_error(error: &Error) -> String {
                     format!("{name} cannot withhold what it finds, as --min-intersection demands")
                 }
                 Ability::Carry(further) => format!("{name} cannot do {}", options(*further)),
-                _ => return unable.to_string(),
             };
             let others = one_of(&unable.others);
             format!("{what}: leave --protocol out, or take {others}")
         }
+        Error::Spec(fault) => of_spec(*fault).to_owned(),
         Error::Question(QuestionFault::NoRows { asked, further }) => format!(
             "--output-kind {asked} finds no rows: leave it out, or {}",
             options(*further)
@@ -68,12 +68,6 @@ pub(crate) fn of_error(error: &Error) -> String {
             humanize::counted(*theirs, "key"),
             humanize::count(*most)
         ),
-        Error::TooMuchGiven(given) => {
-            format!(
-                "the other party gives {}: nothing was done",
-                too_much(given)
-            )
-        }
         Error::OverwritesInput(path) => format!(
             "--report names a file of the input, {}: nothing was written",
             psijoin_printable::path(path)
@@ -147,19 +141,30 @@ fn too_few(least: u64) -> String {
     )
 }
 
-fn too_much(given: &TooMuchGiven) -> String {
-    match *given {
-        TooMuchGiven::Rows { given, most } => format!(
-            "up to {} for each key, and --take-rows here is {}",
-            humanize::counted(given.into(), "row"),
-            humanize::count(most.into())
-        ),
-        TooMuchGiven::RowBytes { given, most } => format!(
-            "{} for each row, and --take-bytes here is {}",
-            humanize::counted(given as u64, "byte"),
-            humanize::count(most as u64)
-        ),
-        ref other => other.to_string(),
+/// Says what does not go together, and what to do.
+fn of_spec(fault: SpecFault) -> &'static str {
+    match fault {
+        SpecFault::RecordWithoutIdentities => {
+            "a record is signed by both identities: give --identity and --peer with --record, and leave out \
+             --insecure-plaintext"
+        }
+        SpecFault::NoFileForShares => "say where to write this party's shares: --output FILE",
+        SpecFault::NothingToWrite => {
+            "--output is for rows or shares, and this side gets none: leave it out"
+        }
+        SpecFault::ReceiverGives => {
+            "the receiver gives columns only if the sender learns, too: give --learn both on both sides, or leave out \
+             --give"
+        }
+        SpecFault::SenderTakes => {
+            "the sender takes columns only if it learns, too: give --learn both on both sides, or leave out --take"
+        }
+        SpecFault::TakesForUnshared => {
+            "rows that are not shared have no partner to take columns from: leave out --take, or say --rows all"
+        }
+        SpecFault::AlignedForOne => {
+            "--align lines up the rows of both sides: give --learn both, too, on both sides, or leave out --align"
+        }
     }
 }
 
@@ -167,7 +172,7 @@ fn too_much(given: &TooMuchGiven) -> String {
 fn options(further: Further) -> &'static str {
     match further {
         Further::Both => "--learn both",
-        _ => "--give and --take",
+        Further::Columns => "--give and --take",
     }
 }
 
@@ -194,7 +199,6 @@ pub(crate) fn of_warning(warning: &Warning<'_>) -> String {
         Warning::MeetsAgain(error) => {
             format!("{}: meeting again, to go on with the job", of_error(error))
         }
-        _ => String::new(),
     }
 }
 
@@ -285,7 +289,6 @@ fn of_difference(difference: &KeyDifference) -> String {
             rules(ours),
             rules(theirs),
         ),
-        _ => String::new(),
     }
 }
 

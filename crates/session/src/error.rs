@@ -46,6 +46,10 @@ pub enum Error {
     #[error(transparent)]
     Unable(#[from] Unable),
 
+    /// Parts of what is wanted do not go together.
+    #[error(transparent)]
+    Spec(#[from] SpecFault),
+
     /// Parts of the question do not go together.
     #[error(transparent)]
     Question(#[from] QuestionFault),
@@ -216,7 +220,6 @@ pub enum Error {
 /// What a protocol cannot do.
 #[derive(Debug, Clone, PartialEq, Eq, thiserror::Error)]
 #[error("{protocol} cannot {what}: take {}", one_of(others))]
-#[non_exhaustive]
 pub struct Unable {
     /// The protocol.
     pub protocol: &'static str,
@@ -228,7 +231,6 @@ pub struct Unable {
 
 /// What some protocols can do, and others cannot.
 #[derive(Debug, Clone, PartialEq, Eq)]
-#[non_exhaustive]
 pub enum Ability {
     /// Compute this output.
     Compute(RequestedOutput),
@@ -258,9 +260,34 @@ pub fn one_of(names: &[&str]) -> String {
     }
 }
 
+/// Parts of what a party wants that do not go together.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, thiserror::Error)]
+pub enum SpecFault {
+    /// A record is to be signed, and nobody has an identity.
+    #[error("a record is signed by both identities: meet over TLS")]
+    RecordWithoutIdentities,
+    /// Shares have to be kept.
+    #[error("no file is named for this party's shares")]
+    NoFileForShares,
+    /// A file is named for rows or shares, and the party gets none.
+    #[error("a file is named for a result, and this party gets none that goes to a file")]
+    NothingToWrite,
+    /// The receiver gives columns, and the sender does not learn.
+    #[error("the receiver gives columns only if both parties learn")]
+    ReceiverGives,
+    /// The sender takes columns, and does not learn.
+    #[error("the sender takes columns only if both parties learn")]
+    SenderTakes,
+    /// Columns are taken for rows that have no partner.
+    #[error("rows that are not shared have no partner to take columns from")]
+    TakesForUnshared,
+    /// Rows are to be lined up with those of a party that writes none.
+    #[error("rows are lined up only if both parties learn")]
+    AlignedForOne,
+}
+
 /// Parts of a question that do not go together.
 #[derive(Debug, Clone, PartialEq, Eq, thiserror::Error)]
-#[non_exhaustive]
 pub enum QuestionFault {
     /// More is to be said of rows, and this output has none.
     #[error("the output {asked} finds no rows: ask for rows, or for no {further}")]
@@ -282,7 +309,6 @@ pub enum QuestionFault {
 
 /// What is wrong with the columns of numbers that are asked for.
 #[derive(Debug, Clone, PartialEq, Eq, thiserror::Error)]
-#[non_exhaustive]
 pub enum ColumnsFault {
     /// One was named in two ways.
     #[error("the {holder}'s column {} is asked for twice", Quoted(name))]
@@ -305,7 +331,6 @@ pub enum ColumnsFault {
 
 /// What the other party gives for a key, and what this one takes at most.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
-#[non_exhaustive]
 pub enum TooMuchGiven {
     /// Rows for each key.
     Rows {
@@ -422,6 +447,7 @@ impl Error {
             },
             Self::Unsigned(error) => of_record(error),
             Self::Unable(_)
+            | Self::Spec(_)
             | Self::Question(_)
             | Self::Columns(_)
             | Self::TooLittleMemory { .. }

@@ -20,28 +20,20 @@ pub trait Watcher: Sync {
     /// done, and how many there are in all, 0 if that is not known.
     fn during(
         &self,
-        what: Work<'_>,
-        position: &mut (dyn FnMut() -> (u64, u64) + Send),
-        work: &mut dyn FnMut(),
-    );
-}
-
-/// Nobody watches.
-impl Watcher for () {
-    fn hear(&self, _: Event<'_>) {}
-
-    fn during(
-        &self,
-        _: Work<'_>,
-        _: &mut (dyn FnMut() -> (u64, u64) + Send),
+        _what: Work<'_>,
+        _position: &mut (dyn FnMut() -> (u64, u64) + Send),
         work: &mut dyn FnMut(),
     ) {
         work();
     }
 }
 
+/// Nobody watches.
+impl Watcher for () {
+    fn hear(&self, _: Event<'_>) {}
+}
+
 /// What has happened.
-#[non_exhaustive]
 pub enum Event<'a> {
     /// Something that the user should think about. Nothing has failed.
     Warning(Warning<'a>),
@@ -129,7 +121,6 @@ pub enum Event<'a> {
 
 /// What the user should think about.
 #[derive(Debug)]
-#[non_exhaustive]
 pub enum Warning<'a> {
     /// Nobody knows who is at the other end, and anybody can read and change what is said.
     Plaintext,
@@ -166,7 +157,6 @@ pub enum Warning<'a> {
 
 /// A piece of work that may take a while.
 #[derive(Clone, Copy)]
-#[non_exhaustive]
 pub enum Work<'a> {
     /// Opening the table: standard input, or what else has to be read at once.
     Opening(&'a [std::path::PathBuf]),
@@ -212,13 +202,9 @@ pub(crate) fn during<T>(
 ) -> T {
     let (mut work, mut done) = (Some(work), None);
     watcher.during(what, &mut position, &mut || {
-        if let Some(work) = work.take() {
-            done = Some(work());
-        }
+        done = work.take().map(|work| work());
     });
-    // A watcher that has not called it does not keep the work from being done.
-    done.or_else(|| work.map(|work| work()))
-        .expect("it was done")
+    done.expect("a watcher calls it once")
 }
 
 /// Returns the same, of work whose position is not known.

@@ -10,10 +10,13 @@ use std::str::FromStr;
 use psijoin::Role;
 use psijoin_channel::{Channel, MAX_MESSAGE_BYTES};
 use psijoin_handshake::Hello;
-use psijoin_table::given::{GivenColumns, GivenRows, PayloadLayout, RepeatedKeys};
+use psijoin_table::{
+    WhichRows,
+    given::{GivenColumns, GivenRows, PayloadLayout, RepeatedKeys},
+};
 
 use crate::{
-    Error,
+    Error, Learners, SpecFault,
     error::TooMuchGiven,
     event::{Work, during, waiting},
     job::Job,
@@ -38,6 +41,26 @@ pub struct Trade {
 }
 
 impl Trade {
+    /// Checks that columns are given to a party that learns rows, in this role here, and taken for
+    /// rows that have a partner.
+    ///
+    /// # Errors
+    /// If not.
+    pub fn check(&self, role: Role, learners: Learners, rows: WhichRows) -> Result<(), SpecFault> {
+        match (learners, role) {
+            (Learners::Receiver, Role::Receiver) if self.gives.is_some() => {
+                Err(SpecFault::ReceiverGives)
+            }
+            (Learners::Receiver, Role::Sender) if self.takes.is_some() => {
+                Err(SpecFault::SenderTakes)
+            }
+            _ if self.takes.is_some() && rows == WhichRows::Unshared => {
+                Err(SpecFault::TakesForUnshared)
+            }
+            _ => Ok(()),
+        }
+    }
+
     /// Returns a text that is another one for any other trade.
     pub(crate) fn canonical(&self) -> String {
         // What bounds a trade does not change it.

@@ -59,6 +59,7 @@ impl JoinSpec {
     /// # Errors
     /// Any failure.
     pub fn join(self, watcher: &dyn Watcher, stop: &Stop) -> Result<Joined, Error> {
+        self.check()?;
         let mode = self.mode;
         let mut endpoint = self.meeting.endpoint.clone();
         let options = self.options(stop);

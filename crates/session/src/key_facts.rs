@@ -15,7 +15,6 @@ const NAMES: &str = "marks of the key columns' names";
 
 /// Why equal keys of the two sides may not match.
 #[derive(Debug, Clone, PartialEq, Eq)]
-#[non_exhaustive]
 pub enum KeyDifference {
     /// The other side seems to have the same key columns in another order.
     Order,

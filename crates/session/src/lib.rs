@@ -73,7 +73,7 @@ pub use allowance::Said as Memory;
 pub use arrow_table::ArrowTable;
 pub use columns::{AgreedColumn, AgreedColumns, Sum};
 pub use error::{
-    Ability, ColumnsFault, Error, ErrorKind, QuestionFault, TooMuchGiven, Unable, one_of,
+    Ability, ColumnsFault, Error, ErrorKind, QuestionFault, SpecFault, TooMuchGiven, Unable, one_of,
 };
 pub use event::{Event, Warning, Watcher, Work};
 pub use giving::{AtMost, Give, Given, Taken, Trade};
@@ -88,5 +88,5 @@ pub use party::{Consent, Mode, Run, Set};
 pub use phases::{Phase, Phases};
 pub use question::{Further, Learners, Question};
 pub use requested_output::{ColumnName, RequestedOutput};
-pub use spec::{JoinSpec, Meeting, Resources, Stop, TableSpec, Written};
+pub use spec::{JoinSpec, Meeting, Resources, Stop, TableSpec, Written, check_aligned};
 pub use table::most_spilled;

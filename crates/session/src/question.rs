@@ -35,7 +35,6 @@ pub enum Learners {
 
 /// What can be asked for beyond which rows are shared.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
-#[non_exhaustive]
 pub enum Further {
     /// That both parties learn it.
     Both,

@@ -10,6 +10,7 @@ use psijoin_table::{
 use psijoin_transport::{Endpoint, Interrupt, Security};
 
 use crate::{
+    Error, Learners, RequestedOutput, SpecFault,
     allowance::Said,
     arrow_table::ArrowTable,
     giving::Trade,
@@ -82,6 +83,48 @@ impl JoinSpec {
             resources: Resources::default(),
             parts: None,
         }
+    }
+}
+
+impl JoinSpec {
+    /// Checks that what is wanted goes together.
+    ///
+    /// # Errors
+    /// [`Error::Spec`], and if lists of rows are to be lined up.
+    pub(crate) fn check(&self) -> Result<(), Error> {
+        let Self {
+            role,
+            question,
+            written,
+            ..
+        } = self;
+        self.trade.check(*role, question.learners, written.rows)?;
+        check_aligned(self.aligned, question.learners)?;
+        let has_identities = matches!(self.meeting.security, Security::PinnedTls { .. });
+        if self.record.is_some() && !has_identities {
+            return Err(SpecFault::RecordWithoutIdentities.into());
+        }
+        let gets_shares = matches!(question.asked, RequestedOutput::Shares(_));
+        match &written.output {
+            None if gets_shares => Err(SpecFault::NoFileForShares.into()),
+            Some(_) if !gets_shares && !question.finds_rows(*role) => {
+                Err(SpecFault::NothingToWrite.into())
+            }
+            _ => Ok(()),
+        }
+    }
+}
+
+/// Checks that rows can be lined up, if they are to be, and then what becomes of those that repeat
+/// a key.
+///
+/// # Errors
+/// [`SpecFault::AlignedForOne`], and if lists of rows are to be lined up.
+pub fn check_aligned(aligned: Option<RepeatedKeys>, learners: Learners) -> Result<(), Error> {
+    match (aligned, learners) {
+        (Some(_), Learners::Receiver) => Err(SpecFault::AlignedForOne.into()),
+        (Some(RepeatedKeys::List(_)), _) => Err(psijoin_table::Error::AlignedList.into()),
+        _ => Ok(()),
     }
 }
 
@@ -189,12 +232,12 @@ impl Stop {
         self.interrupt.trigger();
     }
 
-    /// Stops passes over a table, too, outside of a join.
+    /// Returns what stops a pass over a table, also outside of a join.
     pub fn progress(&self) -> &Progress {
         &self.progress
     }
 
-    /// Stops what else goes over the network.
+    /// Returns what stops whatever goes over the network.
     pub fn interrupt(&self) -> &Interrupt {
         &self.interrupt
     }
@@ -202,5 +245,65 @@ impl Stop {
     /// Ends what goes over the network: the other party is told this.
     pub fn abort(&self, code: psijoin_channel::AbortCode) {
         self.interrupt.abort(code);
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use crate::{Give, Taken};
+
+    use super::*;
+
+    fn spec(role: Role) -> JoinSpec {
+        let endpoint = Endpoint::Connect("127.0.0.1:1".parse().unwrap());
+        let meeting = Meeting::new(endpoint, Security::InsecurePlaintext);
+        let key = KeySpec::new(vec!["id".into()], vec![]).unwrap();
+        JoinSpec::new(role, meeting, TableSpec::file("t.csv"), key)
+    }
+
+    /// Nobody is met, and nothing that was asked for is left out in silence.
+    #[test]
+    fn what_does_not_go_together_is_refused_at_once() {
+        use SpecFault::*;
+        let gives = Some(Give {
+            columns: vec!["plan".into()],
+            row_bytes: None,
+            repeated: RepeatedKeys::Refuse,
+        });
+        type Wanted<'a> = &'a dyn Fn(&mut JoinSpec);
+        let faults: [(SpecFault, Role, Wanted<'_>); 7] = [
+            (RecordWithoutIdentities, Role::Sender, &|spec| {
+                spec.record = Some("record.json".into());
+            }),
+            (NoFileForShares, Role::Sender, &|spec| {
+                spec.question.asked = RequestedOutput::Shares(Vec::new());
+            }),
+            (NothingToWrite, Role::Sender, &|spec| {
+                spec.written.output = Some("rows.csv".into());
+            }),
+            (ReceiverGives, Role::Receiver, &|spec| {
+                spec.trade.gives = gives.clone();
+            }),
+            (SenderTakes, Role::Sender, &|spec| {
+                spec.trade.takes = Some(Taken::All);
+            }),
+            (TakesForUnshared, Role::Receiver, &|spec| {
+                spec.trade.takes = Some(Taken::All);
+                spec.written.rows = WhichRows::Unshared;
+            }),
+            (AlignedForOne, Role::Receiver, &|spec| {
+                spec.aligned = Some(RepeatedKeys::First);
+            }),
+        ];
+        for (fault, role, wanted) in faults {
+            let mut spec = spec(role);
+            assert!(spec.check().is_ok());
+            wanted(&mut spec);
+            let refused = spec.join(&(), &Stop::default());
+            assert!(
+                matches!(&refused, Err(Error::Spec(found)) if *found == fault),
+                "{fault:?}"
+            );
+        }
     }
 }

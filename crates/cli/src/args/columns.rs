@@ -70,11 +70,6 @@ impl Trade {
     pub(crate) fn gives(&self) -> bool {
         !self.give.is_empty()
     }
-
-    /// Returns whether anything is taken.
-    pub(crate) fn takes(&self) -> bool {
-        self.take.is_some()
-    }
 }
 
 fn repeated(text: &str) -> Result<RepeatedKeys, String> {

@@ -4,7 +4,7 @@ use std::{fs, num::NonZeroUsize, path::Path, sync::mpsc, thread};
 
 use psijoin::{Protocol, Role};
 use psijoin_session::{
-    Error, Event, JoinSpec, Joined, Meeting, Outcome, Received, Stop, TableSpec, Watcher, Work,
+    Error, Event, JoinSpec, Joined, Meeting, Outcome, Received, Stop, TableSpec, Watcher,
 };
 use psijoin_table::KeySpec;
 use psijoin_transport::{Endpoint, Identity, Security, endpoint::Address};
@@ -115,15 +115,6 @@ impl Watcher for Ear {
             // If nobody wants to know any more, nobody comes.
             let _ = self.0.send(address.clone());
         }
-    }
-
-    fn during(
-        &self,
-        _: Work<'_>,
-        _: &mut (dyn FnMut() -> (u64, u64) + Send),
-        work: &mut dyn FnMut(),
-    ) {
-        work();
     }
 }
 
