@@ -82,6 +82,9 @@
 //! - *Numbers of items are checked first.* A table that knows how many items its parts have
 //!   (`Table::items`) says so before anything is sent. An overflow found later would tell the other
 //!   side which part it was.
+//! - *Stages.* Whoever has the parts' items in several places, as a cluster has, runs each part
+//!   where its items are ([`Session::run_part`]), gathers what they gave, and
+//!   [concludes](Session::conclude) once. The other side cannot tell.
 //! - *Turns.* There is one stream more than threads compute, and a thread gives its turn away while
 //!   it waits (`channel::turns`): in the queues of the memory channel, the links of `transport`,
 //!   the end of an exchange. Nobody waits for another thread while it holds a turn, or all could
@@ -102,6 +105,6 @@ mod table;
 pub use lanes::streams;
 pub use plan::{in_parts, plan};
 pub use remaining::{Remaining, steps};
-pub use session::run;
+pub use session::{Done, Gathered, Session, run};
 pub use spilled::{Found, Given, Spilled, given_range_rows};
 pub use table::{InMemory, Part, Table};

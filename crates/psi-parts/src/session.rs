@@ -1,4 +1,8 @@
 //! The parties of a session in parts.
+//!
+//! [`run`] is all of it, over the streams of one connection. Its stages can also be called one by
+//! one, wherever a part's items are: [`Session::run_part`] for each part, over any channel; then
+//! all [`Gathered`] in one place, and [`Session::conclude`] there.
 
 use std::sync::{Arc, Mutex};
 
@@ -39,13 +43,7 @@ pub fn run(
     joint_seed: &JointSeed,
     context: &mut Context,
 ) -> Result<Output> {
-    let parts = plan.parts().expect("a plan in parts");
-    let session = Session {
-        role,
-        request: plan.request(),
-        parts,
-        joint_seed,
-    };
+    let session = Session::new(plan, role, joint_seed);
     plan.feasible()
         .and_then(|()| session.run(table, context))
         .inspect_err(|error| error.tell(context.channel))
@@ -103,14 +101,96 @@ fn run_in_memory(
 }
 
 /// One party of a session.
-struct Session<'a> {
+///
+/// [`run`] does all of it. Whoever has the parts' items in several places calls the stages one by
+/// one instead: [`Self::run_part`] for each part, over a channel and with randomness of its own;
+/// then [`Gathered::take`] of all that the parts gave, and [`Self::conclude`]. Both parties need not
+/// do so alike.
+#[derive(Clone, Copy)]
+pub struct Session<'a> {
     role: Role,
     request: &'a Request,
     parts: &'a Parts,
     joint_seed: &'a JointSeed,
 }
 
-impl Session<'_> {
+/// What a part gave, and what was in it.
+pub struct Done {
+    /// How many items the party had in it.
+    items: u64,
+    /// What bounds the sum of each of its columns.
+    columns: Vec<ColumnSum>,
+    /// What it gave, with the items' [positions](Part::positions); nothing if the other party's
+    /// payloads could not be opened, which it must not see.
+    output: Option<Output>,
+}
+
+impl Done {
+    /// Returns the positions of shared items, and the other party's payloads of them, of a part that
+    /// gave them.
+    pub fn rows(&self) -> Option<(&[u32], &[u8])> {
+        match &self.output {
+            Some(Output::Rows(rows)) => Some((rows, &[])),
+            Some(Output::Matched(Matched { rows, payloads })) => Some((rows, payloads)),
+            _ => None,
+        }
+    }
+}
+
+impl<'a> Session<'a> {
+    /// Returns the session of one party of a plan in parts, whose items were digested under this
+    /// seed.
+    ///
+    /// # Panics
+    /// If the plan is not in parts.
+    pub fn new(plan: &'a Plan, role: Role, joint_seed: &'a JointSeed) -> Self {
+        Self {
+            role,
+            request: plan.request(),
+            parts: plan.parts().expect("a plan in parts"),
+            joint_seed,
+        }
+    }
+
+    /// Returns the number of parts.
+    pub fn parts(&self) -> u32 {
+        self.parts.shape.parts
+    }
+
+    /// Runs one part with the other party, which runs the same part at the other end of the
+    /// context's channel. The context's randomness must be of this part alone.
+    ///
+    /// # Errors
+    /// As [`psijoin_psi::run`], and if there are more items than the part has room for: neither
+    /// has been told to the peer.
+    pub fn run_part(&self, part: u32, own: Part, context: &mut Context<'_>) -> Result<Done, Error> {
+        let (items, columns) = self.check_part(&own)?;
+        let output = match self.output_of_part(part, own, context) {
+            Err(Error::Payload) => None,
+            output => Some(output?),
+        };
+        Ok(Done {
+            items,
+            columns,
+            output,
+        })
+    }
+
+    /// Opens what is to be learned once all parts are done, with the other party at the other end
+    /// of the context's channel, and returns it: of rows that no minimum withholds there is
+    /// nothing left to learn.
+    ///
+    /// # Errors
+    /// [`Error::Payload`] if a payload of the other party could not be opened; if the parts had
+    /// other items than were agreed on; if the channel breaks or the peer misbehaves.
+    pub fn conclude(&self, gathered: &Gathered, context: &mut Context<'_>) -> Result<Output> {
+        if gathered.has_wrong_payloads {
+            return Err(Error::Payload);
+        }
+        self.check_total(gathered.items)?;
+        self.learn(gathered, context)
+    }
+
     fn finds_rows(&self) -> bool {
         self.role == Role::Receiver && self.request.output == OutputKind::Rows
     }
@@ -135,6 +215,28 @@ impl Session<'_> {
         total.map_or(Ok(()), |total| self.check_total(total))
     }
 
+    /// Checks that a part is whole, and fits; returns how many items it has, and the bounds of its
+    /// columns' sums.
+    fn check_part(&self, part: &Part) -> Result<(u64, Vec<ColumnSum>), Error> {
+        let items = part.items.len();
+        self.check_room(items as u64)?;
+        let output = &self.request.output;
+        if part.positions.len() != items
+            || part.columns.len() != output.columns().of(self.role)
+            || part.columns.iter().any(|column| column.len() != items)
+            || part.payloads.len() != items * output.payload_bytes(self.role)
+        {
+            return Err(Error::Misuse(
+                "a part must have a position, a number of each column, and a payload, if there are any, for each of its items",
+            ));
+        }
+        let bounds = part.columns.iter().map(|column| {
+            let mut bound = ColumnSum::default();
+            bound.add(column).map(|()| bound)
+        });
+        Ok((items as u64, bounds.collect::<Result<_, Error>>()?))
+    }
+
     /// Checks that all parts together have as many items as was agreed on.
     fn check_total(&self, items: u64) -> Result<(), Error> {
         if items != self.role.items(self.request.sizes) {
@@ -155,68 +257,60 @@ impl Session<'_> {
     }
 
     fn run(&self, table: &dyn Table, context: &mut Context) -> Result<Output> {
-        let parts = self.parts.shape.parts;
+        let parts = self.parts();
         let ledger = context.ledger;
         let is_done = |step: &u32| ledger.is_some_and(|ledger| ledger.has(*step));
         let before = |step| ledger.expect("what is done was kept").output(step);
-        let opening = opening(self.request);
-        if opening.is_some() && is_done(&parts) {
+        let opens = opening(self.request).is_some();
+        if opens && is_done(&parts) {
             return before(parts);
         }
         self.check_items(table)?;
         context.phases.begin("parts");
         let _codes = block_accumulate::kept::keep();
-        let kept = Mutex::new(Kept::new(self));
+        let gathered = Mutex::new(Gathered::new(self));
         let (done, left): (Vec<u32>, Vec<u32>) = (0..parts).partition(is_done);
         for part in &done {
-            self.take(*part, before(*part), table, &kept)?;
+            self.take(*part, before(*part), table, &gathered)?;
         }
         lanes::run_all(&left, context, &|part, context| {
-            self.run_part(part, table, ledger, &kept, context)
+            let own = table.part(part)?;
+            let (items, columns) = self.check_part(&own)?;
+            let count = || gathered.lock().expect("no panic").count(items, &columns);
+            count()?;
+            let output = keeping(ledger, part, self.role, context, |context| {
+                self.output_of_part(part, own, context)
+            });
+            self.take(part, output, table, &gathered)
         })?;
-        let kept = kept.into_inner().expect("no panic");
-        if kept.has_wrong_payloads {
+        let gathered = gathered.into_inner().expect("no panic");
+        if gathered.has_wrong_payloads {
             return Err(Error::Payload);
         }
         // Parts that are done were counted when they ran.
         if done.is_empty() {
-            self.check_total(kept.items)?;
+            self.check_total(gathered.items)?;
         }
-        match opening {
-            Some(opening) => {
-                context.phases.begin("opening");
-                keeping(ledger, parts, self.role, context, |context| {
-                    self.open(opening, &kept, context)
-                })
-            }
-            None => Ok(kept.into_output(&self.request.output)),
+        if opens {
+            context.phases.begin("opening");
         }
+        let ledger = ledger.filter(|_| opens);
+        keeping(ledger, parts, self.role, context, |context| {
+            self.learn(&gathered, context)
+        })
     }
 
-    /// Runs a part, and keeps what it gives.
-    fn run_part(
-        &self,
-        part: u32,
-        table: &dyn Table,
-        ledger: Option<&dyn Ledger>,
-        kept: &Mutex<Kept>,
-        context: &mut Context,
-    ) -> Result<(), Error> {
-        let mut own = table.part(part)?;
-        kept.lock().expect("no panic").take_in(&own, self)?;
-        let output = keeping(ledger, part, self.role, context, |context| {
-            self.fill_up(&mut own, &mut context.rng);
-            let input = Input {
-                items: &own.items,
-                columns: &own.columns,
-                payloads: &own.payloads,
-                joint_seed: &self.joint_seed.part(part),
-            };
-            let output = psijoin_psi::run(&self.parts.plan, self.role, &input, context)?;
-            Ok(in_table(output, &own.positions))
-        });
-        drop(own);
-        self.take(part, output, table, kept)
+    /// Runs a part, and returns what it gave, with the items' positions.
+    fn output_of_part(&self, part: u32, mut own: Part, context: &mut Context) -> Result<Output> {
+        self.fill_up(&mut own, &mut context.rng);
+        let input = Input {
+            items: &own.items,
+            columns: &own.columns,
+            payloads: &own.payloads,
+            joint_seed: &self.joint_seed.part(part),
+        };
+        let output = psijoin_psi::run(&self.parts.plan, self.role, &input, context)?;
+        Ok(in_table(output, &own.positions))
     }
 
     /// Takes what a part gave to where it belongs.
@@ -225,21 +319,28 @@ impl Session<'_> {
         part: u32,
         output: Result<Output>,
         table: &dyn Table,
-        kept: &Mutex<Kept>,
+        gathered: &Mutex<Gathered>,
     ) -> Result<(), Error> {
-        let lock = || kept.lock().expect("no panic");
         match output {
             Ok(Output::Rows(rows)) => table.found(part, &rows, &[]),
             Ok(Output::Matched(Matched { rows, payloads })) => table.found(part, &rows, &payloads),
             // The peer must not see it, so all other parts run.
             Err(Error::Payload) => {
-                lock().has_wrong_payloads = true;
+                gathered.lock().expect("no panic").has_wrong_payloads = true;
                 Ok(())
             }
             output => {
-                lock().keep(part, output?);
+                gathered.lock().expect("no panic").keep(part, output?);
                 Ok(())
             }
+        }
+    }
+
+    /// Learns what is to be learned in the end.
+    fn learn(&self, gathered: &Gathered, context: &mut Context) -> Result<Output> {
+        match opening(self.request) {
+            Some(opening) => self.open(opening, gathered, context),
+            None => Ok(gathered.output(&self.request.output)),
         }
     }
 
@@ -266,10 +367,10 @@ impl Session<'_> {
     fn open(
         &self,
         opening: opening::Opening,
-        kept: &Kept,
+        gathered: &Gathered,
         context: &mut Context,
     ) -> Result<Output> {
-        let (totals, bits) = (kept.totals(), kept.bits());
+        let (totals, bits) = (gathered.totals(), gathered.bits());
         let (channel, rng) = (&mut *context.channel, &mut context.rng);
         if self.role == Role::Sender {
             let sender = opening::Sender::offline(opening, channel, rng)?;
@@ -281,7 +382,7 @@ impl Session<'_> {
             Opened::Bits(shared) => {
                 let rows = (0..).zip(&shared);
                 let mut rows = rows
-                    .flat_map(|(part, bits)| kept.rows(part, bits))
+                    .flat_map(|(part, bits)| gathered.rows(part, bits))
                     .collect::<Vec<_>>();
                 rows.sort_unstable();
                 Ok(Output::Rows(rows))
@@ -322,8 +423,8 @@ fn in_table(output: Output, positions: &[u32]) -> Output {
     }
 }
 
-/// What a party has of the parts that are done.
-struct Kept {
+/// What a party has of the parts that are done, rows and payloads aside.
+pub struct Gathered {
     items: u64,
     columns: Vec<ColumnSum>,
     totals: TotalShares,
@@ -332,8 +433,9 @@ struct Kept {
     has_wrong_payloads: bool,
 }
 
-impl Kept {
-    fn new(session: &Session<'_>) -> Self {
+impl Gathered {
+    /// Nothing yet, of a party of this session.
+    pub fn new(session: &Session<'_>) -> Self {
         let columns = session.request.output.columns();
         Self {
             items: 0,
@@ -344,24 +446,25 @@ impl Kept {
         }
     }
 
-    /// Counts the items of a part, and checks that they fit the session.
-    fn take_in(&mut self, part: &Part, session: &Session<'_>) -> Result<(), Error> {
-        let items = part.items.len();
-        session.check_room(items as u64)?;
-        if part.positions.len() != items
-            || part.columns.len() != self.columns.len()
-            || part.columns.iter().any(|column| column.len() != items)
-            || part.payloads.len() != items * session.request.output.payload_bytes(session.role)
-        {
-            return Err(Error::Misuse(
-                "a part must have a position, a number of each column, and a payload, if there are any, for each of its items",
-            ));
-        }
-        self.items += items as u64;
-        for (sum, column) in self.columns.iter_mut().zip(&part.columns) {
-            sum.add(column)?;
+    /// Takes what a part gave, once for each part, in any order. Its [rows](Done::rows) stay where
+    /// they are.
+    ///
+    /// # Errors
+    /// If the sum of some numbers of a column could exceed 64 bits.
+    pub fn take(&mut self, part: u32, done: Done) -> Result<(), Error> {
+        self.count(done.items, &done.columns)?;
+        match done.output {
+            Some(output) => self.keep(part, output),
+            None => self.has_wrong_payloads = true,
         }
         Ok(())
+    }
+
+    /// Counts the items of a part, and the bounds of its columns' sums.
+    fn count(&mut self, items: u64, columns: &[ColumnSum]) -> Result<(), Error> {
+        self.items += items;
+        let mut sums = self.columns.iter_mut().zip(columns);
+        sums.try_for_each(|(sum, column)| sum.merge(column))
     }
 
     fn keep(&mut self, part: u32, output: Output) {
@@ -406,9 +509,10 @@ impl Kept {
         rows
     }
 
-    fn into_output(self, kind: &OutputKind) -> Output {
+    /// What no opening is needed for.
+    fn output(&self, kind: &OutputKind) -> Output {
         match kind {
-            OutputKind::Totals(_) => Output::Totals(self.totals),
+            OutputKind::Totals(_) => Output::Totals(self.totals.clone()),
             OutputKind::Shares(columns) => Output::Shares(self.all_shares(columns.total())),
             _ => Output::Nothing,
         }

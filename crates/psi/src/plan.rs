@@ -488,6 +488,14 @@ impl ColumnSum {
         }
         Ok(())
     }
+
+    /// Adds other numbers of the column, of which this is known.
+    ///
+    /// # Errors
+    /// As [`Self::add`].
+    pub fn merge(&mut self, other: &Self) -> Result<(), Error> {
+        self.add(&[other.negative, other.positive])
+    }
 }
 
 #[cfg(test)]

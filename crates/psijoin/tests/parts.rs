@@ -9,7 +9,7 @@ use psijoin::{
         fault::{Fault, FaultKind, faulty},
         memory,
     },
-    parts::{self, Part, Table, synthetic::Synthetic},
+    parts::{self, Gathered, Part, Session, Table, synthetic::Synthetic},
     registry,
 };
 
@@ -176,6 +176,91 @@ fn tables_are_asked_for_a_part_at_a_time() {
             _ => assert_eq!(received.unwrap(), Output::Count(1234)),
         }
     }
+}
+
+/// Calls the stages of a session one by one: each part over its channel, the last first; then what
+/// all parts gave is opened over the last channel.
+fn stage_by_stage(
+    plan: &Plan,
+    role: Role,
+    table: &dyn Table,
+    mut channels: Vec<Channel>,
+) -> Learned {
+    let joint_seed = &JointSeed::insecure_fixed(SEED);
+    let session = Session::new(plan, role, joint_seed);
+    let mut gathered = Gathered::new(&session);
+    for part in (0..session.parts()).rev() {
+        let mut context = Context::new(&mut channels[part as usize]);
+        let done = session.run_part(part, table.part(part)?, &mut context)?;
+        if let Some((rows, payloads)) = done.rows() {
+            table.found(part, rows, payloads)?;
+        }
+        gathered.take(part, done)?;
+    }
+    session.conclude(&gathered, &mut Context::new(channels.last_mut().unwrap()))
+}
+
+#[test]
+fn stages_can_be_called_one_by_one() {
+    let joint_seed = &JointSeed::insecure_fixed(SEED);
+    for (protocol, output) in [
+        ("rr22", OutputKind::Rows),
+        ("rr22-circuit", OutputKind::Count),
+    ] {
+        let plan = &plan(protocol, output.clone(), 3);
+        let sets = Synthetic::new(plan, 432, joint_seed);
+        let (sender, receiver) = (sets.table(Role::Sender), sets.table(Role::Receiver));
+        let [senders, receivers] = streams(4);
+        let received = thread::scope(|scope| {
+            scope.spawn(|| {
+                let sent = stage_by_stage(plan, Role::Sender, &sender, senders);
+                assert_eq!(sent.unwrap(), Output::Nothing);
+            });
+            stage_by_stage(plan, Role::Receiver, &receiver, receivers)
+        });
+        match output {
+            OutputKind::Rows => assert_eq!(receiver.found(), Some(432)),
+            _ => assert_eq!(received.unwrap(), Output::Count(432)),
+        }
+    }
+}
+
+/// A party that has all streams of a session need not know that the other one runs its parts
+/// elsewhere.
+#[test]
+fn one_party_alone_may_call_the_stages() {
+    let joint_seed = &JointSeed::insecure_fixed(SEED);
+    let plan = &plan("rr22-circuit", OutputKind::Count, 3);
+    let sets = Synthetic::new(plan, 321, joint_seed);
+    let (sender, receiver) = (sets.table(Role::Sender), sets.table(Role::Receiver));
+    let (mut senders, receivers): (Channel, Channel) = memory::pair();
+    let received = thread::scope(|scope| {
+        scope.spawn(|| {
+            let context = &mut Context::new(&mut senders);
+            parts::run(plan, Role::Sender, &sender, joint_seed, context).unwrap();
+        });
+        let session = Session::new(plan, Role::Receiver, joint_seed);
+        let mut gathered = Gathered::new(&session);
+        let mut channel = receivers;
+        for part in 0..session.parts() {
+            let context = &mut Context::new(&mut channel);
+            let done = session.run_part(part, receiver.part(part).unwrap(), context);
+            gathered.take(part, done.unwrap()).unwrap();
+        }
+        session.conclude(&gathered, &mut Context::new(&mut channel))
+    });
+    assert_eq!(received.unwrap(), Output::Count(321));
+}
+
+/// Parts that were forgotten are noticed before anything is opened.
+#[test]
+fn a_session_without_all_parts_is_not_concluded() {
+    let joint_seed = &JointSeed::insecure_fixed(SEED);
+    let plan = &plan("rr22-circuit", OutputKind::Count, 3);
+    let session = Session::new(plan, Role::Receiver, joint_seed);
+    let (mut channel, _other) = memory::pair();
+    let concluded = session.conclude(&Gathered::new(&session), &mut Context::new(&mut channel));
+    assert_eq!(concluded.unwrap_err().kind(), ErrorKind::Misuse);
 }
 
 /// A table that gives other items than it should.
