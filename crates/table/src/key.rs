@@ -351,12 +351,14 @@ impl<'a> Fingerprinter<'a> {
         country: &str,
     ) -> Result<Option<Suspicion>, KeyFault> {
         let suspicion = self.key.suspicion(position, &text);
-        let text = normalize::normalize(&self.key.columns[position].rules, text, country)?;
+        let rules = &self.key.columns[position].rules;
+        let text = match rules.is_empty() {
+            true => text,
+            false => normalize::normalize(rules, text, country)?,
+        };
         let is_zero_led = self.observed[position].see(&text);
         self.complete &= !text.is_empty();
-        // The length before each field makes the joined key unambiguous.
-        self.join(&(text.len() as u64).to_le_bytes());
-        self.join(text.as_bytes());
+        self.join(&text);
         if text.is_empty() {
             return Ok(None);
         }
@@ -371,17 +373,24 @@ impl<'a> Fingerprinter<'a> {
         self.complete = false;
     }
 
-    fn join(&mut self, bytes: &[u8]) {
-        let range = self.used..self.used + bytes.len();
-        self.used = range.end;
-        if let Some(room) = self.block.get_mut(range.clone()) {
-            room.copy_from_slice(bytes);
+    /// Appends a field. The length before each makes the joined key unambiguous.
+    #[inline]
+    fn join(&mut self, text: &str) {
+        const LENGTH: usize = size_of::<u64>();
+        let length = (text.len() as u64).to_le_bytes();
+        let before = self.used;
+        self.used += LENGTH + text.len();
+        if let Some(room) = self.block.get_mut(before..self.used) {
+            let (of_length, of_text) = room.split_at_mut(LENGTH);
+            of_length.copy_from_slice(&length);
+            of_text.copy_from_slice(text.as_bytes());
             return;
         }
-        if range.start <= SHORT {
-            self.joined.extend_from_slice(&self.block[..range.start]);
+        if before <= SHORT {
+            self.joined.extend_from_slice(&self.block[..before]);
         }
-        self.joined.extend_from_slice(bytes);
+        self.joined.extend_from_slice(&length);
+        self.joined.extend_from_slice(text.as_bytes());
     }
 
     /// Ends a row, and says whether it has a key: it has none if a field of its key is empty.
