@@ -312,7 +312,9 @@ pub enum Error {
 
     /// A log beside the files says which of them are the table.
     #[error(
-        "{folder} belongs to a table of {}, whose {} says which of its files count, and which of their rows: write          the table as one Parquet file with {}, or name the files of one version one by one",
+        "{folder} belongs to a table of {}, whose {} says which of its files count, and which of \
+         their rows: write the table as one Parquet file with {}, or name the files of one version \
+         one by one",
         .log.name(), .log.place(), .log.way_out()
     )]
     Logged {
@@ -1412,9 +1414,18 @@ fn listed(names: &[String]) -> String {
 #[derive(Debug, Clone, PartialEq, Eq, thiserror::Error)]
 #[non_exhaustive]
 pub enum ParquetFault {
-    /// It is damaged, cut off, or something else, or the disk is damaged.
-    #[error("it is broken, cannot be read to its end, or is no Parquet file (get it again)")]
-    Broken,
+    /// It does not end as Parquet files do.
+    #[error("its end is missing: it is cut off, or no Parquet file (get it again)")]
+    CutOff,
+    /// The description of its columns and rows makes no sense.
+    #[error(
+        "its footer, which describes its columns and rows, is damaged or written wrongly (get it \
+         again, or write it again with another program)"
+    )]
+    Footer,
+    /// Its rows do not fit their description.
+    #[error("its columns hold other types than its footer says (write it again, or get it again)")]
+    Types,
     /// It has a part of the format that is not read.
     #[error(
         "it is written in a way that is not supported (write it again with another program, or \
@@ -1504,9 +1515,36 @@ pub enum ParquetFault {
 #[derive(Debug, Clone, PartialEq, Eq, thiserror::Error)]
 #[non_exhaustive]
 pub enum ArrowFault {
-    /// It is damaged, cut off, or something else, or the disk is damaged.
-    #[error("it is broken, cut off, or neither an Arrow file nor a stream (get it again)")]
-    Broken,
+    /// Its end is missing.
+    #[error("it is cut off, or neither an Arrow file nor a stream (get it again)")]
+    CutOff,
+    /// The description of its columns, or of a block of rows, makes no sense.
+    #[error(
+        "the description of its columns, or of a block of rows, is damaged, or it is neither an \
+         Arrow file nor a stream (get it again)"
+    )]
+    Description,
+    /// A block or buffer is said to be longer than it can be.
+    #[error(
+        "a block of rows, or a part of it, is said to be longer than it can be: it is damaged or \
+         cut off (get it again)"
+    )]
+    Claims,
+    /// It holds an array of several dimensions, and no table.
+    #[error("it holds a tensor, and no table (write it as a table of columns first)")]
+    Tensor,
+    /// Rows cannot be decoded.
+    #[error(
+        "a block of rows, or a dictionary, cannot be decoded, as it is damaged (get it again, or \
+         write it again)"
+    )]
+    Rows,
+    /// Texts are something else.
+    #[error("a column of texts holds some that are not UTF-8 (write it again as binary data)")]
+    NotUtf8,
+    /// Its rows do not fit their description.
+    #[error("its columns hold other types than its schema says (write it again, or get it again)")]
+    Types,
     /// A stream ends behind a whole message, and without the mark that ends it.
     #[error(
         "it is a stream without an end mark, so rows may be missing that nobody would miss (if it is whole, write it \

@@ -40,7 +40,7 @@ impl<'a> Reader<'a> {
         let Batches { rows, unknown, .. } = Batches::of(part, None)?;
         let schema = rows.schema();
         // A type that no array can have, as binary data of a negative width, is found here.
-        contained(part, || {
+        contained(part, described, || {
             for field in schema.fields() {
                 new_empty_array(field.data_type());
             }
@@ -119,7 +119,9 @@ enum Rows {
 impl<'a> Batches<'a> {
     fn of(part: &'a Part, columns: Option<&[usize]>) -> Result<Self, Error> {
         let section = part.open()?;
-        let (rows, unknown) = contained(part, || Rows::open(section, columns.map(<[_]>::to_vec)))?;
+        let (rows, unknown) = contained(part, described, || {
+            Rows::open(section, columns.map(<[_]>::to_vec))
+        })?;
         Ok(Self {
             part,
             rows,
@@ -206,7 +208,8 @@ impl Iterator for Batches<'_> {
     type Item = Result<(RecordBatch, u64), Error>;
 
     fn next(&mut self) -> Option<Self::Item> {
-        let batch = contained(self.part, || Ok(self.rows.next().transpose()?)).transpose()?;
+        let next = || Ok(self.rows.next().transpose()?);
+        let batch = contained(self.part, decoded, next).transpose()?;
         Some(batch.map(|batch| (batch, self.rows.bytes_done(self.part.bytes()))))
     }
 }
@@ -236,25 +239,53 @@ impl From<ArrowFault> for Failure {
     }
 }
 
-/// Runs the Arrow reader, which on some broken files panics rather than return an error.
-fn contained<T>(part: &Part, read: impl FnOnce() -> Result<T, Failure>) -> Result<T, Error> {
-    match contained::contained(read) {
-        Some(Ok(read)) => Ok(read),
-        Some(Err(Failure::Found(found))) => Err(fault(part, found)),
-        Some(Err(Failure::Library(ArrowError::IoError(_, error))))
-            if error.raw_os_error().is_some() =>
-        {
-            Err(Error::Read {
-                file: part.name().to_owned(),
-                source: nameless(error),
-            })
-        }
-        Some(Err(Failure::Library(_))) | None => Err(broken(part)),
+/// Tells what is wrong where the library cannot read what describes columns and blocks.
+fn described(_: Option<ArrowError>) -> ArrowFault {
+    ArrowFault::Description
+}
+
+/// Tells what is wrong where the library cannot decode rows. It gives no other sign of it than its
+/// words.
+fn decoded(error: Option<ArrowError>) -> ArrowFault {
+    let said = error.map(|error| error.to_string().to_uppercase());
+    match said.is_some_and(|said| said.contains("UTF-8") || said.contains("UTF8")) {
+        true => ArrowFault::NotUtf8,
+        false => ArrowFault::Rows,
     }
 }
 
+/// Runs the Arrow reader, which on some broken files panics rather than return an error. If it
+/// fails, `tell` says what is wrong.
+fn contained<T>(
+    part: &Part,
+    tell: impl FnOnce(Option<ArrowError>) -> ArrowFault,
+    read: impl FnOnce() -> Result<T, Failure>,
+) -> Result<T, Error> {
+    let found = match contained::contained(read) {
+        Some(Ok(read)) => return Ok(read),
+        Some(Err(Failure::Found(found))) => found,
+        Some(Err(Failure::Library(ArrowError::IoError(_, error))))
+            if error.raw_os_error().is_some() =>
+        {
+            return Err(Error::Read {
+                file: part.name().to_owned(),
+                source: nameless(error),
+            });
+        }
+        Some(Err(Failure::Library(ArrowError::IoError(_, error))))
+            if error.kind() == io::ErrorKind::UnexpectedEof =>
+        {
+            ArrowFault::CutOff
+        }
+        Some(Err(Failure::Library(error))) => tell(Some(error)),
+        None => tell(None),
+    };
+    Err(fault(part, found))
+}
+
+/// The file's rows are not of the types that its schema says.
 pub(crate) fn broken(part: &Part) -> Error {
-    fault(part, ArrowFault::Broken)
+    fault(part, ArrowFault::Types)
 }
 
 fn fault(part: &Part, fault: ArrowFault) -> Error {

@@ -2,6 +2,7 @@
 
 mod annotations;
 mod chunks;
+mod damage;
 mod footer;
 pub(crate) mod int96;
 mod known_types;
@@ -53,11 +54,9 @@ pub(crate) struct Reader<'a> {
 impl<'a> Reader<'a> {
     pub(crate) fn open(part: &'a Part) -> Result<Self, Error> {
         let mut section = part.open()?;
-        if has_encrypted_footer(&mut section) {
-            return Err(fault(part, ParquetFault::Encrypted));
-        }
+        check_end(&mut section).map_err(|found| fault(part, found))?;
         let Loaded { metadata, unknown } = known_types::load(part, &section)?;
-        let metadata = contained(part, || old_writers::corrected(metadata, &section))?;
+        let metadata = in_footer(part, || old_writers::corrected(metadata, &section))?;
         let said = metadata.metadata().file_metadata().num_rows();
         if old_writers::rows(metadata.metadata()) != said {
             return Err(fault(part, ParquetFault::Rows));
@@ -75,7 +74,7 @@ impl<'a> Reader<'a> {
             }
         };
         let told = match told_types::may_lack_zones(metadata.schema()) {
-            true => contained(part, || Ok(known_types::told(&metadata)))?,
+            true => in_footer(part, || Ok(known_types::told(&metadata)))?,
             false => Vec::new(),
         };
         let roots = metadata.parquet_schema().root_schema().get_fields();
@@ -103,7 +102,7 @@ fn read_as(
 ) -> Result<ArrowReaderMetadata, Error> {
     let options = ArrowReaderOptions::new().with_schema(schema);
     let file = file.metadata().clone();
-    contained(part, || ArrowReaderMetadata::try_new(file, options))
+    in_footer(part, || ArrowReaderMetadata::try_new(file, options))
 }
 
 /// Whether the file has the Arrow schema of the program that wrote it.
@@ -112,14 +111,21 @@ fn has_arrow_schema(file: &ArrowReaderMetadata) -> bool {
     pairs.is_some_and(|pairs| pairs.iter().any(|pair| pair.key == ARROW_SCHEMA_META_KEY))
 }
 
-/// Whether the footer is there and encrypted. A file that is not Parquet, or cannot be read, is
-/// left to the reader.
-fn has_encrypted_footer(section: &mut Section) -> bool {
+/// Checks the end of a file: the length of its footer, and the mark of the format. A file that
+/// cannot be read is left to the reader.
+fn check_end(section: &mut Section) -> Result<(), ParquetFault> {
     let mut tail = [0; FOOTER_SIZE];
     let read = section
         .seek(SeekFrom::End(-(FOOTER_SIZE as i64)))
         .and_then(|_| section.read_exact(&mut tail));
-    read.is_ok() && FooterTail::try_from(tail).is_ok_and(|tail| tail.is_encrypted_footer())
+    if read.is_err_and(|error| error.raw_os_error().is_some()) {
+        return Ok(());
+    }
+    match FooterTail::try_from(tail) {
+        Ok(tail) if tail.is_encrypted_footer() => Err(ParquetFault::Encrypted),
+        Ok(_) => Ok(()),
+        Err(_) => Err(ParquetFault::CutOff),
+    }
 }
 
 impl<'a> TypedFile<'a> for Reader<'a> {
@@ -144,7 +150,7 @@ impl<'a> TypedFile<'a> for Reader<'a> {
             let column = self.schema.field(*beyond).name().clone();
             return Err(fault(self.part, ParquetFault::Int96 { column }));
         }
-        match contained(self.part, unreadable)? {
+        match in_footer(self.part, unreadable)? {
             Some(unreadable) => Err(fault(self.part, unreadable)),
             None => Ok(()),
         }
@@ -152,7 +158,7 @@ impl<'a> TypedFile<'a> for Reader<'a> {
 
     fn without_dictionaries(&self) -> Result<Vec<usize>, Error> {
         // The row groups of a broken file need not have the schema's columns.
-        contained(self.part, || {
+        in_footer(self.part, || {
             Ok(chunks::without_dictionaries(&self.metadata))
         })
     }
@@ -163,21 +169,32 @@ impl<'a> TypedFile<'a> for Reader<'a> {
         dictionaries: bool,
     ) -> Result<FilePieces<'a>, Error> {
         let part = self.part;
-        let pieces = contained(part, || Ok(Pieces::new(*self, columns, dictionaries)))?;
+        let pieces = in_footer(part, || Ok(Pieces::new(*self, columns, dictionaries)))?;
         Ok(Box::new(pieces))
     }
 }
 
-/// Runs the Parquet reader, which on some broken files panics rather than return an error.
-fn contained<T>(part: &Part, read: impl FnOnce() -> Result<T, ParquetError>) -> Result<T, Error> {
+/// Runs the Parquet reader on a file's footer.
+fn in_footer<T>(part: &Part, read: impl FnOnce() -> Result<T, ParquetError>) -> Result<T, Error> {
+    contained(part, || ParquetFault::Footer, read)
+}
+
+/// Runs the Parquet reader, which on some broken files panics rather than return an error. If the
+/// file is broken, `find` tells what is wrong.
+fn contained<T>(
+    part: &Part,
+    find: impl FnOnce() -> ParquetFault,
+    read: impl FnOnce() -> Result<T, ParquetError>,
+) -> Result<T, Error> {
     match contained::contained(read) {
-        Some(read) => read.map_err(|error| cannot_read(part, error)),
-        None => Err(broken(part)),
+        Some(read) => read.map_err(|error| cannot_read(part, find, error)),
+        None => Err(fault(part, find())),
     }
 }
 
+/// The file's rows are not of the types that its footer says.
 pub(crate) fn broken(part: &Part) -> Error {
-    fault(part, ParquetFault::Broken)
+    fault(part, ParquetFault::Types)
 }
 
 fn fault(part: &Part, fault: ParquetFault) -> Error {
@@ -188,7 +205,7 @@ fn fault(part: &Part, fault: ParquetFault) -> Error {
 }
 
 /// The reader's own words may hold values of the table: they are not passed on.
-fn cannot_read(part: &Part, error: ParquetError) -> Error {
+fn cannot_read(part: &Part, find: impl FnOnce() -> ParquetFault, error: ParquetError) -> Error {
     let is_unsupported = match &error {
         ParquetError::NYI(_) => true,
         // Errors in rows come as texts.
@@ -207,13 +224,12 @@ fn cannot_read(part: &Part, error: ParquetError) -> Error {
     }
     match error {
         ParquetError::External(inner) => match inner.downcast::<io::Error>() {
-            Ok(error) if error.kind() == io::ErrorKind::InvalidData => broken(part),
-            Ok(error) => Error::Read {
+            Ok(error) if error.raw_os_error().is_some() => Error::Read {
                 file: part.name().to_owned(),
                 source: nameless(*error),
             },
-            Err(_) => broken(part),
+            _ => fault(part, find()),
         },
-        _ => broken(part),
+        _ => fault(part, find()),
     }
 }

@@ -30,14 +30,16 @@ const MOST_ALIGNED: u64 = 64;
 /// be decompressed to, or if what follows the rows is not understood.
 pub(super) fn check_file(section: &mut Section, columns: &[usize]) -> Result<Unknown, Failure> {
     let mut end = [0; 10];
-    section.seek(SeekFrom::End(-(end.len() as i64)))?;
+    let end_at = section.seek(SeekFrom::End(-(end.len() as i64)));
+    end_at.map_err(|_| ArrowFault::CutOff)?;
     section.read_exact(&mut end)?;
-    let length = read_footer_length(end)?;
+    let length = read_footer_length(end).map_err(|_| ArrowFault::CutOff)?;
     let mut footer = Vec::new();
-    let footer_at = section.seek(SeekFrom::End(-(end.len() as i64) - length as i64))?;
+    let footer_at = section.seek(SeekFrom::End(-(end.len() as i64) - length as i64));
+    let footer_at = footer_at.map_err(|_| ArrowFault::Description)?;
     section.take(length as u64).read_to_end(&mut footer)?;
-    let footer = root_as_footer(&footer).map_err(|_| ArrowFault::Broken)?;
-    let schema = footer.schema().ok_or(ArrowFault::Broken)?;
+    let footer = root_as_footer(&footer).map_err(|_| ArrowFault::Description)?;
+    let schema = footer.schema().ok_or(ArrowFault::Description)?;
     let mut found = check_schema(schema, footer_at)?;
     found.replaced.extend(
         true_version(section, footer)?.map(|(place, version)| (footer_at + place, version)),
@@ -53,7 +55,7 @@ fn check_blocks(
     footer_at: u64,
     columns: &[usize],
 ) -> Result<(), Failure> {
-    let schema = footer.schema().ok_or(ArrowFault::Broken)?;
+    let schema = footer.schema().ok_or(ArrowFault::Description)?;
     let mut dictionaries = footer.dictionaries().into_iter().flatten();
     let mut batches = footer.recordBatches().into_iter().flatten();
     let mut at = first_message(section, footer, footer_at)?;
@@ -63,10 +65,10 @@ fn check_blocks(
             break;
         };
         let metadata = place.metadata(section)?;
-        let message = root_as_message(&metadata).map_err(|_| ArrowFault::Broken)?;
+        let message = root_as_message(&metadata).map_err(|_| ArrowFault::Description)?;
         let is_listed = match message.header_type() {
             MessageHeader::Schema => {
-                let said = message.header_as_schema().ok_or(ArrowFault::Broken)?;
+                let said = message.header_as_schema().ok_or(ArrowFault::Description)?;
                 are_alike(schema, said)
             }
             MessageHeader::DictionaryBatch => place.is_in(at, &message, dictionaries.next()),
@@ -79,7 +81,7 @@ fn check_blocks(
         check_message(section, &message, place.body, schema, columns)?;
         at = place.end(&message)?;
         if at > footer_at {
-            return Err(ArrowFault::Broken.into());
+            return Err(ArrowFault::Claims.into());
         }
     }
     match dictionaries.next().or(batches.next()) {
@@ -98,12 +100,12 @@ fn true_version(section: &mut Section, footer: Footer<'_>) -> Result<Option<(u64
     else {
         return Ok(None);
     };
-    let start = u64::try_from(first.offset()).map_err(|_| ArrowFault::Broken)?;
+    let start = u64::try_from(first.offset()).map_err(|_| ArrowFault::Description)?;
     let Next::Message(message) = next(section, start)? else {
         return Ok(None);
     };
     let metadata = message.metadata(section)?;
-    let message = root_as_message(&metadata).map_err(|_| ArrowFault::Broken)?;
+    let message = root_as_message(&metadata).map_err(|_| ArrowFault::Description)?;
     let version = u8::try_from(message.version().0).ok();
     let is_other = place > 0 && message.version() != footer.version();
     let place = footer._tab.loc() as u64 + u64::from(place);
@@ -127,7 +129,7 @@ fn first_message(
     let listed = dictionaries.chain(footer.recordBatches().into_iter().flatten());
     let first = listed.map(Block::offset).min();
     let first = first.unwrap_or(footer_at.cast_signed());
-    Ok(u64::try_from(first).map_err(|_| ArrowFault::Broken)?)
+    Ok(u64::try_from(first).map_err(|_| ArrowFault::Description)?)
 }
 
 /// Where the stream begins that a file is behind the mark of its format and the zeros that pad it.
@@ -163,16 +165,16 @@ fn are_alike(one: Schema<'_>, other: Schema<'_>) -> bool {
 pub(super) fn check_stream(section: &mut Section, columns: &[usize]) -> Result<Unknown, Failure> {
     let end = section.seek(SeekFrom::End(0))?;
     let Next::Message(first) = next(section, 0)? else {
-        return Err(ArrowFault::Broken.into());
+        return Err(ArrowFault::Description.into());
     };
     let beginning = first.metadata(section)?;
-    let message = root_as_message(&beginning).map_err(|_| ArrowFault::Broken)?;
-    let schema = message.header_as_schema().ok_or(ArrowFault::Broken)?;
+    let message = root_as_message(&beginning).map_err(|_| ArrowFault::Description)?;
+    let schema = message.header_as_schema().ok_or(no_rows(&message))?;
     let unknown = check_schema(schema, first.start)?;
     let mut at = first.end(&message)?;
     loop {
         if at > end {
-            return Err(ArrowFault::Broken.into());
+            return Err(ArrowFault::CutOff.into());
         }
         let place = match next(section, at)? {
             Next::Message(place) => place,
@@ -181,7 +183,7 @@ pub(super) fn check_stream(section: &mut Section, columns: &[usize]) -> Result<U
             Next::Nothing => return Err(ArrowFault::NoEndMark.into()),
         };
         let metadata = place.metadata(section)?;
-        let message = root_as_message(&metadata).map_err(|_| ArrowFault::Broken)?;
+        let message = root_as_message(&metadata).map_err(|_| ArrowFault::Description)?;
         check_message(section, &message, place.body, schema, columns)?;
         at = place.end(&message)?;
     }
@@ -209,15 +211,18 @@ impl Place {
         section.seek(SeekFrom::Start(self.start))?;
         let bytes = self.body - self.start;
         section.take(bytes).read_to_end(&mut metadata)?;
+        if (metadata.len() as u64) < bytes {
+            return Err(ArrowFault::CutOff.into());
+        }
         match has_message_within(&metadata) {
-            true => Err(ArrowFault::Broken.into()),
+            true => Err(ArrowFault::Description.into()),
             false => Ok(metadata),
         }
     }
 
     fn end(&self, message: &Message<'_>) -> Result<u64, ArrowFault> {
-        let body_bytes = u64::try_from(message.bodyLength()).map_err(|_| ArrowFault::Broken)?;
-        self.body.checked_add(body_bytes).ok_or(ArrowFault::Broken)
+        let body_bytes = u64::try_from(message.bodyLength()).map_err(|_| ArrowFault::Claims)?;
+        self.body.checked_add(body_bytes).ok_or(ArrowFault::Claims)
     }
 
     /// Whether the next block that a footer lists is this message, which begins at `at`.
@@ -253,14 +258,14 @@ fn next(section: &mut Section, at: u64) -> Result<Next, Failure> {
         Some(length) => (length, at + 8),
         None => (&beginning[..], at + 4),
     };
-    let length = length.first_chunk().ok_or(ArrowFault::Broken)?;
+    let length = length.first_chunk().ok_or(ArrowFault::CutOff)?;
     match u64::try_from(i32::from_le_bytes(*length)) {
         Ok(0) => Ok(Next::Mark { end: start }),
         Ok(length) => Ok(Next::Message(Place {
             start,
             body: start + length,
         })),
-        Err(_) => Err(ArrowFault::Broken.into()),
+        Err(_) => Err(ArrowFault::Description.into()),
     }
 }
 
@@ -271,6 +276,14 @@ fn check_schema(schema: Schema<'_>, start: u64) -> Result<Unknown, ArrowFault> {
     }
     Unknown::find(schema, start)
         .map_err(|(column, kind)| ArrowFault::UnknownLayout { column, kind })
+}
+
+/// Tells that a message holds neither columns nor rows.
+fn no_rows(message: &Message<'_>) -> ArrowFault {
+    match message.header_type() {
+        MessageHeader::Tensor | MessageHeader::SparseTensor => ArrowFault::Tensor,
+        _ => ArrowFault::Description,
+    }
 }
 
 /// Checks the rows, or values of a dictionary, that a message holds. Its body begins at `body`.
@@ -288,7 +301,7 @@ fn check_message(
         // The reader passes over what it does not know, with the rows that may be in it.
         return match message.header_type() {
             MessageHeader::Schema => Ok(()),
-            _ => Err(ArrowFault::Broken.into()),
+            _ => Err(no_rows(message).into()),
         };
     };
     check_places(&batch, message.bodyLength())?;
@@ -313,7 +326,7 @@ fn check_places(batch: &RecordBatch<'_>, body_bytes: i64) -> Result<(), ArrowFau
         }
         end = place.saturating_add(buffer.length().cast_unsigned());
         if end > body_bytes.cast_unsigned() {
-            return Err(ArrowFault::Broken);
+            return Err(ArrowFault::Claims);
         }
     }
     Ok(())
@@ -341,7 +354,7 @@ fn check_compressed(
         section.take(LENGTH_BYTES).read_to_end(&mut claimed)?;
         let claimed = claimed[..].try_into().map_or(0, i64::from_le_bytes);
         if claimed > buffer.length().saturating_mul(most) {
-            return Err(ArrowFault::Broken.into());
+            return Err(ArrowFault::Claims.into());
         }
     }
     Ok(())
@@ -361,15 +374,15 @@ fn check_nulls(
     };
     for at in layout::validity(schema, columns, batch).unwrap_or_default() {
         if at.node >= nodes.len() || at.buffer >= buffers.len() {
-            return Err(ArrowFault::Broken.into());
+            return Err(ArrowFault::Description.into());
         }
         let (node, buffer) = (nodes.get(at.node), buffers.get(at.buffer));
         if node.null_count() > 0 || buffer.length() == 0 {
             continue;
         }
-        let values = u64::try_from(node.length()).map_err(|_| ArrowFault::Broken)?;
+        let values = u64::try_from(node.length()).map_err(|_| ArrowFault::Description)?;
         let place = body.checked_add_signed(buffer.offset());
-        section.seek(SeekFrom::Start(place.ok_or(ArrowFault::Broken)?))?;
+        section.seek(SeekFrom::Start(place.ok_or(ArrowFault::Description)?))?;
         if batch.compression().is_some() {
             let mut length = [0; LENGTH_BYTES as usize];
             section.read_exact(&mut length)?;

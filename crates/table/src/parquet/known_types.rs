@@ -18,8 +18,8 @@ use parquet::{
 };
 
 use super::{
-    contained,
     footer::{self, Footer},
+    in_footer,
 };
 use crate::{
     Error,
@@ -54,7 +54,7 @@ impl Unknown {
 
 /// Reads a file's footer.
 pub(super) fn load(part: &Part, section: &Section) -> Result<Loaded, Error> {
-    let error = match contained(part, || {
+    let error = match in_footer(part, || {
         ArrowReaderMetadata::load(section, ArrowReaderOptions::new())
     }) {
         Ok(metadata) => {
@@ -65,7 +65,7 @@ pub(super) fn load(part: &Part, section: &Section) -> Result<Loaded, Error> {
         }
         Err(error) => error,
     };
-    let Ok(Footer { metadata, unknown }) = contained(part, || Ok(footer::read_leniently(section)?))
+    let Ok(Footer { metadata, unknown }) = in_footer(part, || Ok(footer::read_leniently(section)?))
     else {
         return Err(error);
     };
@@ -76,7 +76,7 @@ pub(super) fn load(part: &Part, section: &Section) -> Result<Loaded, Error> {
         unknown.map(|(leaf, form)| (leaves.get_column_root_idx(leaf), Unknown::Form(form)));
     let mut unknown: Vec<_> = unknown.collect();
     let described =
-        |options| contained(part, || ArrowReaderMetadata::try_new(file.clone(), options));
+        |options| in_footer(part, || ArrowReaderMetadata::try_new(file.clone(), options));
     if let Ok(metadata) = described(ArrowReaderOptions::new()) {
         return Ok(Loaded { metadata, unknown });
     }
@@ -84,7 +84,7 @@ pub(super) fn load(part: &Part, section: &Section) -> Result<Loaded, Error> {
     let Ok(plain) = described(options) else {
         return Err(error);
     };
-    let fields = contained(part, || Ok(arrow_fields(&plain)))?.unwrap_or_default();
+    let fields = in_footer(part, || Ok(arrow_fields(&plain)))?.unwrap_or_default();
     let known = fields.into_iter().zip(plain.schema().fields());
     let known = known
         .enumerate()
@@ -97,7 +97,7 @@ pub(super) fn load(part: &Part, section: &Section) -> Result<Loaded, Error> {
         });
     let known: Vec<Field> = known.collect();
     let schema = (known.len() == plain.schema().fields().len()).then(|| Schema::new(known));
-    let metadata = contained(part, || {
+    let metadata = in_footer(part, || {
         let metadata = with_arrow_schema(plain.metadata(), schema.as_ref());
         ArrowReaderMetadata::try_new(Arc::new(metadata), ArrowReaderOptions::new())
     })?;

@@ -13,10 +13,11 @@ use parquet::{
         },
     },
     basic::ConvertedType,
+    errors::ParquetError,
     file::metadata::{ColumnChunkMetaData, RowGroupMetaData},
 };
 
-use super::{Reader, broken, chunks, contained, pages};
+use super::{Reader, chunks, contained, damage, fault, in_footer, pages};
 use crate::{
     Error,
     arrow::{PIECE_BYTES, PIECE_ROWS, Piece},
@@ -47,11 +48,12 @@ pub(super) struct Pieces<'a> {
 }
 
 /// A piece: where it is, and all that is needed to read it.
-struct Stretch<'a> {
+#[derive(Clone)]
+pub(super) struct Stretch<'a> {
     part: &'a Part,
     section: Section,
-    metadata: ArrowReaderMetadata,
-    mask: ProjectionMask,
+    pub(super) metadata: ArrowReaderMetadata,
+    pub(super) mask: ProjectionMask,
     dictionaries: bool,
     group: usize,
     rows: Range<u64>,
@@ -86,8 +88,7 @@ impl<'a> Pieces<'a> {
                 return Ok(None);
             };
             // The row groups of a broken file need not have the schema's columns.
-            let rows = contained(self.part, || Ok(self.rows_of(group)))?;
-            let rows = rows.ok_or_else(|| broken(self.part))?;
+            let rows = in_footer(self.part, || Ok(self.rows_of(group)))??;
             if self.rows < rows {
                 let row_bytes = self.decoded_bytes(group).div_ceil(rows).max(1);
                 let most_rows = match self.has_lists {
@@ -98,21 +99,33 @@ impl<'a> Pieces<'a> {
                 return Ok(Some(self.piece(until, row_bytes)));
             }
             let rows_before = self.rows_before.checked_add(rows);
-            self.rows_before = rows_before.ok_or_else(|| broken(self.part))?;
+            self.rows_before = rows_before.ok_or_else(|| fault(self.part, ParquetFault::Rows))?;
             (self.group, self.rows) = (self.group + 1, 0);
         }
     }
 
-    /// Returns how many rows a group has; `None` if a column that is read says something else.
-    fn rows_of(&self, group: &RowGroupMetaData) -> Option<u64> {
+    /// Returns how many rows a group has.
+    ///
+    /// # Errors
+    /// If a column that is read says something else.
+    fn rows_of(&self, group: &RowGroupMetaData) -> Result<u64, Error> {
         let columns = group.columns().iter().enumerate();
         let mut read = columns.filter(|(leaf, _)| self.mask.leaf_included(*leaf));
         // Outside of lists a row has one value, which may be null.
-        let agree = read.all(|(_, chunk)| {
-            chunk.column_descr().max_rep_level() > 0 || chunk.num_values() == group.num_rows()
+        let other = read.find(|(_, chunk)| {
+            chunk.column_descr().max_rep_level() == 0 && chunk.num_values() != group.num_rows()
         });
-        let rows = u64::try_from(group.num_rows()).ok();
-        rows.filter(|_| agree)
+        if let Some((leaf, _)) = other {
+            let column = self.metadata.parquet_schema().get_column_root(leaf);
+            let column = column.name().to_owned();
+            let contradiction = "has another number of values than there are rows";
+            let found = ParquetFault::Contradiction {
+                column,
+                contradiction,
+            };
+            return Err(fault(self.part, found));
+        }
+        u64::try_from(group.num_rows()).map_err(|_| fault(self.part, ParquetFault::Rows))
     }
 
     /// About how many bytes of memory a group's rows take: as many as in the file before they are
@@ -163,26 +176,41 @@ impl<'a> Iterator for Pieces<'a> {
 impl<'a> Stretch<'a> {
     fn batches(self) -> Result<Batches<'a>, Error> {
         self.check_pages()?;
-        let rows = self.rows.end - self.rows.start;
-        // A large group has its later rows skipped page by page, without decompressing them.
-        let reader = contained(self.part, || {
-            let metadata = match self.dictionaries {
-                true => with_dictionaries(&self.metadata, self.group, &self.mask),
-                false => self.metadata,
-            };
-            ParquetRecordBatchReaderBuilder::new_with_metadata(self.section, metadata)
-                .with_projection(self.mask)
-                .with_row_groups(vec![self.group])
-                .with_offset(self.rows.start as usize)
-                .with_limit(rows as usize)
-                .with_batch_size(self.batch_rows as usize)
-                .build()
-        })?;
+        let reader = contained(self.part, || damage::find(&self), || self.reader())?;
         Ok(Batches {
-            part: self.part,
+            rows_left: self.count(),
+            stretch: self,
             reader,
-            rows_left: rows,
         })
+    }
+
+    /// Returns how many rows there are.
+    pub(super) fn count(&self) -> u64 {
+        self.rows.end - self.rows.start
+    }
+
+    /// Returns these rows with other columns.
+    pub(super) fn with_mask(&self, mask: ProjectionMask) -> Self {
+        Self {
+            mask,
+            ..self.clone()
+        }
+    }
+
+    /// Starts to read the rows.
+    pub(super) fn reader(&self) -> Result<ParquetRecordBatchReader, ParquetError> {
+        let metadata = match self.dictionaries {
+            true => with_dictionaries(&self.metadata, self.group, &self.mask),
+            false => self.metadata.clone(),
+        };
+        // A large group has its later rows skipped page by page, without decompressing them.
+        ParquetRecordBatchReaderBuilder::new_with_metadata(self.section.clone(), metadata)
+            .with_projection(self.mask.clone())
+            .with_row_groups(vec![self.group])
+            .with_offset(self.rows.start as usize)
+            .with_limit(self.count() as usize)
+            .with_batch_size(self.batch_rows as usize)
+            .build()
     }
 
     /// Checks what the pages of the columns that are read say of themselves.
@@ -191,16 +219,18 @@ impl<'a> Stretch<'a> {
         let created_by = self.metadata.metadata().file_metadata().created_by();
         let columns = group.columns().iter().enumerate();
         for (leaf, chunk) in columns.filter(|(leaf, _)| self.mask.leaf_included(*leaf)) {
-            let found = contained(self.part, || {
-                Ok(pages::contradiction(&self.section, chunk, created_by)?)
-            })?;
-            if let Some(contradiction) = found {
-                let column = self.metadata.parquet_schema().get_column_root(leaf);
-                let fault = ParquetFault::Contradiction {
-                    column: column.name().to_owned(),
-                    contradiction,
-                };
-                return Err(super::fault(self.part, fault));
+            let column = self.metadata.parquet_schema().get_column_root(leaf);
+            let found = |contradiction| ParquetFault::Contradiction {
+                column: column.name().to_owned(),
+                contradiction,
+            };
+            let contradiction = contained(
+                self.part,
+                || found("has a page whose header cannot be read"),
+                || Ok(pages::contradiction(&self.section, chunk, created_by)?),
+            )?;
+            if let Some(contradiction) = contradiction {
+                return Err(fault(self.part, found(contradiction)));
             }
         }
         Ok(())
@@ -209,7 +239,7 @@ impl<'a> Stretch<'a> {
 
 /// The rows of a piece.
 struct Batches<'a> {
-    part: &'a Part,
+    stretch: Stretch<'a>,
     reader: ParquetRecordBatchReader,
     /// How many rows there must still be.
     rows_left: u64,
@@ -217,14 +247,18 @@ struct Batches<'a> {
 
 impl Batches<'_> {
     fn next_batch(&mut self) -> Result<Option<RecordBatch>, Error> {
-        let batch = contained(self.part, || Ok(self.reader.next().transpose()?))?;
+        let Self {
+            stretch, reader, ..
+        } = self;
+        let find = || damage::find(stretch);
+        let batch = contained(stretch.part, find, || Ok(reader.next().transpose()?))?;
         let rows = batch.as_ref().map_or(0, |batch| batch.num_rows() as u64);
         let left = self.rows_left.checked_sub(rows);
-        self.rows_left = left.ok_or_else(|| broken(self.part))?;
-        match batch.is_none() && self.rows_left > 0 {
-            true => Err(broken(self.part)),
-            false => Ok(batch),
+        match left.filter(|&left| batch.is_some() || left == 0) {
+            Some(left) => self.rows_left = left,
+            None => return Err(fault(stretch.part, damage::find(stretch))),
         }
+        Ok(batch)
     }
 }
 

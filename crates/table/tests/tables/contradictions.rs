@@ -403,7 +403,7 @@ fn a_stream_ends_with_its_mark_and_with_nothing_else() {
     assert_eq!(arrow_fault(without), ArrowFault::NoEndMark);
     assert_eq!(
         arrow_fault(&without[..without.len() - 8]),
-        ArrowFault::Broken
+        ArrowFault::CutOff
     );
     for behind in [&whole[..], b"x", &[0; 8]] {
         let bytes = [&whole[..], behind].concat();

@@ -156,8 +156,8 @@ fn what_is_no_parquet_is_refused() {
     assert_eq!(
         error.to_string(),
         format!(
-            "cannot read {} as Parquet: it is broken, cannot be read to its end, or is no \
-             Parquet file (get it again)",
+            "cannot read {} as Parquet: its end is missing: it is cut off, or no Parquet file (get \
+             it again)",
             path.display()
         )
     );
@@ -284,7 +284,7 @@ fn encrypted_parquet_is_refused_before_any_row_is_read() {
     for bytes in [whole, column] {
         let cut = &bytes[..bytes.len() - 1];
         let error = read_bytes(Format::Parquet, cut, &key(&["id"], &[])).unwrap_err();
-        assert!(error.to_string().contains("it is broken"), "{error}");
+        assert!(error.to_string().contains("it is cut off"), "{error}");
     }
 }
 

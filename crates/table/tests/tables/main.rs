@@ -10,6 +10,7 @@ mod bad_keys;
 mod blocks;
 mod compressed;
 mod contradictions;
+mod damage;
 mod destinations;
 mod dialects;
 mod doubts;

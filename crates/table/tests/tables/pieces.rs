@@ -189,7 +189,9 @@ fn row_groups_without_matching_rows_are_not_read_again() {
     );
     let error = join(&input, &text, |item| item == 15, &output).unwrap_err();
     assert!(
-        error.to_string().contains("as Parquet: it is broken"),
+        error
+            .to_string()
+            .contains("column `n` has a page whose header"),
         "{error}"
     );
 }
@@ -295,6 +297,6 @@ fn row_groups_with_more_or_fewer_rows_than_they_say_are_refused() {
     for said in [49, 51, -1] {
         fs::write(&path, with_rows(&bytes, said)).unwrap();
         let error = read(&path, &text).unwrap_err().to_string();
-        assert!(error.contains("as Parquet: it is broken"), "{error}");
+        assert!(error.contains("as Parquet: its "), "{error}");
     }
 }

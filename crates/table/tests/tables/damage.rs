@@ -1,0 +1,214 @@
+//! Damaged files: the error names what is damaged, and the column if there is one.
+
+use std::sync::Arc;
+
+use arrow_array::{ArrayRef, Int32Array, RecordBatch, StringArray};
+use arrow_ipc::writer::{FileWriter, StreamWriter};
+use arrow_schema::{Field, Schema};
+use base64::{Engine, prelude::BASE64_STANDARD};
+use parquet::{
+    arrow::ArrowWriter,
+    basic::{Compression, Encoding},
+    file::{
+        properties::{EnabledStatistics, WriterProperties},
+        reader::{FileReader, SerializedFileReader},
+    },
+};
+use psijoin_table::{ArrowFault, Error, ErrorKind, Format, ParquetFault};
+
+use crate::{array, assert_contains, key, read_bytes};
+
+/// Two columns of texts and one of numbers, none of them with nulls.
+fn batch() -> RecordBatch {
+    let words = |word: &str| {
+        let texts = (0..100).map(|number| format!("{word}-{number:03}"));
+        array(StringArray::from_iter_values(texts))
+    };
+    let columns: [(&str, ArrayRef); 3] = [
+        ("id", words("id")),
+        ("word", words("word")),
+        ("n", array(Int32Array::from_iter_values(0..100))),
+    ];
+    let fields = columns.iter().map(|(name, array)| {
+        let kind = array.data_type().clone();
+        Field::new(*name, kind, false)
+    });
+    let schema = Schema::new(fields.collect::<Vec<_>>());
+    RecordBatch::try_new(Arc::new(schema), columns.map(|(_, array)| array).into()).unwrap()
+}
+
+fn parquet(compression: Compression) -> Vec<u8> {
+    let properties = WriterProperties::builder()
+        .set_compression(compression)
+        .set_dictionary_enabled(false)
+        .set_encoding(Encoding::PLAIN)
+        .set_statistics_enabled(EnabledStatistics::None)
+        .build();
+    let mut bytes = Vec::new();
+    let rows = batch();
+    let mut writer = ArrowWriter::try_new(&mut bytes, rows.schema(), Some(properties)).unwrap();
+    writer.write(&rows).unwrap();
+    writer.close().unwrap();
+    bytes
+}
+
+fn stream() -> Vec<u8> {
+    let mut writer = StreamWriter::try_new(Vec::new(), &batch().schema()).unwrap();
+    writer.write(&batch()).unwrap();
+    writer.into_inner().unwrap()
+}
+
+fn file() -> Vec<u8> {
+    let mut writer = FileWriter::try_new(Vec::new(), &batch().schema()).unwrap();
+    writer.write(&batch()).unwrap();
+    writer.into_inner().unwrap()
+}
+
+/// Replaces a sequence of bytes that is there once.
+fn replaced(mut bytes: Vec<u8>, from: &[u8], to: &[u8]) -> Vec<u8> {
+    let places = bytes.windows(from.len()).enumerate();
+    let places = places.filter(|(_, found)| *found == from);
+    let [place] = places.map(|(place, _)| place).collect::<Vec<_>>()[..] else {
+        panic!("{from:?} is not there once");
+    };
+    bytes[place..place + to.len()].copy_from_slice(to);
+    bytes
+}
+
+fn parquet_fault(bytes: &[u8], column: &str) -> ParquetFault {
+    match read_bytes(Format::Parquet, bytes, &key(&[column], &[])) {
+        Err(Error::Parquet { fault, .. }) => fault,
+        other => panic!("{other:?}"),
+    }
+}
+
+fn arrow_fault(bytes: &[u8]) -> ArrowFault {
+    let error = read_bytes(Format::Arrow, bytes, &key(&["id"], &[])).unwrap_err();
+    assert_eq!(error.kind(), ErrorKind::Input);
+    match error {
+        Error::Arrow { fault, .. } => fault,
+        other => panic!("{other:?}"),
+    }
+}
+
+#[test]
+fn parquet_that_is_cut_off_is_told_from_a_damaged_footer() {
+    let whole = parquet(Compression::UNCOMPRESSED);
+    for end in [0, 4, 7, whole.len() / 2, whole.len() - 1] {
+        assert_eq!(
+            parquet_fault(&whole[..end], "id"),
+            ParquetFault::CutOff,
+            "{end}"
+        );
+    }
+    let length = whole.len() - 8;
+    let footer = u32::from_le_bytes(*whole[length..].first_chunk().unwrap()) as usize;
+    let mut damaged = whole.clone();
+    damaged[length - footer..length].fill(0xff);
+    assert_eq!(parquet_fault(&damaged, "id"), ParquetFault::Footer);
+    // It would begin before the file.
+    let mut damaged = whole;
+    damaged[length + 3] = 1;
+    assert_eq!(parquet_fault(&damaged, "id"), ParquetFault::Footer);
+}
+
+#[test]
+fn a_damaged_page_is_named_by_its_column_and_stops_nobody_who_does_not_need_it() {
+    let intact = parquet(Compression::SNAPPY);
+    let read = SerializedFileReader::new(bytes::Bytes::from(intact.clone())).unwrap();
+    let group = read.metadata().row_group(0);
+    let (start, length) = group.column(1).byte_range();
+    let mut damaged = intact;
+    // Behind the header of the page, which takes some 30 bytes.
+    damaged[start as usize + 40..(start + length) as usize].fill(0xff);
+    let ParquetFault::Contradiction {
+        column,
+        contradiction,
+    } = parquet_fault(&damaged, "word")
+    else {
+        panic!("the column is not named");
+    };
+    assert_eq!(column, "word");
+    assert_eq!(
+        contradiction,
+        "has a page that cannot be decoded, as it is damaged"
+    );
+    // Among others, too.
+    let both = read_bytes(Format::Parquet, &damaged, &key(&["id", "word"], &[]));
+    assert_contains(
+        &both.unwrap_err().to_string(),
+        "its column `word` has a page",
+    );
+    read_bytes(Format::Parquet, &damaged, &key(&["id"], &[])).unwrap();
+}
+
+#[test]
+fn texts_that_are_not_utf_8_are_called_that() {
+    let damaged = replaced(
+        parquet(Compression::UNCOMPRESSED),
+        b"word-017",
+        b"word-\xff",
+    );
+    let message = parquet_fault(&damaged, "word").to_string();
+    assert_contains(&message, "its column `word` holds texts that are not UTF-8");
+    assert!(!message.contains("word-"), "{message}");
+
+    for bytes in [stream(), file()] {
+        let damaged = replaced(bytes, b"id-017", b"id-\xff");
+        assert_eq!(arrow_fault(&damaged), ArrowFault::NotUtf8);
+    }
+}
+
+#[test]
+fn another_number_of_values_than_rows_is_told_of_the_column() {
+    // The footer counts 100 values of each column, and 100 rows, as zigzag numbers of two bytes.
+    let intact = parquet(Compression::UNCOMPRESSED);
+    let path = b"word";
+    let length = intact.len() - 8;
+    let footer = u32::from_le_bytes(*intact[length..].first_chunk().unwrap()) as usize;
+    let mut damaged = intact;
+    let described = &mut damaged[length - footer..length];
+    // Behind the path of the column: how it is compressed, and how many values it has.
+    let at = described
+        .windows(path.len())
+        .rposition(|bytes| bytes == path);
+    let counted = at.unwrap() + path.len();
+    let count = described[counted..]
+        .windows(2)
+        .position(|bytes| bytes == [0xc8, 1]);
+    described[counted + count.unwrap()] = 0xca;
+    assert_contains(
+        &parquet_fault(&damaged, "word").to_string(),
+        "its column `word` has another number of values than there are rows",
+    );
+    read_bytes(Format::Parquet, &damaged, &key(&["id"], &[])).unwrap();
+}
+
+#[test]
+fn arrow_that_is_damaged_is_told_by_what_is() {
+    for bytes in [stream(), file()] {
+        assert_eq!(arrow_fault(&bytes[..bytes.len() - 9]), ArrowFault::CutOff);
+        // Where the second text ends, and the third.
+        let (second, third) = (12_u32.to_le_bytes(), 18_u32.to_le_bytes());
+        let damaged = replaced(bytes, &[second, third].concat(), &[third, second].concat());
+        assert_eq!(arrow_fault(&damaged), ArrowFault::Rows);
+    }
+    let mut damaged = stream();
+    damaged[8..40].fill(0xff);
+    assert_eq!(arrow_fault(&damaged), ArrowFault::Description);
+}
+
+#[test]
+fn a_tensor_is_no_table() {
+    let tensor = BASE64_STANDARD.decode(TENSOR).unwrap();
+    let fault = arrow_fault(&tensor);
+    assert_eq!(fault, ArrowFault::Tensor);
+    assert_contains(&fault.to_string(), "holds a tensor, and no table");
+}
+
+/// Four numbers of 8 bits in two rows, as PyArrow's `ipc.write_tensor` writes them.
+const TENSOR: &str = "\
+    //////gAAAAUAAAAAAAAAAwAGgAGAAUACAAMAAwAAAAABAQAIAAAAAQAAAAAAAAAAAAAAAAADgAoAAcACAAMABAAFAAO\
+    AAAAAAAAApAAAAA0AAAAGAAAAAAAAAAAAAAABAAAAAAAAAAAAAAAAgAAAAIAAAAAAAAAAQAAAAAAAAAAAAAAAgAAADAA\
+    AAAMAAAACAAQAAgABAAIAAAADAAAAAIAAAAAAAAAAAAAAAAAAAAIABQACAAEAAgAAAAQAAAAAgAAAAAAAAAAAAAAAAAA\
+    AAAAAAAIAAwACAAHAAgAAAAAAAABCAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAECAwQ=";
