@@ -10,6 +10,7 @@ mod old_writers;
 mod page_header;
 mod pages;
 mod pieces;
+mod prefixes;
 mod thrift;
 mod told_types;
 

@@ -45,7 +45,7 @@ fn damage(rows: &Stretch<'_>) -> Option<&'static str> {
     }
 }
 
-const UNDECODABLE: &str = "has a page that cannot be decoded, as it is damaged";
+pub(super) const UNDECODABLE: &str = "has a page that cannot be decoded, as it is damaged";
 
 /// Tells by the library's words what is wrong, as it gives no other sign of it.
 fn in_few_words(said: &str) -> &'static str {

@@ -18,6 +18,7 @@ pub(super) enum Kind {
     /// Values, in the first version of the format.
     Data {
         values: i64,
+        encoding: i64,
     },
     /// Values, in the second version.
     Data2 {
@@ -26,11 +27,15 @@ pub(super) enum Kind {
         rows: i64,
         /// The lengths of the definition and of the repetition levels.
         level_bytes: [i64; 2],
+        encoding: i64,
         is_compressed: bool,
     },
     /// An index, which is in no file that is known.
     Other,
 }
+
+/// The number of the encoding that writes how much a value shares with the one before.
+const DELTA_BYTE_ARRAY: i64 = 7;
 
 /// The numbers of a structure's fields, from 0 to 8: what is longer is of no interest.
 type Fields = [Option<i64>; 9];
@@ -55,6 +60,7 @@ impl PageHeader {
             kind: match needed(&fields, 1)? {
                 0 => Kind::Data {
                     values: needed(&page(5)?, 1)?,
+                    encoding: needed(&page(5)?, 2)?,
                 },
                 2 => Kind::Dictionary,
                 3 => Kind::of_second_version(&page(8)?)?,
@@ -68,19 +74,30 @@ impl PageHeader {
     /// How many values of its column it has, nulls among them.
     pub(super) fn values(&self) -> i64 {
         match &self.kind {
-            Kind::Data { values } | Kind::Data2 { values, .. } => *values,
+            Kind::Data { values, .. } | Kind::Data2 { values, .. } => *values,
             Kind::Dictionary | Kind::Other => 0,
         }
     }
 }
 
 impl Kind {
+    /// Whether values are written as how much they share with the one before.
+    pub(super) fn has_prefixes(&self) -> bool {
+        match self {
+            Self::Data { encoding, .. } | Self::Data2 { encoding, .. } => {
+                *encoding == DELTA_BYTE_ARRAY
+            }
+            Self::Dictionary | Self::Other => false,
+        }
+    }
+
     fn of_second_version(fields: &Fields) -> io::Result<Self> {
         Ok(Self::Data2 {
             values: needed(fields, 1)?,
             nulls: needed(fields, 2)?,
             rows: needed(fields, 3)?,
             level_bytes: [needed(fields, 5)?, needed(fields, 6)?],
+            encoding: needed(fields, 4)?,
             is_compressed: fields[7] != Some(0),
         })
     }

@@ -17,36 +17,48 @@ const HEADER_BYTES: usize = 256;
 /// it did not.
 const COMPRESSES_ALWAYS: &str = "parquet-cpp version";
 
-/// How the headers of a chunk's pages contradict each other or the footer, if they do.
+/// What the headers of a chunk's pages say.
+#[derive(Default)]
+pub(super) struct Headers {
+    /// How they contradict each other or the footer, if they do.
+    pub(super) contradiction: Option<&'static str>,
+    /// Whether values are written as how much they share with the one before.
+    pub(super) has_prefixes: bool,
+}
+
+/// Reads the headers of a chunk's pages, up to one that contradicts others.
 ///
 /// # Errors
 /// If the chunk cannot be read, or a header is none.
-pub(super) fn contradiction(
+pub(super) fn headers(
     section: &Section,
     chunk: &ColumnChunkMetaData,
     created_by: Option<&str>,
-) -> io::Result<Option<&'static str>> {
+) -> io::Result<Headers> {
     let (start, length) = chunk.byte_range();
     let end = start.saturating_add(length);
     let (mut at, mut values, mut pages) = (start, 0, 0);
+    let mut headers = Headers::default();
+    let ends = Some("ends before all of its values have come");
     while values < chunk.num_values() {
         if at >= end {
-            return Ok(Some("ends before all of its values have come"));
+            headers.contradiction = ends;
+            return Ok(headers);
         }
         let page = Page::read(section, at)?;
-        let found = header_contradiction(&page.header, chunk, created_by, pages);
-        if found.is_some() {
-            return Ok(found);
+        headers.contradiction = header_contradiction(&page.header, chunk, created_by, pages);
+        if headers.contradiction.is_some() {
+            return Ok(headers);
         }
+        headers.has_prefixes |= page.header.kind.has_prefixes();
         at = page.end();
         values += page.header.values();
         pages += 1;
     }
-    if at > end {
-        return Ok(Some("ends before all of its values have come"));
-    }
     let is_more = values > chunk.num_values();
-    Ok(is_more.then_some("has more values in its pages than it is said to have"))
+    let more = is_more.then_some("has more values in its pages than it is said to have");
+    headers.contradiction = if at > end { ends } else { more };
+    Ok(headers)
 }
 
 /// How long the header of a chunk's dictionary is, if it has one and its pages are longer by that
@@ -123,6 +135,7 @@ fn header_contradiction(
             rows,
             level_bytes,
             is_compressed,
+            ..
         } => {
             let is_flat = chunk.column_descr().max_rep_level() == 0;
             if !(0..=*values).contains(nulls) || *rows < 0 || (is_flat && rows != values) {

@@ -17,7 +17,7 @@ use parquet::{
     file::metadata::{ColumnChunkMetaData, RowGroupMetaData},
 };
 
-use super::{Reader, chunks, contained, damage, fault, in_footer, pages};
+use super::{Reader, chunks, contained, damage, fault, in_footer, pages, prefixes};
 use crate::{
     Error,
     arrow::{PIECE_BYTES, PIECE_ROWS, Piece},
@@ -224,11 +224,19 @@ impl<'a> Stretch<'a> {
                 column: column.name().to_owned(),
                 contradiction,
             };
-            let contradiction = contained(
+            let headers = contained(
                 self.part,
                 || found("has a page whose header cannot be read"),
-                || Ok(pages::contradiction(&self.section, chunk, created_by)?),
+                || Ok(pages::headers(&self.section, chunk, created_by)?),
             )?;
+            let contradiction = match headers.contradiction {
+                None if headers.has_prefixes => contained(
+                    self.part,
+                    || found(damage::UNDECODABLE),
+                    || prefixes::contradiction(&self.section, chunk, &self.rows),
+                )?,
+                told => told,
+            };
             if let Some(contradiction) = contradiction {
                 return Err(fault(self.part, found(contradiction)));
             }

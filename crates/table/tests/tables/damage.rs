@@ -10,7 +10,7 @@ use parquet::{
     arrow::ArrowWriter,
     basic::{Compression, Encoding},
     file::{
-        properties::{EnabledStatistics, WriterProperties},
+        properties::{EnabledStatistics, WriterProperties, WriterVersion},
         reader::{FileReader, SerializedFileReader},
     },
 };
@@ -182,6 +182,60 @@ fn another_number_of_values_than_rows_is_told_of_the_column() {
         "its column `word` has another number of values than there are rows",
     );
     read_bytes(Format::Parquet, &damaged, &key(&["id"], &[])).unwrap();
+}
+
+#[test]
+fn a_value_shares_no_more_with_the_value_before_than_that_is_long() {
+    let column = |words: &[Option<&str>]| {
+        let words = array(StringArray::from(words.to_vec()));
+        RecordBatch::try_from_iter([("id", words)]).unwrap()
+    };
+    for version in [WriterVersion::PARQUET_1_0, WriterVersion::PARQUET_2_0] {
+        for compression in [Compression::UNCOMPRESSED, Compression::SNAPPY] {
+            let properties = WriterProperties::builder()
+                .set_writer_version(version)
+                .set_compression(compression)
+                .set_dictionary_enabled(false)
+                .set_encoding(Encoding::DELTA_BYTE_ARRAY)
+                .set_statistics_enabled(EnabledStatistics::None)
+                .set_data_page_row_count_limit(70)
+                .set_write_batch_size(10);
+            let write = |rows: &RecordBatch| {
+                let (properties, schema) = (properties.clone().build(), rows.schema());
+                let mut bytes = Vec::new();
+                let mut writer =
+                    ArrowWriter::try_new(&mut bytes, schema, Some(properties)).unwrap();
+                writer.write(rows).unwrap();
+                writer.close().unwrap();
+                bytes
+            };
+            let id = &key(&["id"], &[]);
+            // Many of all lengths, nulls and empty texts among them, are read.
+            let texts: Vec<String> = (0..997_u32)
+                .map(|number| format!("{:b}", number.wrapping_mul(40_503) % 1021))
+                .map(|text| text[text.len() / 8 * 2..].to_owned())
+                .collect();
+            let words = texts.iter().enumerate().map(|(row, text)| match row % 7 {
+                0 => None,
+                1 => Some(""),
+                _ => Some(text.as_str()),
+            });
+            let many = column(&words.collect::<Vec<_>>());
+            let read = read_bytes(Format::Parquet, write(&many), id).unwrap();
+            assert_eq!(read.counts.rows, 997);
+
+            let few = write(&column(&[Some("aa"), Some("ab")]));
+            read_bytes(Format::Parquet, &few, id).unwrap();
+            // The lengths that are shared: blocks of 128 numbers in 4 parts; two numbers, of which
+            // the first is 0, and the second 1 more; and 3 more.
+            let shared = [0x80, 1, 4, 2, 0, 2, 0, 0, 0, 0];
+            let damaged = replaced(few, &shared, &[0x80, 1, 4, 2, 0, 6]);
+            assert_contains(
+                &parquet_fault(&damaged, "id").to_string(),
+                "its column `id` has a value that shares more with the value before",
+            );
+        }
+    }
 }
 
 #[test]
