@@ -11,7 +11,7 @@ use crate::{
     header::Header,
     meaning::{Kind, Meaning, Observed},
     normalize::{self, ColumnRules, Rule},
-    suspicion::Suspicion,
+    suspicion::{Glance, Suspicion},
 };
 
 /// Which columns are the key, and how each is normalised.
@@ -220,6 +220,8 @@ pub(crate) struct KeyColumn<'a> {
     pub(crate) rules: Cow<'a, [Rule]>,
     /// Whether they make a hash of it in the end.
     is_hashed: bool,
+    /// Passes most of its texts, if they are compared as they are.
+    glance: Option<Glance>,
 }
 
 impl<'a> KeyColumns<'a> {
@@ -233,6 +235,7 @@ impl<'a> KeyColumns<'a> {
                     kind,
                     rules: meant_for(kind, asked),
                     is_hashed: asked.last() == Some(&Rule::Hash),
+                    glance: (kind == Kind::Text && asked.is_empty()).then(Glance::new),
                 })
                 .collect(),
             has_header: false,
@@ -241,7 +244,12 @@ impl<'a> KeyColumns<'a> {
     }
 
     /// Expects the header of a text within its rows once more.
-    pub(crate) fn below_header(self, has_header: bool) -> Self {
+    pub(crate) fn below_header(mut self, has_header: bool) -> Self {
+        for column in self.columns.iter_mut().filter(|_| has_header) {
+            if let Some(glance) = &mut column.glance {
+                glance.below_header(&column.name);
+            }
+        }
         Self { has_header, ..self }
     }
 
@@ -366,6 +374,19 @@ impl<'a> Fingerprinter<'a> {
             return Ok(suspicion.or(Some(Suspicion::ZeroLed)));
         }
         Ok(suspicion.or_else(|| Suspicion::is_unseen(&text).then_some(Suspicion::Unseen)))
+    }
+
+    /// Appends the row's field at this position of the key if there is nothing to do for it, and
+    /// nothing to tell of it; says whether that is so. Otherwise nothing has happened.
+    #[inline]
+    pub(crate) fn passing_field(&mut self, position: usize, text: &str) -> bool {
+        let glance = self.key.columns[position].glance.as_ref();
+        let passes = glance.is_some_and(|glance| glance.passes(text))
+            && self.observed[position].has_seen_enough();
+        if passes {
+            self.join(text);
+        }
+        passes
     }
 
     /// Takes a field that cannot be read for a null.

@@ -309,7 +309,8 @@ impl Digits {
     }
 }
 
-fn are_digits(bytes: &[u8]) -> bool {
+/// Returns whether there are digits alone.
+pub(crate) fn are_digits(bytes: &[u8]) -> bool {
     byte_words::all(bytes, |word| {
         // The upper half of a digit is 3, also once 6 is added.
         let upper = |word: u64| (word ^ (EACH * 0x30)) & (EACH * 0xf0);
@@ -365,9 +366,15 @@ impl Observed {
         }
     }
 
+    /// Returns whether another text that is no number would tell nothing new, in a column of texts.
+    #[inline]
+    pub(crate) fn has_seen_enough(&self) -> bool {
+        self.sample.seen >= SAMPLE
+    }
+
     /// Looks at a canonical text; says whether it may be a number that is filled up with zeros.
     pub(crate) fn see(&mut self, text: &str) -> bool {
-        if self.sample.seen < SAMPLE {
+        if !self.has_seen_enough() {
             self.sample.see(text);
         }
         match self.meaning.kind {

@@ -9,6 +9,7 @@ use crate::{
     Places,
     byte_words::{self, EACH},
     error::Place,
+    meaning::are_digits,
     spelling::null_words,
 };
 
@@ -100,6 +101,60 @@ impl Suspicion {
             count => format!("{count} fields of `{column}` {several}"),
         };
         format!("{what_is} ({places}); {what}")
+    }
+}
+
+/// Passes most texts at a glance: no other test of them finds anything.
+pub(crate) struct Glance {
+    /// By its first byte, what a text has to be looked at for.
+    by_first: [Closer; 256],
+}
+
+/// What a text has to be looked at for.
+#[derive(Clone, Copy, PartialEq, Eq)]
+enum Closer {
+    Nothing,
+    /// Being a number.
+    Number,
+    /// Being suspicious.
+    All,
+}
+
+impl Glance {
+    /// Passes texts that are not suspicious before any rule is applied, and are no numbers.
+    pub(crate) fn new() -> Self {
+        let mut glance = Self {
+            by_first: [Closer::Nothing; 256],
+        };
+        glance.by_first[usize::from(b'0')..=usize::from(b'9')].fill(Closer::Number);
+        for first in *b" Nn#<([-=_*+" {
+            glance.by_first[usize::from(first)] = Closer::All;
+        }
+        glance
+    }
+
+    /// Does not pass this name of the column any more.
+    pub(crate) fn below_header(&mut self, column: &str) {
+        if let Some(first) = column.bytes().next() {
+            self.by_first[usize::from(first)] = Closer::All;
+        }
+    }
+
+    /// Returns whether a text passes. One that does not may be as good.
+    #[inline]
+    pub(crate) fn passes(&self, text: &str) -> bool {
+        let bytes = text.as_bytes();
+        let (Some(first), Some(last)) = (bytes.first(), bytes.last()) else {
+            return false;
+        };
+        let may_pass = match self.by_first[usize::from(*first)] {
+            Closer::Nothing => true,
+            Closer::Number => {
+                !matches!(bytes.get(1), Some(b'.' | b',' | b'e' | b'E')) && !are_digits(bytes)
+            }
+            Closer::All => false,
+        };
+        may_pass && *last != b' ' && is_plain(bytes)
     }
 }
 
@@ -198,6 +253,41 @@ impl Suspects {
 #[cfg(test)]
 mod tests {
     use super::*;
+    use proptest::prelude::*;
+
+    proptest! {
+        #[test]
+        fn nothing_is_found_in_what_passes_at_a_glance(
+            text in "([-a-zA-Z0-9#<(\\[=_*+. ]{0,3}(null|nan|None|e\\+1|row)?)|\\PC{0,20}|[ -~\t\u{7f}\u{a0}]{0,9}",
+            name in "[a-z]{1,3}",
+        ) {
+            let mut glance = Glance::new();
+            glance.below_header(&name);
+            if glance.passes(&text) {
+                prop_assert_eq!(Suspicion::of_field(&text, Some(&name)), None);
+                prop_assert!(!Suspicion::is_unseen(&text));
+                prop_assert!(!text.bytes().all(|byte| byte.is_ascii_digit()));
+            }
+            prop_assert!(!glance.passes(&name));
+        }
+    }
+
+    #[test]
+    fn most_texts_pass_at_a_glance() {
+        for (text, passes) in [
+            ("ada@example.org", true),
+            ("DE-1234 x", true),
+            ("", false),
+            ("x ", false),
+            ("Zürich", false),
+            ("nan", false),
+            ("1234", false),
+            ("1.5e+9", false),
+            ("12f4-03", true),
+        ] {
+            assert_eq!(Glance::new().passes(text), passes, "{text}");
+        }
+    }
 
     #[test]
     fn what_is_no_key_is_known() {

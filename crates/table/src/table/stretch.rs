@@ -138,8 +138,12 @@ impl<'a> Builder<'a> {
         country: &str,
         place: Place,
     ) {
-        if let (Some(inspector), Ok(text)) = (&mut self.inspector, &field) {
-            inspector.field(position, text, country);
+        if let Ok(text) = &field {
+            match &mut self.inspector {
+                Some(inspector) => inspector.field(position, text, country),
+                None if self.fingerprinter.passing_field(position, text) => return,
+                None => {}
+            }
         }
         let taken = field.and_then(|text| self.fingerprinter.field(position, text, country));
         match taken {
