@@ -104,8 +104,8 @@ fn run_in_memory(
 ///
 /// [`run`] does all of it. Whoever has the parts' items in several places calls the stages one by
 /// one instead: [`Self::run_part`] for each part, over a channel and with randomness of its own;
-/// then [`Gathered::take`] of all that the parts gave, and [`Self::conclude`]. Both parties need not
-/// do so alike.
+/// then [`Gathered::take`] of all that the parts gave, and [`Self::conclude`]. The other party need
+/// not do so.
 #[derive(Clone, Copy)]
 pub struct Session<'a> {
     role: Role,
@@ -126,7 +126,7 @@ pub struct Done {
 }
 
 impl Done {
-    /// Returns the positions of shared items, and the other party's payloads of them, of a part that
+    /// Returns the positions of shared items, and the other party's payloads of them, if the part
     /// gave them.
     pub fn rows(&self) -> Option<(&[u32], &[u8])> {
         match &self.output {
