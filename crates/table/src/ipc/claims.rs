@@ -7,8 +7,9 @@
 use std::io::{Read, Seek, SeekFrom};
 
 use arrow_ipc::{
-    Block, Buffer, CompressionType, Endianness, Footer, Message, MessageHeader, RecordBatch,
-    Schema, reader::read_footer_length, root_as_footer, root_as_message,
+    Block, Buffer, CompressionType, Endianness, Field, Footer, Message, MessageHeader,
+    MetadataVersion, RecordBatch, Schema, Type, reader::read_footer_length, root_as_footer,
+    root_as_message,
 };
 
 use super::{Failure, Known, Unknown, known_fields, layout};
@@ -304,6 +305,16 @@ fn check_message(
             _ => Err(no_rows(message).into()),
         };
     };
+    if message.version() < MetadataVersion::V5
+        && let Some(column) = schema.fields().into_iter().flatten().find(has_runs)
+    {
+        // Programs that write them all the same lay them out in more than one way.
+        return Err(ArrowFault::UnknownLayout {
+            column: column.name().unwrap_or_default().to_owned(),
+            kind: "runs, which its version of Arrow lacks".to_owned(),
+        }
+        .into());
+    }
     check_places(&batch, message.bodyLength())?;
     if let Some(compression) = batch.compression() {
         check_compressed(section, &batch, body, compression.codec())?;
@@ -312,6 +323,15 @@ fn check_message(
         Some(rows) => check_nulls(section, &rows, body, schema, columns),
         None => Ok(()),
     }
+}
+
+fn has_runs(field: &Field<'_>) -> bool {
+    field.type_type() == Type::RunEndEncoded
+        || field
+            .children()
+            .into_iter()
+            .flatten()
+            .any(|inner| has_runs(&inner))
 }
 
 /// Checks that the buffers lie one behind the other, as all writers have them: where they do not,

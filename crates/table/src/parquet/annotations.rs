@@ -2,7 +2,7 @@
 
 use std::sync::Arc;
 
-use arrow_schema::{Field, Schema, SchemaRef};
+use arrow_schema::{Field, Schema, SchemaRef, extension};
 use parquet::{
     basic::{ConvertedType, LogicalType},
     schema::types::{SchemaDescriptor, Type},
@@ -21,7 +21,12 @@ pub(super) fn marked(schema: &SchemaRef, file: &SchemaDescriptor) -> SchemaRef {
         if is_universal_time(root) {
             metadata.extend(universal_time());
         }
-        field.as_ref().clone().with_metadata(metadata)
+        let mut field = field.as_ref().clone().with_metadata(metadata);
+        if is_old_json(root) && field.extension_type_name().is_none() {
+            // What is read as anything else than texts stays that.
+            let _ = field.try_with_extension_type(extension::Json::default());
+        }
+        field
     });
     let fields: Vec<Field> = fields.collect();
     Arc::new(Schema::new_with_metadata(fields, schema.metadata().clone()))
@@ -38,6 +43,7 @@ fn beyond_arrow(column: &Type) -> Option<String> {
             Some(format!("GEOGRAPHY {:?} {:?}", of.crs, of.algorithm()))
         }
         Some(LogicalType::Variant(_)) => Some("VARIANT".to_owned()),
+        Some(LogicalType::File) => Some("FILE".to_owned()),
         Some(LogicalType::Bson) => Some("BSON".to_owned()),
         Some(LogicalType::Enum) => Some(ENUM.to_owned()),
         Some(unknown @ LogicalType::_Unknown { .. }) => Some(format!("UNKNOWN {unknown:?}")),
@@ -52,6 +58,12 @@ fn beyond_arrow(column: &Type) -> Option<String> {
         time.or_else(|| beyond_arrow(inner))
     };
     own.or_else(|| children(column).iter().find_map(within))
+}
+
+/// Returns whether texts are JSON in the old way, of which the library takes no notice.
+fn is_old_json(column: &Type) -> bool {
+    let info = column.get_basic_info();
+    info.logical_type_ref().is_none() && info.converted_type() == ConvertedType::JSON
 }
 
 fn is_universal_time(column: &Type) -> bool {
@@ -100,7 +112,7 @@ pub(crate) fn kept(
 
 /// Returns whether a column says something that is lost when it is written as another one.
 fn loses(from: &Type, written: &Type) -> bool {
-    has_variants(from) != has_variants(written) || {
+    said_of_groups(from) != said_of_groups(written) || {
         let (from, written) = (alone(from), alone(written));
         let (from, written) = (from.columns(), written.columns());
         from.len() != written.len()
@@ -130,11 +142,16 @@ fn alone(column: &Type) -> SchemaDescriptor {
     SchemaDescriptor::new(Arc::new(builder.build().expect("a group of one column")))
 }
 
-fn has_variants(column: &Type) -> bool {
-    matches!(
-        column.get_basic_info().logical_type_ref(),
-        Some(LogicalType::Variant(_))
-    ) || children(column).iter().any(|inner| has_variants(inner))
+/// Returns what the groups in a column are, each before those in it, but for lists and maps, which
+/// Arrow has.
+fn said_of_groups(column: &Type) -> Vec<&LogicalType> {
+    let said = column.get_basic_info().logical_type_ref();
+    let said = said
+        .filter(|said| column.is_group() && !matches!(said, LogicalType::List | LogicalType::Map));
+    let within = children(column).iter();
+    said.into_iter()
+        .chain(within.flat_map(|inner| said_of_groups(inner)))
+        .collect()
 }
 
 /// Returns whether something is of a logical type that came after the library.

@@ -66,6 +66,8 @@ fn with_zones(read: &DataType, told: &DataType) -> DataType {
         (Timestamp(unit, Some(_)), Timestamp(_, Some(zone))) => {
             Timestamp(*unit, Some(zone.clone()))
         }
+        // A dictionary of them is read as its values.
+        (read, Dictionary(_, told)) => with_zones(read, told),
         (List(read), List(told)) => List(inner(read, told)),
         (LargeList(read), LargeList(told)) => LargeList(inner(read, told)),
         (FixedSizeList(read, length), FixedSizeList(told, _)) => {

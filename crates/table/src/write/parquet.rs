@@ -70,7 +70,15 @@ pub(super) fn create<'a, 'b>(
     output: &'a mut Output<'b>,
 ) -> Result<(Encoder, Writer<'a, 'b>), Error> {
     let name = output.name;
-    let fields: Vec<Field> = schema.fields().iter().map(|field| written(field)).collect();
+    let is_like_parquet = like.schema.is_some();
+    let fields = schema.fields().iter().map(|field| {
+        let field = written(field);
+        // The values of a dictionary may be null where its keys are not, but for those of Parquet.
+        let may_be_null = matches!(field.data_type(), DataType::Dictionary(..)) && !is_like_parquet;
+        let nullable = field.is_nullable() || may_be_null;
+        field.with_nullable(nullable)
+    });
+    let fields: Vec<Field> = fields.collect();
     let schema = Arc::new(Schema::new_with_metadata(fields, schema.metadata().clone()));
     // In one order, as the same run gives the same file.
     let pairs: BTreeMap<_, _> = schema.metadata().clone().into_iter().collect();
@@ -341,6 +349,14 @@ fn has_long_dates(schema: &Schema) -> bool {
         .any(|field| *field.data_type() == DataType::Date64)
 }
 
+fn has_intervals(field: &Field) -> bool {
+    let schema = Schema::new(vec![field.clone()]);
+    let fields = schema.flattened_fields();
+    fields
+        .iter()
+        .any(|field| matches!(field.data_type(), DataType::Interval(_)))
+}
+
 /// Returns the operating system's error, if that is what made the Parquet writer fail. The writer's
 /// own words may hold values of the table: they are not passed on.
 fn io_error(error: ParquetError) -> io::Error {
@@ -351,9 +367,13 @@ fn io_error(error: ParquetError) -> io::Error {
     }
 }
 
-/// Returns whether Parquet has a type for this column, which the writer tells by writing it.
+/// Returns whether Parquet has a type for this column, which the writer tells by writing it. It
+/// takes intervals, too, of which Parquet's have no negative parts.
 pub(super) fn can_hold(field: &Field) -> bool {
     let field = field.clone().with_nullable(true);
+    if has_intervals(&field) {
+        return false;
+    }
     let write = || -> Result<(), ParquetError> {
         let null = new_null_array(field.data_type(), 1);
         let schema = Arc::new(Schema::new(vec![field]));

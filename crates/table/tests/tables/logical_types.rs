@@ -21,7 +21,7 @@ use psijoin_table::{Format, given::GivenColumns};
 use crate::{Files, array, join, key, open, read, read_bytes, set_of};
 
 /// A file of a column `id`, 1 and 2, and one `it` whose type this is, beneath which is that array.
-fn annotated(path: &Path, it: Type, beneath: ArrayRef) {
+pub(crate) fn annotated(path: &Path, it: Type, beneath: ArrayRef) {
     let fields = vec![
         Field::new("id", DataType::Int32, false),
         Field::new("it", beneath.data_type().clone(), false),
@@ -43,7 +43,7 @@ fn annotated(path: &Path, it: Type, beneath: ArrayRef) {
     writer.close().unwrap();
 }
 
-fn primitive(
+pub(crate) fn primitive(
     physical: Physical,
     bytes: i32,
 ) -> parquet::schema::types::PrimitiveTypeBuilder<'static> {
@@ -79,6 +79,16 @@ fn logical_types_that_arrow_lacks_stay_in_parquet_and_are_refused_elsewhere() {
         .with_fields(children.to_vec());
     let child = |name| Arc::new(Field::new(name, DataType::Binary, false));
     let halves = [(child("metadata"), bytes()), (child("value"), bytes())];
+    let group = |said| {
+        let group = Type::group_type_builder("it")
+            .with_repetition(parquet::basic::Repetition::REQUIRED)
+            .with_logical_type(Some(said));
+        let inline = Type::primitive_type_builder("inline", Physical::BYTE_ARRAY);
+        let inline = inline.build().unwrap();
+        group.with_fields(vec![Arc::new(inline)]).build().unwrap()
+    };
+    let inline = Arc::new(Field::new("inline", DataType::Binary, true));
+    let inline = || array(StructArray::from(vec![(inline.clone(), bytes())]));
     let crs = Some("EPSG:25832".to_owned());
     for (name, it, beneath) in [
         (
@@ -97,6 +107,7 @@ fn logical_types_that_arrow_lacks_stay_in_parquet_and_are_refused_elsewhere() {
             variant.build().unwrap(),
             array(StructArray::from(halves.to_vec())),
         ),
+        ("FILE", group(LogicalType::File), inline()),
     ] {
         let files = Files::new();
         let (path, output) = (files.path("t.parquet"), files.path("o.parquet"));

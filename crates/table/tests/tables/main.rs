@@ -26,6 +26,7 @@ mod headers;
 mod inspections;
 mod keys;
 mod logical_types;
+mod lost_types;
 mod malformed;
 mod numbers;
 mod parts;
