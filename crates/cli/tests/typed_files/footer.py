@@ -210,7 +210,9 @@ def write_plain(path: Path, copy: Path) -> None:
 def name_lists(elements: list[Struct]) -> None:
     """Names what is in lists alike: the names are the writer's own."""
     for at, element in enumerate(elements):
-        if _meaning(element, None) == _plain_meaning("LIST", {}, None):
+        # Lists of two levels have no group within.
+        is_list = _meaning(element, None) == _plain_meaning("LIST", {}, None)
+        if is_list and CHILDREN in elements[at + 1]:
             for inner, name in zip(elements[at + 1 : at + 3], ("list", "element"), strict=True):
                 inner[NAME] = text(name)
 
