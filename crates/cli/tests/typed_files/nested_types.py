@@ -70,7 +70,14 @@ def list_view(name: str, arrow: pa.DataType, value: Callable[[random.Random], An
 # List, LargeList, FixedSizeList, ListView, LargeListView, Struct_, Map, Union, RunEndEncoded.
 NESTED_TYPES = [
     nested("list", pa.list_(pa.int64()), values.several(whole(64)), "List", written_by=ALL),
-    nested("large_list", pa.large_list(pa.string()), values.several(text), "List", written_by=ALL),
+    # Polars writes views of texts in Arrow files, which lists of them may share: those are refused.
+    nested(
+        "large_list",
+        pa.large_list(pa.string()),
+        values.several(text),
+        "List",
+        written_by=("pyarrow", "duckdb"),
+    ),
     nested(
         "fixed_size_list",
         pa.list_(pa.decimal128(38, 9), 2),
