@@ -1010,6 +1010,11 @@ proptest! {
             if which != WhichRows::All {
                 continue;
             }
+            // Parquet has no place for intervals, the last of the columns.
+            let others: Vec<usize> = (0..rows.num_columns() - 1).collect();
+            let without = |rows: &RecordBatch| rows.project(&others).unwrap();
+            let batches: Vec<_> = batches.iter().map(without).collect();
+            let (source, file) = (frame(&batches), open(&arrow(&files, &batches)));
             let parquet_of = |source: &Source, name| {
                 let file = File::open(written(source, name)).unwrap();
                 let reader = ParquetRecordBatchReaderBuilder::try_new(file).unwrap();
