@@ -1,6 +1,6 @@
 //! What Python hears during a join.
 
-use psijoin_cli::embedded::Listener;
+use psijoin_cli::embedded::{Listener, with_hint};
 use pyo3::prelude::*;
 
 /// A Python object that listens. What goes wrong there is its own affair, and is shown as Python
@@ -23,7 +23,8 @@ impl Listener for Listening {
         self.call(|listener| listener.call_method1("say", (text,)));
     }
 
-    fn warn(&self, text: &str) {
+    fn warn(&self, text: &str, hint: Option<&str>) {
+        let text = with_hint(text, hint);
         self.call(|listener| listener.call_method1("warn", (text,)));
     }
 

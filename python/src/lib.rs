@@ -55,7 +55,7 @@ use std::{
     time::Duration,
 };
 
-use psijoin_cli::embedded::{self, Failed, Identified, Joined, Learned, Planned};
+use psijoin_cli::embedded::{self, Failed, Identified, Joined, Learned, Planned, with_hint};
 use pyo3::{exceptions::PyRuntimeError, prelude::*, types::PyDict};
 
 use calls::Listening;
@@ -194,7 +194,8 @@ pyo3::create_exception!(
 );
 
 fn raised(failed: Failed) -> PyErr {
-    Failure::new_err((failed.code, failed.message, failed.may_pass, failed.report))
+    let message = with_hint(&failed.message, failed.hint.as_deref());
+    Failure::new_err((failed.code, message, failed.may_pass, failed.report))
 }
 
 /// The identity in a file, or the user's own, which is made if there is none: its file, and its

@@ -120,7 +120,7 @@ def test_tables_that_make_no_sense() -> None:
         (fails_later(), "what gives its rows has failed"),
         (without_columns(), "0 columns"),
         (pyarrow.table({}), "0 columns"),
-        (twice, "which of them are the key"),
+        (twice, "key columns have to be named"),
         (pyarrow.chunked_array([["a", "b"]]), "no Arrow data"),
     ):
         with pytest.raises(psijoin.InputError, match=words) as raised:

@@ -13,6 +13,7 @@ use crate::{
     exit::Failure,
     log, program,
     progress::{self, Position},
+    words::with_hint,
 };
 
 /// Tells, or keeps silent.
@@ -32,8 +33,8 @@ pub trait Listener: Send + Sync {
     /// What a person might want to know.
     fn say(&self, text: &str);
 
-    /// What the user should think about.
-    fn warn(&self, text: &str);
+    /// What the user should think about, and the options that do something about it.
+    fn warn(&self, text: &str, hint: Option<&str>);
 
     /// How far a piece of work is: bytes done, and bytes in all, 0 if that is not known. Some ten
     /// times in a second.
@@ -66,8 +67,16 @@ impl Console {
         match self {
             Self::Aloud => line_to_stderr(warning(text)),
             Self::Logged => each_line(text, |line| tracing::warn!("{line}")),
-            Self::Heard(listener) => each_line(text, |line| listener.warn(line)),
+            Self::Heard(listener) => each_line(text, |line| listener.warn(line, None)),
             Self::Silent => {}
+        }
+    }
+
+    /// Says what the user should think about, and what to do about it.
+    pub(crate) fn advise(&self, text: &str, hint: Option<&str>) {
+        match self {
+            Self::Heard(listener) => listener.warn(&harmless(text), hint.map(harmless).as_deref()),
+            _ => self.warn(with_hint(text, hint)),
         }
     }
 

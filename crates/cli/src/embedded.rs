@@ -11,7 +11,7 @@
 //!
 //! impl Listener for Quiet {
 //!     fn say(&self, _: &str) {}
-//!     fn warn(&self, _: &str) {}
+//!     fn warn(&self, _: &str, _: Option<&str>) {}
 //!     fn at(&self, _: &str, _: u64, _: u64) {}
 //! }
 //!
@@ -41,7 +41,6 @@ pub use psijoin_session::{ArrowTable as Table, Stop};
 use psijoin_session::{KeptJob, Received};
 use psijoin_transport::Identity;
 
-pub use crate::console::Listener;
 use crate::{
     args::{Args, Command},
     commands::plan,
@@ -53,6 +52,7 @@ use crate::{
     record::Record,
     report,
 };
+pub use crate::{console::Listener, words::with_hint};
 
 /// A party's identity.
 #[derive(Debug, Clone)]
@@ -126,6 +126,8 @@ pub struct Failed {
     pub code: u8,
     /// What happened, and what to do. It holds no key and no value of a table.
     pub message: String,
+    /// The options of the program that do something about it.
+    pub hint: Option<String>,
     /// Whether the same may succeed later, though nobody changes anything.
     pub may_pass: bool,
     /// What `--report` writes: JSON. Nothing if the words could not be understood.
@@ -138,6 +140,7 @@ impl Failed {
         Self {
             code: Code::File as u8,
             message,
+            hint: None,
             may_pass: false,
             report: None,
         }
@@ -229,10 +232,8 @@ fn contained<T>(work: impl FnOnce() -> Result<T, Failure>) -> Result<T, Failure>
 fn failed(failure: &Failure, report: Option<String>) -> Failed {
     Failed {
         code: failure.exit_code() as u8,
-        message: match failure.hint() {
-            Some(hint) => console::harmless(format_args!("{failure} ({hint})")),
-            None => console::harmless(failure),
-        },
+        message: console::harmless(failure),
+        hint: failure.hint().map(console::harmless),
         may_pass: failure.may_pass(),
         report,
     }
@@ -242,6 +243,7 @@ fn not_understood(message: &str) -> Failed {
     Failed {
         code: Code::Usage as u8,
         message: console::harmless(message.trim_start_matches("error: ").trim_end()),
+        hint: None,
         may_pass: false,
         report: None,
     }

@@ -5,9 +5,9 @@ use std::{borrow::Cow, io, path::PathBuf, process::ExitCode};
 use psijoin_channel::AbortCode;
 use psijoin_handshake::Error as HandshakeError;
 use psijoin_printable::Quoted;
-use psijoin_session::{Error, ErrorKind, settings};
+use psijoin_session::{Error, ErrorKind};
 
-use crate::{humanize, ways_out, words};
+use crate::{humanize, ways_out};
 
 /// The exit codes, for people.
 pub(crate) const TABLE: &str = "\
@@ -51,7 +51,7 @@ pub enum Failure {
     #[error("{0}")]
     Usage(String),
 
-    #[error("{}", words::of_error(.0))]
+    #[error("{0}")]
     Session(Error),
 
     #[error("the terms in {} cannot be used: {why}", psijoin_printable::path(path))]
@@ -168,10 +168,10 @@ impl Failure {
         }
     }
 
-    /// What to do about it, if the message does not say.
+    /// The options or commands that do something about it.
     pub fn hint(&self) -> Option<Cow<'static, str>> {
         match self {
-            Self::Session(error) => hint_of(error),
+            Self::Session(error) => ways_out::of_error(error),
             _ => None,
         }
     }
@@ -187,91 +187,6 @@ pub(crate) fn code_of(error: &Error) -> Code {
         ErrorKind::Policy => Code::Policy,
         ErrorKind::PeerFailed => Code::PeerFailed,
         _ => Code::Unexpected,
-    }
-}
-
-/// What to do about an error of a session, if its message does not say.
-pub(crate) fn hint_of(error: &Error) -> Option<Cow<'static, str>> {
-    match error {
-        Error::Handshake(HandshakeError::Mismatch(on)) => {
-            ways_out::of(on.iter().map(|one| &*one.field)).map(Cow::Owned)
-        }
-        other => advice(other).map(Cow::Borrowed),
-    }
-}
-
-fn advice(error: &Error) -> Option<&'static str> {
-    match error {
-        Error::Psi(psijoin::Error::Channel(psijoin_channel::Error::PeerAborted(
-            AbortCode::NotOffered,
-        ))) => Some(
-            "tell the other side which columns --give here names, as they are spelled here, or let it say --take all",
-        ),
-        Error::Transport(psijoin_transport::Error::IdentityFile { source, .. })
-            if source.kind() == io::ErrorKind::NotFound =>
-        {
-            Some("`psijoin keygen` makes an identity")
-        }
-        Error::Transport(error) if is_of_keys(error) => Some(
-            "each side gives the fingerprint that the other's `psijoin keygen` printed as --peer",
-        ),
-        Error::Handshake(HandshakeError::Setting { name, .. }) if name == settings::OUTPUT => {
-            Some("ask for fewer columns, or for columns with shorter names")
-        }
-        Error::Table(
-            psijoin_table::Error::Number { .. } | psijoin_table::Error::NumberType { .. },
-        ) => Some(
-            "if the other side's column is meant, both name it as sender.COLUMN or receiver.COLUMN",
-        ),
-        Error::Table(psijoin_table::Error::Key(_)) => Some(
-            "--bad-keys null takes cells that cannot be read for empty ones; `psijoin keys` counts them",
-        ),
-        Error::TooManyPeerKeys { .. } => Some(
-            "if such a large set is right, raise --max-peer-keys; as the sender, consider what \
-             a receiver learns if it puts in every key it can think of",
-        ),
-        Error::NoRoomForPeerKeys { .. } => Some(
-            "give more --memory, or run on a machine that has more; --max-peer-keys N tries it all the same",
-        ),
-        Error::TooMuchGiven(_) => Some(
-            "take fewer columns (--take), allow more here (--take-rows, --take-bytes), or let the other party give less: a smaller K of \
-             --repeated list:K, or a smaller --give-bytes",
-        ),
-        Error::Job(psijoin_job::Error::Io { source, .. }) if is_no_room(source) => Some(
-            "nothing is lost: make room there, and both run the same commands again; they go on with what was kept",
-        ),
-        Error::ReceiverSums(_) => Some(
-            "--allow-sums-that-reveal-keys allows it: see \"What an answer tells\" in \
-             docs/functions.md first",
-        ),
-        Error::Handshake(HandshakeError::Setting { .. }) => Some(
-            "give fewer key columns, or fewer rules: one column can hold several joined beforehand",
-        ),
-        Error::NoRecord { source, .. } if source.kind() == io::ErrorKind::AlreadyExists => Some(
-            "a record may be evidence, so it is never replaced: name a new file, or move the old one",
-        ),
-        _ => None,
-    }
-}
-
-/// Whether there is no more room for a file.
-fn is_no_room(error: &io::Error) -> bool {
-    use io::ErrorKind::{FileTooLarge, QuotaExceeded, StorageFull};
-    matches!(error.kind(), StorageFull | QuotaExceeded | FileTooLarge)
-}
-
-/// Whether the parties did not meet because one of them does not have the key that it should have.
-fn is_of_keys(error: &psijoin_transport::Error) -> bool {
-    use psijoin_transport::Error::*;
-    match error {
-        WrongPeer { .. } | Refused { .. } => true,
-        NobodyListened { attempt, .. } => {
-            (attempt.as_ref()).is_some_and(|attempt| is_of_keys(&attempt.why))
-        }
-        NobodyConnected { strangers, .. } => {
-            (strangers.as_ref()).is_some_and(|strangers| is_of_keys(&strangers.why))
-        }
-        _ => false,
     }
 }
 

@@ -14,7 +14,8 @@
 //! | `exit` | every failure, and the exit code that it ends with |
 //! | `clashes` | files of a run that must not be the same |
 //! | `guard`, `interrupt` | ends that are not in order: no memory, panics, deadlines, Ctrl-C |
-//! | `teller`, `words`, `ways_out` | what a session tells, in the words of the command line |
+//! | `teller`, `words` | what a session tells, in words |
+//! | `ways_out` | the options that do something about an error or a warning |
 //! | `record`, `report` | what is known about a run, and what scripts read about it |
 //! | `closing_statement` | what was run and learned, for people |
 //! | `console`, `log`, `progress`, `output` | what goes to standard error, and what to standard output |

@@ -16,6 +16,7 @@ use crate::{
     exit::Failure,
     output,
     record::{Known, Record},
+    ways_out::Hint,
 };
 
 /// Writes the report of a run that is over, and may have failed, if one was asked for. A run is
@@ -61,6 +62,8 @@ struct Report {
     exit_code: u8,
     /// `null` if nothing failed.
     error: Option<String>,
+    /// The options that do something about it, if there are any.
+    hint: Option<Hint>,
     /// Whether the same command may succeed later, though nobody changes anything; `null` if
     /// nothing failed.
     try_again: Option<bool>,
@@ -277,6 +280,7 @@ impl Report {
             },
             exit_code: failure.map_or(0, |failure| failure.exit_code() as u8),
             error: failure.map(Failure::to_string),
+            hint: failure.and_then(Failure::hint),
             try_again: failure.map(Failure::may_pass),
             warnings: known.warnings.clone(),
             started: time_shown(plan.started),

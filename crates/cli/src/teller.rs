@@ -5,7 +5,7 @@ use std::time::Duration;
 use psijoin_forecast::{Cores, Network};
 use psijoin_printable::Word;
 use psijoin_session::{Event, Watcher, Work};
-use psijoin_table::Source;
+use psijoin_table::{Doubt, Source};
 
 use crate::{
     calibration,
@@ -14,7 +14,8 @@ use crate::{
     guard, humanize,
     progress::Model,
     record::Record,
-    words,
+    ways_out,
+    words::{self, with_hint},
 };
 
 /// See the [module](self).
@@ -45,15 +46,14 @@ impl Watcher for Teller<'_> {
         let console = self.console;
         match event {
             Event::Warning(warning) => {
-                let warning = words::of_warning(&warning);
-                console.warn(&warning);
-                self.record.warn(warning);
+                let (text, hint) = (words::of_warning(&warning), ways_out::of_warning(&warning));
+                console.advise(&text, hint.as_deref());
+                self.record.warn(with_hint(&text, hint.as_deref()));
             }
-            Event::TellsOther(error) => self.tells_other(
-                &words::of_error(error),
-                exit::hint_of(error).as_deref(),
-                exit::code_of(error),
-            ),
+            Event::TellsOther(error) => {
+                let hint = ways_out::of_error(error);
+                self.tells_other(&error.to_string(), hint.as_deref(), exit::code_of(error));
+            }
             Event::HandsOut => guard::lift_deadline(),
             Event::Opened(source) => tell_layout(source, console),
             Event::Foreseen {
@@ -114,6 +114,12 @@ pub(crate) fn tell_layout(source: &Source, console: &Console) {
         let (name, description) = (source.name(), source.description());
         console.say(format_args!("{name} is read as {description}"));
     }
+}
+
+/// Warns of what is doubtful about the table of this name.
+pub(crate) fn tell_doubt(name: &str, doubt: &Doubt, console: &Console) {
+    let hint = ways_out::of_doubt(doubt);
+    console.advise(&words::of_doubt(name, doubt), hint.as_deref());
 }
 
 /// Returns what has happened, in words; nothing if there is nothing to say.
@@ -181,7 +187,7 @@ fn told(event: &Event<'_>) -> Option<String> {
         ),
         Event::NotTold(error) => format!(
             "the other party could not be told: {}",
-            words::of_error(error)
+            with_hint(&error.to_string(), ways_out::of_error(error).as_deref())
         ),
         Event::Warning(_)
         | Event::Opened(_)

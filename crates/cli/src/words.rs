@@ -1,4 +1,4 @@
-//! What a session tells, in the words of the command line.
+//! What a session tells, in words. Which options do something about it is said by `ways_out`.
 
 use std::time::Duration;
 
@@ -8,196 +8,42 @@ use psijoin_channel::{
     path::{FAST_BITS_PER_SECOND, Measured},
 };
 use psijoin_printable::Quoted;
-use psijoin_session::{
-    Ability, Error, Further, KeyColumn, KeyDifference, PeerKind, QuestionFault, SpecFault, Warning,
-    one_of,
-};
+use psijoin_session::{KeyColumn, KeyDifference, PeerKind, Warning};
 use psijoin_table::{BadCells, BadCellsOfKey, Doubt, Kind};
 
 use crate::humanize;
 
-/// What the user has to know about a connection in plaintext.
-pub(crate) const INSECURE: &str = "--insecure-plaintext: anybody on the way can read and change \
-                                   what the parties say.";
-
-/// Returns an error, with the options that it is about.
-pub(crate) fn of_error(error: &Error) -> String {
-    match error {
-        Error::Unable(unable) => {
-            let name = unable.protocol;
-            let what = match &unable.what {
-                Ability::Compute(output) => format!("{name} cannot compute the output {output}"),
-                Ability::Withhold => {
-                    format!("{name} cannot withhold what it finds, as --min-intersection demands")
-                }
-                Ability::Carry(further) => format!("{name} cannot do {}", options(*further)),
-            };
-            let others = one_of(&unable.others);
-            format!("{what}: leave --protocol out, or take {others}")
-        }
-        Error::Spec(fault) => of_spec(*fault).to_owned(),
-        Error::Question(QuestionFault::NoRows { asked, further }) => format!(
-            "--output-kind {asked} finds no rows: leave it out, or {}",
-            options(*further)
-        ),
-        Error::Question(QuestionFault::MinimumWith(further)) => format!(
-            "no protocol can do both --min-intersection and {}: leave one of them out",
-            options(*further)
-        ),
-        Error::Question(QuestionFault::MinimumOf(asked)) => format!(
-            "--min-intersection is for rows, count and sum; {}: leave --min-intersection out",
-            asked.why_not_withheld()
-        ),
-        Error::TooLittleMemory { allowed, least } => format!(
-            "--memory {} is too little: {} is the least that a large join works with",
-            humanize::bytes(*allowed),
-            humanize::bytes(*least)
-        ),
-        Error::Job(error) => of_job(error),
-        Error::TooFew(least) => too_few(*least),
-        Error::JobIsOver {
-            folder,
-            too_few: Some(least),
-        } => format!(
-            "the job in {} is over: {}",
-            psijoin_printable::path(folder),
-            too_few(*least)
-        ),
-        Error::TooManyPeerKeys { theirs, most } => format!(
-            "the other party has {}, and --max-peer-keys here is {}: nothing was done",
-            humanize::counted(*theirs, "key"),
-            humanize::count(*most)
-        ),
-        Error::OverwritesInput(path) => format!(
-            "--report names a file of the input, {}: nothing was written",
-            psijoin_printable::path(path)
-        ),
-        Error::UnlikeKeys => {
-            "the keys of the two sides differ as said above, and --strict refuses \
-                              that; nothing was done"
-                .to_owned()
-        }
-        Error::DoubtfulTable => {
-            "this side's table is doubtful as said above, and --strict refuses \
-                                 that; nothing was done"
-                .to_owned()
-        }
-        Error::OnlyChecked => "the other party only checks (--check): nothing was done".to_owned(),
-        Error::Unconfirmed(why) => error
-            .to_string()
-            .replacen(&why.to_string(), &of_error(why), 1),
-        Error::UnconfirmedResult(why) => {
-            error
-                .to_string()
-                .replacen(&why.to_string(), &of_error(why), 1)
-        }
-        other => other.to_string(),
-    }
-}
-
-/// Returns what is wrong with a job, with the options that say what has changed.
-fn of_job(error: &psijoin_job::Error) -> String {
-    use psijoin_job::Error::{Changed, ChangedSecret};
-    match error {
-        Changed {
-            folder,
-            name,
-            was,
-            is,
-        } => Changed {
-            folder: folder.clone(),
-            name: with_options(name),
-            was: was.clone(),
-            is: is.clone(),
-        }
-        .to_string(),
-        ChangedSecret { folder, name } => ChangedSecret {
-            folder: folder.clone(),
-            name: with_options(name),
-        }
-        .to_string(),
-        other => other.to_string(),
-    }
-}
-
-/// Returns what a job is bound to, and the options that say it.
-fn with_options(name: &str) -> String {
-    let options = match name {
-        "a key" => "--key, --normalize",
-        "the minimum" => "--min-intersection",
-        "the columns that are given or taken" => "--give, --take",
-        "what is written" => {
-            "--rows, --align, the format of --output, --quote-empty, --quote-formulas"
-        }
-        _ => return name.to_owned(),
-    };
-    format!("{name} ({options})")
-}
-
-fn too_few(least: u64) -> String {
-    format!(
-        "fewer than {} are shared: by --min-intersection, neither side learns more of the result",
-        humanize::counted(least, "key")
-    )
-}
-
-/// Says what does not go together, and what to do.
-fn of_spec(fault: SpecFault) -> &'static str {
-    match fault {
-        SpecFault::RecordWithoutIdentities => {
-            "a record is signed by both identities: give --identity and --peer with --record, and leave out \
-             --insecure-plaintext"
-        }
-        SpecFault::NoFileForShares => "say where to write this party's shares: --output FILE",
-        SpecFault::NothingToWrite => {
-            "--output is for rows or shares, and this side gets none: leave it out"
-        }
-        SpecFault::ReceiverGives => {
-            "the receiver gives columns only if the sender learns, too: give --learn both on both sides, or leave out \
-             --give"
-        }
-        SpecFault::SenderTakes => {
-            "the sender takes columns only if it learns, too: give --learn both on both sides, or leave out --take"
-        }
-        SpecFault::TakesForUnshared => {
-            "rows that are not shared have no partner to take columns from: leave out --take, or say --rows all"
-        }
-        SpecFault::AlignedForOne => {
-            "--align lines up the rows of both sides: give --learn both, too, on both sides, or leave out --align"
-        }
-    }
-}
-
-/// Returns the options that ask for more of shared rows.
-fn options(further: Further) -> &'static str {
-    match further {
-        Further::Both => "--learn both",
-        Further::Columns => "--give and --take",
+/// Returns a text with what users do about it, in one line.
+pub fn with_hint(text: &str, hint: Option<&str>) -> String {
+    match (hint, text.strip_suffix('.')) {
+        (None, _) => text.to_owned(),
+        (Some(hint), Some(sentence)) => format!("{sentence} ({hint})."),
+        (Some(hint), None) => format!("{text} ({hint})"),
     }
 }
 
 /// Returns what the user should think about.
 pub(crate) fn of_warning(warning: &Warning<'_>) -> String {
     match warning {
-        Warning::Plaintext => INSECURE.to_owned(),
+        Warning::Plaintext => "the connection is not encrypted: anybody on the way can read and change what the parties say."
+            .to_owned(),
         Warning::Insecure(info) => insecurity(info).unwrap_or_default(),
         Warning::Doubtful { name, doubt } => of_doubt(name, doubt),
         Warning::BadCells { cells, rows } => bad_cells(cells, *rows).unwrap_or_default(),
         Warning::UnlikeKeys(difference) => of_difference(difference),
         Warning::Curious { theirs, own } => format!(
             "the receiver has {} keys, {} times as many as you: a receiver that puts in every \
-             key it can think of (all telephone numbers, say) learns which of them you have. \
-             --max-peer-keys N refuses larger sets.",
+             key it can think of (all telephone numbers, say) learns which of them you have.",
             humanize::count(*theirs),
             humanize::count(theirs / own),
         ),
         Warning::SumOverFew => {
-            "without --min-intersection the receiver gets the sum over however few keys are shared, and over one key it is \
-             that key's number: --min-intersection K on both sides withholds the sum of fewer than K keys."
+            "no least number of shared keys is demanded: the receiver gets the sum over however few are shared, and over one \
+             key it is that key's number."
                 .to_owned()
         }
         Warning::MeetsAgain(error) => {
-            format!("{}: meeting again, to go on with the job", of_error(error))
+            format!("{error}: meeting again, to go on with the job")
         }
     }
 }
@@ -262,8 +108,8 @@ pub(crate) fn network(gauged: &Gauged) -> String {
 fn of_difference(difference: &KeyDifference) -> String {
     match difference {
         KeyDifference::Order => {
-            "the other side seems to have the same key columns in another order: give \
-                                 --key in the same order on both sides."
+            "the other side seems to have the same key columns in another order: name them \
+             in the same order on both sides."
                 .to_owned()
         }
         KeyDifference::Kind {
@@ -275,7 +121,7 @@ fn of_difference(difference: &KeyDifference) -> String {
              be written in two ways and not match. {}",
             called(column),
             shown(theirs),
-            advice(*ours, theirs.known()),
+            Remedy::new(*ours, theirs.known()).text,
         ),
         KeyDifference::Rules {
             column,
@@ -283,8 +129,7 @@ fn of_difference(difference: &KeyDifference) -> String {
             theirs,
         } => format!(
             "{} is normalised by {} here and by {} on the other side, so one value \
-             may be written in two ways and not match. Give the same --normalize on both \
-             sides.",
+             may be written in two ways and not match. Give the same rules on both sides.",
             called(column),
             rules(ours),
             rules(theirs),
@@ -314,32 +159,51 @@ fn shown(kind: &PeerKind) -> String {
     }
 }
 
-/// Returns what to do if kinds differ.
-fn advice(ours: Kind, theirs: Option<Kind>) -> String {
-    let both = [Some(ours), theirs];
-    if both.contains(&Some(Kind::MixedTimestamp)) || both.iter().all(is_timestamp) {
-        return "On the side without a zone, --normalize COLUMN=timestamp:ZONE says where its \
-                clocks were."
-            .to_owned();
-    }
-    if both.iter().all(is_phone) {
-        return "On both sides, --normalize COLUMN=phone:COUNTRY reads numbers with and without a \
-                country code."
-            .to_owned();
-    }
-    if both.contains(&Some(Kind::Sha256)) && both.contains(&Some(Kind::Text)) {
-        return "If the text is plain values, --normalize COLUMN=email+sha256 hashes them, with other rules than email \
-                where these were used; if it is hashes, sha256 alone reads them."
-            .to_owned();
-    }
-    let (side, other) = match both {
-        [Some(Kind::Text), other] => ("here", other),
-        [other, Some(Kind::Text)] => ("on the other side", other),
-        _ => ("", None),
-    };
-    match other.and_then(Kind::rule) {
-        Some(rule) => format!("--normalize COLUMN={rule} {side} reads the text."),
-        None => "Give both sides columns of one type, or the same --normalize.".to_owned(),
+/// What to do if columns of a key differ in kind.
+pub(crate) struct Remedy {
+    text: String,
+    /// The rule that makes them alike, if there is one.
+    pub(crate) rule: Option<&'static str>,
+}
+
+impl Remedy {
+    pub(crate) fn new(ours: Kind, theirs: Option<Kind>) -> Self {
+        let with = |rule, text: &str| Self {
+            text: text.to_owned(),
+            rule: Some(rule),
+        };
+        let both = [Some(ours), theirs];
+        if both.contains(&Some(Kind::MixedTimestamp)) || both.iter().all(is_timestamp) {
+            return with(
+                "timestamp:ZONE",
+                "On the side without a zone, the rule `timestamp:ZONE` says where its clocks were.",
+            );
+        }
+        if both.iter().all(is_phone) {
+            return with(
+                "phone:COUNTRY",
+                "On both sides, the rule `phone:COUNTRY` reads numbers with and without a country code.",
+            );
+        }
+        if both.contains(&Some(Kind::Sha256)) && both.contains(&Some(Kind::Text)) {
+            return with(
+                "email+sha256",
+                "If the text is plain values, the rules `email+sha256` hash them, with other rules than email where these were \
+                 used; if it is hashes, `sha256` alone reads them.",
+            );
+        }
+        let (side, other) = match both {
+            [Some(Kind::Text), other] => ("here", other),
+            [other, Some(Kind::Text)] => ("on the other side", other),
+            _ => ("", None),
+        };
+        match other.and_then(Kind::rule) {
+            Some(rule) => with(rule, &format!("The rule `{rule}` {side} reads the text.")),
+            None => Self {
+                text: "Give both sides columns of one type, or the same rules.".to_owned(),
+                rule: None,
+            },
+        }
     }
 }
 
@@ -365,26 +229,38 @@ mod tests {
     }
 
     #[test]
-    fn advice_names_a_rule_that_reads_the_text() {
-        let text = |kind: Kind| advice(Kind::Text, Some(kind));
-        assert!(text(Kind::Sha256).contains("email+sha256"));
+    fn a_remedy_names_a_rule_that_reads_the_text() {
+        let rule = |ours, theirs| Remedy::new(ours, Some(theirs)).rule;
+        assert_eq!(rule(Kind::Text, Kind::Sha256), Some("email+sha256"));
+        let here = Remedy::new(Kind::Text, Some(Kind::Number));
+        assert_eq!(here.text, "The rule `number` here reads the text.");
+        assert_eq!(here.rule, Some("number"));
+        let there = Remedy::new(Kind::Bool, Some(Kind::Text));
         assert_eq!(
-            text(Kind::Number),
-            "--normalize COLUMN=number here reads the text."
+            there.text,
+            "The rule `bool` on the other side reads the text."
         );
-        assert_eq!(
-            advice(Kind::Bool, Some(Kind::Text)),
-            "--normalize COLUMN=bool on the other side reads the text."
-        );
-        let zone = "timestamp:ZONE";
-        assert!(advice(Kind::Timestamp, Some(Kind::UniversalTimestamp)).contains(zone));
-        assert!(advice(Kind::UniversalTimestamp, Some(Kind::Timestamp)).contains(zone));
+        let zone = Some("timestamp:ZONE");
+        assert_eq!(rule(Kind::Timestamp, Kind::UniversalTimestamp), zone);
+        assert_eq!(rule(Kind::UniversalTimestamp, Kind::Timestamp), zone);
         for (ours, theirs) in [
             (Kind::Number, Some(Kind::Bool)),
             (Kind::Date, None),
             (Kind::Text, None),
         ] {
-            assert!(advice(ours, theirs).contains("of one type"), "{theirs:?}");
+            let remedy = Remedy::new(ours, theirs);
+            assert!(remedy.text.contains("of one type"), "{theirs:?}");
+            assert_eq!(remedy.rule, None);
         }
+    }
+
+    #[test]
+    fn a_hint_stands_within_the_sentence() {
+        assert_eq!(
+            with_hint("it is red.", Some("--blue")),
+            "it is red (--blue)."
+        );
+        assert_eq!(with_hint("it is red", Some("--blue")), "it is red (--blue)");
+        assert_eq!(with_hint("it is red.", None), "it is red.");
     }
 }

@@ -13,7 +13,9 @@ use arrow_array::{
     cast::AsArray,
     types::{Int64Type, UInt64Type},
 };
-use psijoin_cli::embedded::{Failed, Joined, Learned, Listener, Stop, Table, join, plan};
+use psijoin_cli::embedded::{
+    Failed, Joined, Learned, Listener, Stop, Table, join, plan, with_hint,
+};
 use serde_json::Value;
 
 /// Keeps what it hears.
@@ -25,8 +27,8 @@ impl Listener for Heard {
         self.0.lock().unwrap().push(text.to_owned());
     }
 
-    fn warn(&self, text: &str) {
-        self.say(text);
+    fn warn(&self, text: &str, hint: Option<&str>) {
+        self.say(&with_hint(text, hint));
     }
 
     fn at(&self, _: &str, bytes: u64, total_bytes: u64) {
@@ -233,7 +235,7 @@ fn a_join_can_be_stopped() {
                 self.0.send(()).unwrap();
             }
         }
-        fn warn(&self, _: &str) {}
+        fn warn(&self, _: &str, _: Option<&str>) {}
         fn at(&self, _: &str, _: u64, _: u64) {}
     }
     thread::scope(|scope| {

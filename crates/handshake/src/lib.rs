@@ -59,7 +59,7 @@ pub use hello::{HELLO_BYTES, Hello, MAX_SET_SIZE, Role};
 pub const DERIVED_PARAMETERS: &str = "the derived parameters";
 
 /// The version of the handshake and of all that follows it.
-pub const VERSION: u16 = 3;
+pub const VERSION: u16 = 4;
 
 const MAGIC: &[u8; 8] = b"PSIJOIN\n";
 const OPENING_BYTES: usize = 16;

@@ -324,7 +324,7 @@ fn a_folder_that_is_none_is_an_error_of_the_table() {
     assert_eq!(error.kind(), ErrorKind::Table);
     let said = error.to_string();
     assert!(
-        said.contains("/no/such/folder") && said.contains("--spill-dir"),
+        said.contains("/no/such/folder") && said.contains("name a folder"),
         "{said}"
     );
     // Nothing would be spilled.

@@ -50,14 +50,12 @@ pub enum Error {
     Unprintable,
 
     /// This party's identity cannot sign.
-    #[error(
-        "this side's identity cannot sign a record, as it is no Ed25519 key: `psijoin keygen` makes one that can"
-    )]
+    #[error("this side's identity cannot sign a record, as it is no Ed25519 key: take one that is")]
     CannotSign,
 
     /// The other party's identity cannot sign.
     #[error(
-        "the other party's identity cannot sign a record, as it is no Ed25519 key: `psijoin keygen` makes one that can"
+        "the other party's identity cannot sign a record, as it is no Ed25519 key: take one that is"
     )]
     PeerCannotSign,
 

@@ -6,7 +6,8 @@
 //!
 //! Each derives the document from both hellos and the plan; what one party knows alone is told as a
 //! fact. It holds no floating-point number, as logarithms differ between machines: bounds are in
-//! whole bits. Any change of words needs another `FORMAT`, which is a setting.
+//! whole bits. Any change of words needs another `FORMAT`, which is a setting. The names of
+//! settings are words of the handshake, whose version the document holds.
 //!
 //! # The text of a record
 //! One JSON object, with the document and both signatures, in the canonical form of RFC 8785

@@ -247,13 +247,13 @@ impl fmt::Display for Ability {
             Self::Withhold => {
                 f.write_str("withhold what it finds, as a least number of shared keys demands")
             }
-            Self::Carry(further) => write!(f, "do this with {further}"),
+            Self::Carry(further) => write!(f, "provide {further}"),
         }
     }
 }
 
 /// Returns one of these names, in words.
-pub fn one_of(names: &[&str]) -> String {
+fn one_of(names: &[&str]) -> String {
     match names {
         [only] => (*only).to_owned(),
         _ => format!("one of {}", names.join(", ")),
@@ -290,7 +290,7 @@ pub enum SpecFault {
 #[derive(Debug, Clone, PartialEq, Eq, thiserror::Error)]
 pub enum QuestionFault {
     /// More is to be said of rows, and this output has none.
-    #[error("the output {asked} finds no rows: ask for rows, or for no {further}")]
+    #[error("the output {asked} finds no rows: ask for rows, or do without {further}")]
     NoRows {
         /// The output.
         asked: RequestedOutput,

@@ -73,7 +73,7 @@ pub use allowance::Said as Memory;
 pub use arrow_table::ArrowTable;
 pub use columns::{AgreedColumn, AgreedColumns, Sum};
 pub use error::{
-    Ability, ColumnsFault, Error, ErrorKind, QuestionFault, SpecFault, TooMuchGiven, Unable, one_of,
+    Ability, ColumnsFault, Error, ErrorKind, QuestionFault, SpecFault, TooMuchGiven, Unable,
 };
 pub use event::{Event, Warning, Watcher, Work};
 pub use giving::{AtMost, Give, Given, Taken, Trade};

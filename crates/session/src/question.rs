@@ -45,8 +45,8 @@ pub enum Further {
 impl fmt::Display for Further {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         f.write_str(match self {
-            Self::Both => "both parties learning",
-            Self::Columns => "columns that are given and taken",
+            Self::Both => "a result for both parties",
+            Self::Columns => "columns for the other party",
         })
     }
 }

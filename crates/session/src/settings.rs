@@ -5,25 +5,25 @@
 pub const PROTOCOL: &str = "the protocol";
 
 /// Whether both keep what they compute, to go on if the join breaks off.
-pub const JOB: &str = "keeping a job (--job)";
+pub const JOB: &str = "keeping a job";
 
 /// What both parties agree to, as a hash of its text.
-pub const TERMS: &str = "the terms (--terms)";
+pub const TERMS: &str = "the terms";
 
 /// Whether both sign a record, and in which format.
-pub const RECORD: &str = "signing a record (--record)";
+pub const RECORD: &str = "signing a record";
 
 /// Who learns which of its rows are shared.
-pub const LEARNERS: &str = "who learns (--learn)";
+pub const LEARNERS: &str = "who learns";
 
 /// Whether both write rows in a common order.
-pub const ALIGNED: &str = "aligned rows (--align)";
+pub const ALIGNED: &str = "aligned rows";
 
 /// Whether columns of the sender are given, and taken.
-pub const SENDERS_COLUMNS: &str = "columns of the sender (--give, --take)";
+pub const SENDERS_COLUMNS: &str = "columns of the sender";
 
 /// The same of the receiver.
-pub const RECEIVERS_COLUMNS: &str = "columns of the receiver (--give, --take)";
+pub const RECEIVERS_COLUMNS: &str = "columns of the receiver";
 
 /// The output.
 pub const OUTPUT: &str = "the output";

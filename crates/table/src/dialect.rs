@@ -207,7 +207,7 @@ impl Delimited {
         ..Self::CSV
     };
 
-    /// The name that `--delimiter` has for the character that seems to divide what was read as one
+    /// The name of the character that seems to divide what was read as one
     /// field.
     pub(crate) fn likelier_delimiter(self, field: &str) -> Option<&'static str> {
         let known = [

@@ -13,7 +13,7 @@ pub enum Doubt {
     /// The text seems to be UTF-16 without a byte order mark.
     Utf16(Encoding),
     /// There is one column, and a character in the first line suggests that it is several: what
-    /// the option `--delimiter` calls this character.
+    /// this character is called.
     Undivided(&'static str),
     /// This many names of columns stand in quotes, though this text has no quoting.
     QuotedNames(u64),
@@ -60,7 +60,7 @@ impl fmt::Display for Doubt {
             write!(
                 f,
                 " with a quote, which is an ordinary character here: if quotes stand around \
-                 fields, say --quote '\"'"
+                 fields, name it as the quote"
             )
         };
         match self {
@@ -68,8 +68,8 @@ impl fmt::Display for Doubt {
             Self::QuotedKeys(count) => quoted(*count, "key field", "key fields"),
             Self::NullMarks(count) => write!(
                 f,
-                "{count} {} \\N, which is compared as a text: if it stands for null, say --escapes \
-                 (with --quote none in CSV)",
+                "{count} {} \\N, which is compared as a text: if it stands for null, read the text \
+                 with escapes and without quotes",
                 if *count == 1 {
                     "key field is"
                 } else {
@@ -84,37 +84,36 @@ impl fmt::Display for Doubt {
             Self::Frequent { rows, of, first } => write!(
                 f,
                 "{rows} of {of} rows with a key have one and the same, beginning with row {first} (not counting a header): if it stands for no \
-                 key, say so by a first rule, as in --normalize COLUMN=null:WORD; `psijoin keys` shows it"
+                 key, say so by a first rule, `null:WORD`"
             ),
             Self::NoKeys => f.write_str(
                 "no row has a key: in each, a field of the key is empty, or normalisation leaves \
                  nothing of it",
             ),
             Self::SeparatorLine => f.write_str(
-                "the first line begins with `sep=`, which names the delimiter for Excel: say --skip-lines 1, as the first \
-                 line must name the columns",
+                "the first line begins with `sep=`, which names the delimiter for Excel: skip it, as the first line that is read must \
+                 name the columns",
             ),
             Self::MixedPhones(position) => write!(
                 f,
                 "key column {position} has telephone numbers with a country code and others without, \
-                 which cannot all match: say with --normalize COLUMN=phone:COUNTRY whose the others \
-                 are"
+                 which cannot all match: say by the rule `phone:COUNTRY` whose the others are"
             ),
             Self::MixedTimestamps(position) => write!(
                 f,
                 "key column {position} has timestamps with a zone and others without, which cannot \
-                 all match: write them alike, or say with --normalize COLUMN=timestamp:ZONE where \
-                 the others' clocks were"
+                 all match: write them alike, or say by the rule `timestamp:ZONE` where the others' \
+                 clocks were"
             ),
             Self::Undivided(delimiter) => write!(
                 f,
                 "the first line is read as one field, and holds a {delimiter}: if that divides \
-                 columns, say --delimiter {delimiter}"
+                 columns, name it as the delimiter"
             ),
             Self::Utf16(encoding) => write!(
                 f,
                 "every second byte is zero, as in {encoding} without a byte order mark: if it is \
-                 that, say --encoding {encoding}"
+                 that, say so"
             ),
         }
     }
@@ -130,22 +129,22 @@ mod tests {
             (
                 Doubt::QuotedKeys(1),
                 "1 key field begins and ends with a quote, which is an ordinary character here: if \
-                 quotes stand around fields, say --quote '\"'",
+                 quotes stand around fields, name it as the quote",
             ),
             (
                 Doubt::QuotedNames(2),
                 "2 column names begin and end with a quote, which is an ordinary character here: if \
-                 quotes stand around fields, say --quote '\"'",
+                 quotes stand around fields, name it as the quote",
             ),
             (
                 Doubt::Undivided("pipe"),
                 "the first line is read as one field, and holds a pipe: if that divides columns, \
-                 say --delimiter pipe",
+                 name it as the delimiter",
             ),
             (
                 Doubt::Utf16("utf-16be".parse().unwrap()),
                 "every second byte is zero, as in UTF-16BE without a byte order mark: if it is \
-                 that, say --encoding UTF-16BE",
+                 that, say so",
             ),
         ] {
             assert_eq!(doubt.to_string(), expected);

@@ -95,23 +95,24 @@ pub enum Error {
 
     /// The delimiter is the quote too.
     #[error(
-        "the delimiter and the quote are the same character (say another with --quote, or that \
-         there is none: --quote none)"
+        "the delimiter and the quote are the same character: name another quote, or say that there is none"
     )]
     DelimiterIsQuote,
 
     /// Escapes and quotes cannot be told apart in every text.
-    #[error("--escapes is for texts without quotes: leave it out, or say --quote none")]
+    #[error(
+        "escapes are for texts without quotes: leave them out, or say that there are no quotes"
+    )]
     EscapesWithQuotes,
 
     /// The delimiter is a character that escapes are made of.
-    #[error("with --escapes the delimiter cannot be a letter, a digit or a backslash")]
+    #[error("in a text with escapes, the delimiter cannot be a letter, a digit or a backslash")]
     DelimiterOfEscapes,
 
     /// What is to begin a comment could begin a row as well.
     #[error(
-        "a comment cannot begin with the delimiter, the quote, a letter, a digit or, with --escapes, a backslash, as rows do (say \
-         another character with --comment, or remove the comments)"
+        "a comment cannot begin with the delimiter, the quote, a letter, a digit or, in a text with escapes, a backslash, as \
+         rows do (name another character, or remove the comments)"
     )]
     CommentCharacter,
 
@@ -133,8 +134,8 @@ pub enum Error {
 
     /// A dialect is given for a table that has none.
     #[error(
-        "{file} is read as {format}: --delimiter, --quote, --escapes, --no-header, --skip-lines and --comment are for CSV \
-         and TSV, --encoding for these and lines"
+        "{file} is read as {format}: a delimiter, a quote, escapes, a missing header, lines to skip and comments are for CSV \
+         and TSV, an encoding for these and lines"
     )]
     NoDialect {
         /// The file as the user named it.
@@ -145,8 +146,8 @@ pub enum Error {
 
     /// Nulls are to be told from empty texts where there are none, or no way to write them.
     #[error(
-        "--quote-empty tells nulls from empty texts when Parquet or Arrow is written as CSV, but here \
-         the table is {from} and the output {to}: leave it out"
+        "quotes around empty texts tell them from nulls when Parquet or Arrow is written as CSV, but here \
+         the table is {from} and the output {to}: leave them out"
     )]
     NoNulls {
         /// The format of the table.
@@ -157,7 +158,8 @@ pub enum Error {
 
     /// Formulas are to be quoted where no spreadsheet looks for them.
     #[error(
-        "--quote-formulas is for .csv and .tsv, in which spreadsheets look for formulas, but here the output is {to}: leave it out"
+        "quotes around formulas are for .csv and .tsv, in which spreadsheets look for formulas, but here the output is {to}: leave \
+         them out"
     )]
     NoFormulas {
         /// The format of the output.
@@ -166,9 +168,8 @@ pub enum Error {
 
     /// The name of an input stands for no format.
     #[error(
-        "cannot tell the format of {file} from its name: say it with --input-format; the endings \
-         known are {ENDINGS} (a file without an ending is read as text, one value per line, if no key column is given; \
-         one with --delimiter as CSV; what is compressed in another way can be decompressed \
+        "cannot tell the format of {file} from its name: name it; the endings known are {ENDINGS} (a file \
+         without an ending is read as text, one value per line, if no key column is given, and as CSV if a delimiter is; what is compressed in another way can be decompressed \
          to standard input)"
     )]
     InputEnding {
@@ -246,7 +247,7 @@ pub enum Error {
     /// A table's files have several formats.
     #[error(
         "{file} is read as {format}, and {first} as {first_format}: the files of a table must have \
-         one format (--input-format says which, whatever their names)"
+         one format (if they do, name it: then their names do not matter)"
     )]
     MixedFormats {
         /// The file as the user named it.
@@ -362,8 +363,7 @@ pub enum Error {
 
     /// The text begins with the byte order mark of another encoding than was said.
     #[error(
-        "{file} begins with the byte order mark of {marked}, and --encoding says {said}: leave \
-         --encoding out"
+        "{file} begins with the byte order mark of {marked}, and its encoding was given as {said}: leave that out"
     )]
     OtherEncoding {
         /// The file as the user named it.
@@ -449,7 +449,7 @@ pub enum Error {
     /// A row has more or fewer fields than the header, or the first row.
     #[error(
         "{rows} {} has {expected} (does a field hold the delimiter, \
-         without quotes around it? --delimiter, --quote, --no-header, --skip-lines and --comment say how a file is written)",
+         without quotes around it? or is the file written in another way than it is read?)",
         match (.rows.found, .has_header) {
             (Some(_), true) => "where the header",
             (Some(_), false) => "where the first row",
@@ -468,7 +468,7 @@ pub enum Error {
 
     /// The table has several columns, and no key column was named.
     #[error(
-        "{file} has {} columns: say with --key which of them are the key{}",
+        "{file} has {} columns: its key columns have to be named{}",
         .columns.count(), .columns.behind_their_number()
     )]
     NoKey {
@@ -682,8 +682,7 @@ pub enum Error {
     /// Several rows have one key, and one of them is to be given.
     #[error(
         "{rows} of the rows repeat a key, the first of them row {first} of the table, and only one row per \
-         key can be given: remove the others, or let the first row count with --repeated first, or give up to K rows of each key \
-         with --repeated list:K"
+         key can be given: remove the others, or let the first row count, or give a list of rows for each key"
     )]
     RepeatedKeys {
         /// How many rows have the key of an earlier one.
@@ -695,7 +694,7 @@ pub enum Error {
     /// More rows have one key than are given.
     #[error(
         "row {row} of the table has a key that {most} rows before have, and no more can be given: allow more \
-         rows per key with --repeated list:K, or remove some"
+         rows per key, or remove some"
     )]
     TooManyRepeated {
         /// The first row that is too many, from 1, the header not counted.
@@ -707,7 +706,7 @@ pub enum Error {
     /// Several rows have one key, and one row per key is to be written.
     #[error(
         "{rows} of the rows repeat a key, the first of them row {first} of the table, and aligned rows are one per \
-         key: remove the others, or let the first row of each key count with --repeated first"
+         key: remove the others, or let the first row of each key count"
     )]
     RepeatedAligned {
         /// How many rows have the key of an earlier one.
@@ -718,13 +717,13 @@ pub enum Error {
 
     /// Lists of rows with one key are to be aligned.
     #[error(
-        "aligned rows are one per key, and no lists: with --align, --repeated is refuse or first"
+        "aligned rows are one per key, and no lists: refuse repeated keys, or let the first row of each count"
     )]
     AlignedList,
 
     /// Other rows than shared ones are to be aligned.
     #[error(
-        "only shared rows can be aligned, since the others have no counterpart: leave out --rows {0}, or --align"
+        "only shared rows can be aligned, since the others have no counterpart: write these alone, or do not align them"
     )]
     AlignedOthers(WhichRows),
 
@@ -993,14 +992,12 @@ impl fmt::Display for Misnamed<'_> {
             Some(found) => write!(
                 f,
                 "{file} is read as {format} unless you say otherwise, and seems to hold {found}: \
-                 say --input-format {} (or {}, if that is what it is)",
-                found.name(),
-                format.name()
+                 name its format",
             ),
             None => write!(
                 f,
-                "{file} is named like {format}, and is damaged or something else: say what it is \
-                 with --input-format, or get it again"
+                "{file} is named like {format}, and is damaged or something else: name its \
+                 format, or get it again"
             ),
         }
     }
@@ -1044,29 +1041,27 @@ impl fmt::Display for Differing<'_> {
 #[non_exhaustive]
 pub enum Fault {
     /// Bytes that are not UTF-8.
-    #[error(
-        "not UTF-8 (say how the file is encoded, as in --encoding windows-1252, or save it as UTF-8)"
-    )]
+    #[error("not UTF-8 (say how the file is encoded, or save it as UTF-8)")]
     NotUtf8,
     /// Bytes that the encoding does not define, be it given or that of a byte order mark.
-    #[error("not {0} (the file is damaged, or needs another --encoding)")]
+    #[error("not {0} (the file is damaged, or encoded in another way)")]
     NotEncoded(Encoding),
     /// A quoted field that never ends.
     #[error(
-        "a quote is opened and never closed (if quotes are mere characters in this file, say \
-         --quote none)"
+        "a quote is opened and never closed (if quotes are mere characters in this file, say that \
+         it has no quotes)"
     )]
     UnclosedQuote,
     /// Text between a closing quote and the end of the field.
     #[error(
         "text after the closing quote (a quote within quotes is written twice; if quotes are mere \
-         characters in this file, say --quote none)"
+         characters in this file, say that it has no quotes)"
     )]
     TextAfterQuote,
     /// A backslash that begins no escape, in a text with escapes.
     #[error(
         "an invalid escape sequence (a backslash itself is written twice; if backslashes \
-         are mere characters in this file, leave --escapes out; delete a last line \\., which is an end mark)"
+         are mere characters in this file, read it without escapes; delete a last line \\., which is an end mark)"
     )]
     UnknownEscape,
     /// A carriage return that is not part of a line ending.
@@ -1075,7 +1070,7 @@ pub enum Fault {
     /// A record longer than [`MAX_RECORD_BYTES`](crate::MAX_RECORD_BYTES).
     #[error(
         "the record is longer than 64 MiB (is a quote left open? if quotes are mere characters in \
-         this file, say --quote none)"
+         this file, say that it has no quotes)"
     )]
     TooLong,
 }
@@ -1287,11 +1282,11 @@ fn decimals(count: u32) -> String {
 pub enum Columns {
     /// Their names, where they are names for sure.
     Named(Vec<String>),
-    /// How many there are, where the first record may be no header but a row. The command
-    /// `psijoin columns` shows them: [`Source::columns`](crate::Source::columns).
+    /// How many there are, where the first record may be no header but a row:
+    /// [`Source::columns`](crate::Source::columns) tells them.
     Counted(usize),
-    /// There is one, and a character in its name suggests that it is several: what the option
-    /// `--delimiter` calls this character.
+    /// There is one, and a character in its name suggests that it is several: what this character
+    /// is called.
     Undivided(&'static str),
     /// One differs from the one asked for in nothing that is easily noticed.
     Alike {
@@ -1326,11 +1321,8 @@ impl Columns {
     /// What follows the part of a sentence that says how many there are.
     fn behind_their_number(&self) -> String {
         match self {
-            Self::Named(names) if names.is_empty() => String::new(),
-            Self::Named(_) => format!("; {self}"),
-            Self::Counted(_) | Self::Undivided(_) | Self::Alike { .. } | Self::Lines => {
-                " (`psijoin columns FILE` lists them)".to_owned()
-            }
+            Self::Named(names) if !names.is_empty() => format!("; {self}"),
+            _ => String::new(),
         }
     }
 }
@@ -1340,8 +1332,8 @@ impl fmt::Display for Columns {
         match self {
             Self::Lines => write!(
                 f,
-                "it is read as lines, and their only column is `{LINE_COLUMN}`: if it has several columns, say \
-                 --input-format csv or tsv"
+                "it is read as lines, and their only column is `{LINE_COLUMN}`: if it has several columns, name its \
+                 format"
             ),
             Self::Alike {
                 position,
@@ -1358,7 +1350,7 @@ impl fmt::Display for Columns {
                 match has_positions {
                     true => write!(
                         f,
-                        ": if it is meant, say column:{position}, or copy its name from `psijoin columns FILE`"
+                        ": if it is meant, say column:{position}, or copy its name"
                     ),
                     false => Ok(()),
                 }
@@ -1370,16 +1362,11 @@ impl fmt::Display for Columns {
             },
             Self::Undivided(delimiter) => write!(
                 f,
-                "it has 1 column, whose name holds a {delimiter}: if that divides columns, say \
-                 --delimiter {delimiter} (`psijoin columns FILE` lists it)"
+                "it has 1 column, whose name holds a {delimiter}: if that divides columns, name \
+                 it as the delimiter"
             ),
-            Self::Counted(1) => f.write_str("it has 1 column (`psijoin columns FILE` lists it)"),
-            Self::Counted(count) => {
-                write!(
-                    f,
-                    "it has {count} columns (`psijoin columns FILE` lists them)"
-                )
-            }
+            Self::Counted(1) => f.write_str("it has 1 column"),
+            Self::Counted(count) => write!(f, "it has {count} columns"),
         }
     }
 }

@@ -201,7 +201,7 @@ impl fmt::Display for Foreign {
                  again",
             ),
             Self::Json => f.write_str(
-                "JSON: write it as CSV, Parquet or Arrow first (as DuckDB does), or say --input-format if it is not",
+                "JSON: write it as CSV, Parquet or Arrow first (as DuckDB does), or name its format if it is not",
             ),
             Self::LfsPointer => f.write_str(
                 "what Git LFS keeps in place of the file: `git lfs pull` gets the file itself",

@@ -598,15 +598,15 @@ mod tests {
         );
         assert_eq!(
             of(&[], true).unwrap_err(),
-            "t has 3 columns: say with --key which of them are the key; its columns are `id`, `name`, `name`"
+            "t has 3 columns: its key columns have to be named; its columns are `id`, `name`, `name`"
         );
         assert_eq!(
             of(&["nam"], false).unwrap_err(),
-            "t has no column `nam`; it has 3 columns (`psijoin columns FILE` lists them)"
+            "t has no column `nam`; it has 3 columns"
         );
         assert_eq!(
             of(&[], false).unwrap_err(),
-            "t has 3 columns: say with --key which of them are the key (`psijoin columns FILE` lists them)"
+            "t has 3 columns: its key columns have to be named"
         );
     }
 
@@ -619,10 +619,7 @@ mod tests {
             "t has no column `line`; its only column is `value`"
         );
         let unsure = resolve(&spec(&["x"], &[]).unwrap(), &["value"], false);
-        assert_eq!(
-            unsure.unwrap_err(),
-            "t has no column `x`; it has 1 column (`psijoin columns FILE` lists it)"
-        );
+        assert_eq!(unsure.unwrap_err(), "t has no column `x`; it has 1 column");
     }
 
     #[test]

@@ -71,8 +71,8 @@ impl Suspicion {
             Self::NullWord => (
                 "is a word that programs write for null",
                 "are words that programs write for null",
-                "rows without a key would match each other: if they stand for null, say so by a first rule, as in \
-                 --normalize COLUMN=null:common",
+                "rows without a key would match each other: if they stand for null, say so by a first rule, as \
+                 `null:common`",
             ),
             Self::Rounded => (
                 "is a number in scientific notation, as 1.58E+18",
@@ -82,7 +82,7 @@ impl Suspicion {
             Self::Unseen => (
                 "has characters that nobody sees, or spaces at its ends",
                 "have characters that nobody sees, or spaces at their ends",
-                "they match no key without them: --normalize COLUMN=trim takes spaces off, and other characters have to be \
+                "they match no key without them: the rule `trim` takes spaces off, and other characters have to be \
                  removed where the table comes from",
             ),
             Self::NoData => (
@@ -93,7 +93,7 @@ impl Suspicion {
             Self::ZeroLed => (
                 "is a number that begins with zeros, as 00123, where shorter numbers do not",
                 "are numbers that begin with zeros, as 00123, where shorter numbers do not",
-                "`00123` and `123` are different keys: if they are one, say --normalize COLUMN=number",
+                "`00123` and `123` are different keys: if they are one, the rule `number` makes them so",
             ),
         };
         let what_is = match places.count {

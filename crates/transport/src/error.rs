@@ -195,7 +195,7 @@ pub enum Error {
     #[error(
         "only {opened} of {agreed} further connections between the two sides could be opened \
          within {} s: a firewall or forwarder may let only one pass; start both sides with \
-         --threads 1, which needs no other{}{}",
+         one thread, which needs no other{}{}",
         tenths(*waited), told(attempt), told(strangers)
     )]
     TooFewStreams {

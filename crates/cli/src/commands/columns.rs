@@ -3,7 +3,13 @@
 use psijoin_printable::Escaped;
 use psijoin_table::{Progress, Source};
 
-use crate::{args, console::Console, exit::Failure, output, teller::tell_layout, words};
+use crate::{
+    args,
+    console::Console,
+    exit::Failure,
+    output,
+    teller::{tell_doubt, tell_layout},
+};
 
 pub(super) fn run(args: &args::Columns) -> Result<(), Failure> {
     let (format, said) = (args.dialect.format, args.dialect.dialect()?);
@@ -11,7 +17,7 @@ pub(super) fn run(args: &args::Columns) -> Result<(), Failure> {
     let console = Console::wanted(false);
     tell_layout(&source, &console);
     for doubt in source.doubts()? {
-        console.warn(words::of_doubt(source.name(), &doubt));
+        tell_doubt(source.name(), &doubt, &console);
     }
     let names = source.columns()?.into_iter();
     let lines = names.map(|name| format!("{}\n", Escaped(&name)));

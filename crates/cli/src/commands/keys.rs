@@ -12,7 +12,7 @@ use crate::{
     grid::{Align, Grid},
     humanize, output,
     report::BadKeysReport,
-    teller::tell_layout,
+    teller::{tell_doubt, tell_layout},
     words,
 };
 
@@ -30,7 +30,7 @@ pub(super) fn run(args: &args::Keys) -> Result<(), Failure> {
     )?;
     let doubts = source.doubts()?.into_iter().chain(seen.keys.doubts.clone());
     for doubt in doubts {
-        console.warn(words::of_doubt(source.name(), &doubt));
+        tell_doubt(source.name(), &doubt, &console);
     }
     match args.json {
         true => output::json(&Report::new(file(args, &source), &source, &seen))?,

@@ -168,7 +168,10 @@ fn a_job_that_is_done_is_done_for_its_table_only() {
     // Nor for another command.
     let [rows, other] = [&["--rows", "all"][..], &["--give-bytes", "40"]];
     parties.receiver(rows).end().says(2, &["what is written"]);
-    parties.receiver(other).end().says(2, &["--give, --take"]);
+    parties
+        .receiver(other)
+        .end()
+        .says(2, &["--give and --take say it"]);
 }
 
 /// Each kind of output, with what its receiver prints.
@@ -465,7 +468,10 @@ fn a_job_with_columns_goes_on_with_the_same_only() {
     let parties = Parties::trading(&LONG);
     parties.break_off();
     let alone = parties.receiver(&["--give-bytes", "40"]).end();
-    alone.says(2, &["the columns that are given or taken (--give, --take)"]);
+    alone.says(
+        2,
+        &["the columns that are given or taken", "--give and --take"],
+    );
     let changed = rows(1000..5000, "t").replace("t4999\n", "t4998\n");
     parties.folder.file("theirs", changed);
     let joined = parties.join(&[], &[]);
@@ -501,7 +507,7 @@ fn a_job_is_recorded_when_it_is_done() {
     parties.record(&ours, &theirs);
     parties.break_off();
     // Neither side goes on without it, and both are as they were.
-    let recorded = "signing a record (--record) `yes`, but this command says `no`";
+    let recorded = "signing a record `yes`, but this command says `no`";
     let unrecorded = |own: &[String]| own[..own.len() - 2].to_vec();
     let without = unrecorded(&parties.receiver);
     let with = mem::replace(&mut parties.receiver, without);
@@ -681,11 +687,11 @@ fn what_has_changed_is_refused() {
     );
     refused(&["--min-intersection", "5"], 2, "the minimum");
     let terms = parties.folder.file("terms", "as agreed\n");
-    refused(&["--terms", &terms], 2, "the terms (--terms) `none`, but");
+    refused(&["--terms", &terms], 2, "the terms `none`, but");
     let record = parties.folder.path("record.json");
-    let unrecorded = "signing a record (--record) `no`, but this command says `yes`";
+    let unrecorded = "signing a record `no`, but this command says `yes`";
     refused(&["--record", &record], 2, unrecorded);
-    let written = "what is written (--rows, --align, the format of --output, --quote-empty, --quote-formulas) `shared, in";
+    let written = "what is written `shared, in";
     refused(&["--rows", "all"], 2, written);
     let elsewhere = parties.folder.path("out.csv");
     refused(&["--output", &elsewhere], 2, written);
@@ -774,7 +780,7 @@ fn only_the_same_job_goes_on() {
     );
     let [receiver, sender] = with(&[]);
     for ended in [receiver, sender] {
-        ended.says(5, &["keeping a job (--job)", "on both sides"]);
+        ended.says(5, &["keeping a job", "on both sides"]);
     }
     parties.goes_on();
 }

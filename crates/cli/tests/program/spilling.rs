@@ -356,5 +356,9 @@ fn too_little_memory_is_refused_with_the_least_that_works() {
         &["--input", &mine, "--key", "id", "--memory", "300MB"],
     ]
     .concat();
-    run(&args).says(2, &["--memory 300 MB is too little: 330 MB is the least"]);
+    let said = [
+        "300 MB of memory is too little: 330 MB is the least",
+        "--memory",
+    ];
+    run(&args).says(2, &said);
 }

@@ -48,7 +48,7 @@ fn is_silent(receiver: (&str, &[&str]), sender: (&str, &[&str])) {
     let both = joined(receiver, sender);
     for ended in [&both.receiver, &both.sender] {
         ended.says(0, &[]);
-        let plaintext = "WARNING: --insecure-plaintext";
+        let plaintext = "WARNING: the connection is not encrypted";
         assert_eq!(
             ended.stderr.matches("WARNING").count(),
             ended.stderr.matches(plaintext).count(),

@@ -509,23 +509,21 @@ mod tests {
         for (text, expected) in [
             (
                 &b"a,b\n\"1\n\",\xe9\n"[..],
-                "t.csv, line 3, field 2: not UTF-8 (say how the file is encoded, as in --encoding \
-                 windows-1252, or save it as UTF-8)",
+                "t.csv, line 3, field 2: not UTF-8 (say how the file is encoded, or save it as UTF-8)",
             ),
             (
                 b"\xff\xfea",
-                "t.csv, line 1, field 1: not UTF-8 (say how the file is encoded, as in --encoding \
-                 windows-1252, or save it as UTF-8)",
+                "t.csv, line 1, field 1: not UTF-8 (say how the file is encoded, or save it as UTF-8)",
             ),
             (
                 b"a,b\nc,\"d\ne\n",
                 "t.csv, line 2, field 2: a quote is opened and never closed (if quotes are mere \
-                 characters in this file, say --quote none)",
+                 characters in this file, say that it has no quotes)",
             ),
             (
                 b"a,b\n\"c\"d,e\n",
                 "t.csv, line 2, field 1: text after the closing quote (a quote within quotes is \
-                 written twice; if quotes are mere characters in this file, say --quote none)",
+                 written twice; if quotes are mere characters in this file, say that it has no quotes)",
             ),
             (
                 b"a,b\rc,d\r",
@@ -545,7 +543,7 @@ mod tests {
         assert_eq!(
             records.next().unwrap_err().to_string(),
             "t.csv, line 2, field 1: the record is longer than 64 MiB (is a quote left open? if \
-             quotes are mere characters in this file, say --quote none)"
+             quotes are mere characters in this file, say that it has no quotes)"
         );
         assert!(records.buffer.len() <= MAX_RECORD_BYTES);
     }

@@ -317,8 +317,8 @@ fn nulls_and_empty_texts_of_parquet_are_told_apart_on_request() {
         assert_eq!(
             error.to_string(),
             format!(
-                "--quote-empty tells nulls from empty texts when Parquet or Arrow is written as CSV, but \
-                 here the table is Parquet and the output {format}: leave it out"
+                "quotes around empty texts tell them from nulls when Parquet or Arrow is written as CSV, \
+                 but here the table is Parquet and the output {format}: leave them out"
             )
         );
     }

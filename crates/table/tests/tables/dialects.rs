@@ -130,7 +130,7 @@ fn a_quote_deep_in_a_table_is_a_fault_only_where_quotes_are() {
         &message,
         "standard input, line 13512, field 2: text after the closing quote",
     );
-    assert_ends_with(&message, "say --quote none)");
+    assert_ends_with(&message, "say that it has no quotes)");
 }
 
 #[test]
@@ -177,14 +177,14 @@ fn without_a_header_columns_are_numbered() {
             "a,b\n\nc\n",
             &["2"],
             "standard input, line 3: 1 field where the first row has 2 (does a field hold the \
-             delimiter, without quotes around it? --delimiter, --quote, --no-header, --skip-lines and --comment say how a \
-             file is written)",
+             delimiter, without quotes around it? or is the file written in another way than it is \
+             read?)",
         ),
         (
             "\n\"a\n",
             &["1"],
             "standard input, line 2, field 1: a quote is opened and never closed (if quotes are \
-             mere characters in this file, say --quote none)",
+             mere characters in this file, say that it has no quotes)",
         ),
         (
             "\n\r\n",
@@ -349,7 +349,7 @@ fn dialects_that_make_no_sense_are_refused() {
     let quote = default.with_delimiter(b'"').unwrap();
     let same = spooled(Format::Csv, &quote, "").unwrap_err();
     assert_eq!(same.kind(), ErrorKind::Usage);
-    assert!(same.to_string().contains("--quote none"));
+    assert!(same.to_string().contains("name another quote"));
     assert!(spooled(Format::Tsv, &quote, "").is_ok());
 
     for (format, called) in [(Format::Lines, "lines"), (Format::Parquet, "Parquet")] {
@@ -359,8 +359,8 @@ fn dialects_that_make_no_sense_are_refused() {
             assert_eq!(
                 error.to_string(),
                 format!(
-                    "t is read as {called}: --delimiter, --quote, --escapes, --no-header, --skip-lines and --comment are \
-                     for CSV and TSV, --encoding for these and lines"
+                    "t is read as {called}: a delimiter, a quote, escapes, a missing header, lines to skip and comments are \
+                     for CSV and TSV, an encoding for these and lines"
                 )
             );
         }
@@ -419,31 +419,31 @@ fn what_seems_to_be_written_in_another_way_is_told() {
             "t.csv",
             default,
             "id;b\n1;2\n",
-            Some("say --delimiter semicolon"),
+            Some("and holds a semicolon: if that divides columns, name it"),
         ),
         (
             "t.csv",
             default,
             "id\tb\n1\t2\n",
-            Some("say --delimiter tab"),
+            Some("and holds a tab: if that divides columns, name it"),
         ),
         (
             "t.csv",
             default,
             "id|b\n1|2\n",
-            Some("say --delimiter pipe"),
+            Some("and holds a pipe: if that divides columns, name it"),
         ),
         (
             "t.tsv",
             default,
             "id,b\n1,2\n",
-            Some("say --delimiter comma"),
+            Some("and holds a comma: if that divides columns, name it"),
         ),
         (
             "t.csv",
             without_header,
             "1;2\n",
-            Some("say --delimiter semicolon"),
+            Some("and holds a semicolon: if that divides columns, name it"),
         ),
         ("t.csv", default, "id,b;c\n1,2\n", None),
         ("t.csv", default, "\"id,b\"\n1\n", None),
@@ -464,13 +464,13 @@ fn what_seems_to_be_written_in_another_way_is_told() {
             "t.csv",
             default,
             "i\0d\0\n\0",
-            Some("say --encoding UTF-16LE"),
+            Some("as in UTF-16LE without a byte order mark"),
         ),
         (
             "t.txt",
             default,
             "\x001\x002",
-            Some("say --encoding UTF-16BE"),
+            Some("as in UTF-16BE without a byte order mark"),
         ),
         ("t.txt", default, "1\x002", None),
     ] {

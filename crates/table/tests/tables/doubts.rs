@@ -17,11 +17,11 @@ fn keys_that_surely_are_none_are_counted_and_placed() {
         told(Format::Csv, text, &key(&["id"], &[])),
         [
             "2 fields of `id` are words that programs write for null (standard input, lines 3 and 4); rows without a key would match each \
-             other: if they stand for null, say so by a first rule, as in --normalize COLUMN=null:common",
+             other: if they stand for null, say so by a first rule, as `null:common`",
             "1 field of `id` is a number in scientific notation, as 1.58E+18 (standard input, line 5); digits of a long id are lost there, \
              and several ids may have become one: export the column as text",
             "2 fields of `id` have characters that nobody sees, or spaces at their ends (standard input, lines 6 and 7); they match no key \
-             without them: --normalize COLUMN=trim takes spaces off, and other characters have to be removed where the table \
+             without them: the rule `trim` takes spaces off, and other characters have to be removed where the table \
              comes from",
             "2 fields of `id` seem to be no data, but lines of dashes, headers once more, or numbers of rows (standard input, lines 8 and 9); \
              they are compared like others: remove them",
@@ -66,7 +66,7 @@ fn numbers_that_are_filled_up_with_zeros_in_part_are_placed() {
         told(Format::Csv, text, &key(&["id"], &[])),
         [
             "2 fields of `id` are numbers that begin with zeros, as 00123, where shorter numbers do not (standard input, lines 2 and 4); \
-             `00123` and `123` are different keys: if they are one, say --normalize COLUMN=number"
+             `00123` and `123` are different keys: if they are one, the rule `number` makes them so"
         ]
     );
     assert!(told(Format::Csv, text, &key(&["id"], &["id=number"])).is_empty());

@@ -210,7 +210,7 @@ fn what_is_not_in_the_encoding_is_told_by_line_and_field() {
         ("utf-16be", u16::to_be_bytes),
     ] {
         let name = label.to_uppercase();
-        let fault = format!("not {name} (the file is damaged, or needs another --encoding)");
+        let fault = format!("not {name} (the file is damaged, or encoded in another way)");
         let units: Vec<u16> = "id,b\n1,2\n3,4".encode_utf16().collect();
         let places = [
             (0, 1, 1),
@@ -281,9 +281,9 @@ fn encodings_that_do_not_fit_are_refused() {
         let refused = open(&marked, &said(label)).unwrap_err();
         assert_eq!(refused.kind(), ErrorKind::Input);
         assert!(
-            refused
-                .to_string()
-                .contains("begins with the byte order mark of UTF-8, and --encoding says"),
+            refused.to_string().contains(
+                "begins with the byte order mark of UTF-8, and its encoding was given as"
+            ),
         );
     }
     let utf_32 = files.text("t.csv", b"\xff\xfe\0\0i\0\0\0");

@@ -145,7 +145,7 @@ fn other_backslashes_are_told_by_line_and_field() {
             format!(
                 "standard input, line {line}, field {field}: an invalid escape sequence (a \
                  backslash itself is written twice; if backslashes are mere characters in this \
-                 file, leave --escapes out; delete a last line \\., which is an end mark)"
+                 file, read it without escapes; delete a last line \\., which is an end mark)"
             )
         );
     }
@@ -161,7 +161,7 @@ fn escapes_that_make_no_sense_are_refused() {
     for (format, dialect) in [(Format::Csv, escapes()), (Format::Tsv, quoted)] {
         let error = open(format, &dialect);
         assert_eq!(error.kind(), ErrorKind::Usage);
-        assert!(error.to_string().contains("--quote none"));
+        assert!(error.to_string().contains("say that there are no quotes"));
     }
     for delimiter in *b"\\nN0" {
         let error = open(Format::Tsv, &escapes().with_delimiter(delimiter).unwrap());

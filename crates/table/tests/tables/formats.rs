@@ -354,10 +354,9 @@ fn names_tell_formats() {
         assert_eq!(
             error.to_string(),
             format!(
-                "cannot tell the format of {} from its name: say it with --input-format; the endings \
-                 known are .csv, .tsv, .txt, .parquet and .arrow (or .feather, .ipc), and of texts \
+                "cannot tell the format of {} from its name: name it; the endings known are .csv, .tsv, .txt, .parquet and .arrow (or .feather, .ipc), and of texts \
                  also with .gz or .zst behind, as in .csv.gz (a file without an ending is read as \
-                 text, one value per line, if no key column is given; one with --delimiter as CSV; \
+                 text, one value per line, if no key column is given, and as CSV if a delimiter is; \
                  what is compressed in another way can be decompressed to standard input)",
                 files.path(name).display()
             )

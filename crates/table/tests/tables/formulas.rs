@@ -153,7 +153,7 @@ fn what_no_spreadsheet_computes_is_refused() {
         assert_eq!(error.kind(), ErrorKind::Usage);
         assert_contains(
             &error.to_string(),
-            &format!("but here the output is {format}: leave it out"),
+            &format!("but here the output is {format}: leave them out"),
         );
     }
     assert!(

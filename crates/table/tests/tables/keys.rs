@@ -230,7 +230,7 @@ fn a_column_can_be_named_by_its_position() {
     assert_eq!(items(&by(named, "column:2").unwrap()), [Some(0), Some(0)]);
     for none in ["column:0", "column:3", "column:", "column:-1", "2"] {
         let error = by(text, none).unwrap_err().to_string();
-        let expected = format!("t.csv has no column `{none}`; it has 2 columns (");
+        let expected = format!("t.csv has no column `{none}`; it has 2 columns");
         assert!(error.contains(&expected), "{error}");
     }
     // An error names it as the user does: what stands in the first line may be no name.
@@ -270,8 +270,7 @@ fn a_column_that_is_nearly_called_so_is_named() {
         let text = files.text("t.csv", format!("n,{name}\n1,2\n"));
         let error = read(&text, &key(&[asked], &[])).unwrap_err().to_string();
         let expected = format!(
-            "; its column 2 differs from that in {difference} only: if it is meant, say column:2, or copy its name from `psijoin \
-             columns FILE`"
+            "; its column 2 differs from that in {difference} only: if it is meant, say column:2, or copy its name"
         );
         assert!(error.ends_with(&expected), "{error}");
         let column = || array(Int32Array::from(vec![1]));

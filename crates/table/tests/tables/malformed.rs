@@ -19,7 +19,7 @@ fn ragged_rows_are_named_by_line() {
     let ragged = |format, text| {
         let message = message(format, text);
         let (place, advice) = message.split_once(" (").unwrap();
-        assert_contains(advice, "--delimiter");
+        assert_contains(advice, "the delimiter");
         place.to_owned()
     };
     let text = "id,name\n1,\"two\nlines\"\n\n3,a,secret\n4,b\n";
@@ -46,21 +46,21 @@ fn broken_fields_are_named_by_line_and_field() {
     for (text, expected) in [
         (
             &b"id,b\n1,\xe9\n"[..],
-            ", line 2, field 2: not UTF-8 (say how the file is encoded, as in --encoding windows-1252, or save it as UTF-8)",
+            ", line 2, field 2: not UTF-8 (say how the file is encoded, or save it as UTF-8)",
         ),
         (
             b"\xffi\0d\0",
-            ", line 1, field 1: not UTF-8 (say how the file is encoded, as in --encoding windows-1252, or save it as UTF-8)",
+            ", line 1, field 1: not UTF-8 (say how the file is encoded, or save it as UTF-8)",
         ),
         (
             b"id,b\n1,x\n2,\"y\n3,z\n",
             ", line 3, field 2: a quote is opened and never closed (if quotes are mere \
-             characters in this file, say --quote none)",
+             characters in this file, say that it has no quotes)",
         ),
         (
             b"id,b\r\n2,\"x\" y\r\n",
             ", line 2, field 2: text after the closing quote (a quote within quotes is written \
-             twice; if quotes are mere characters in this file, say --quote none)",
+             twice; if quotes are mere characters in this file, say that it has no quotes)",
         ),
         (
             b"id,b\r1,2\r",
@@ -73,13 +73,13 @@ fn broken_fields_are_named_by_line_and_field() {
     assert_eq!(
         message(Format::Lines, b"a\nb\xff\n".as_slice()),
         " has no column `id`; it is read as lines, and their only column is `value`: if it has \
-         several columns, say --input-format csv or tsv"
+         several columns, name its format"
     );
     assert_eq!(
         read_bytes(Format::Lines, b"a\nb\xff\n", &key(&[], &[]))
             .unwrap_err()
             .to_string(),
-        "standard input, line 2, field 1: not UTF-8 (say how the file is encoded, as in --encoding windows-1252, or save it as UTF-8)"
+        "standard input, line 2, field 1: not UTF-8 (say how the file is encoded, or save it as UTF-8)"
     );
 }
 
@@ -94,7 +94,7 @@ fn a_missing_header_or_key_is_named() {
     assert_eq!(
         message(Format::Csv, "ID\n"),
         " has no column `id`; its column 1 differs from that in case only: if it is meant, say column:1, \
-         or copy its name from `psijoin columns FILE`"
+         or copy its name"
     );
     for (header, delimiter) in [
         ("ID;name", "semicolon"),
@@ -105,7 +105,7 @@ fn a_missing_header_or_key_is_named() {
             message(Format::Csv, header),
             format!(
                 " has no column `id`; it has 1 column, whose name holds a {delimiter}: if that \
-                 divides columns, say --delimiter {delimiter} (`psijoin columns FILE` lists it)"
+                 divides columns, name it as the delimiter"
             )
         );
     }

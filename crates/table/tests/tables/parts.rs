@@ -191,7 +191,7 @@ fn files_that_differ_are_told_apart() {
         message(open_all(&[first.clone(), tsv.clone()])),
         format!(
             "{} is read as TSV, and {} as CSV: the files of a table must have one format \
-             (--input-format says which, whatever their names)",
+             (if they do, name it: then their names do not matter)",
             tsv.display(),
             first.display()
         )

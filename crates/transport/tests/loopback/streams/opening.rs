@@ -29,7 +29,7 @@ fn assert_short(opened: [Opened; 2]) {
     for opened in opened {
         let error = opened.expect_err("some streams are missing");
         assert!(is_shortage(&error), "{error}");
-        assert!(error.to_string().contains("--threads 1"), "{error}");
+        assert!(error.to_string().contains("one thread"), "{error}");
         assert_eq!(error.kind(), Kind::Network);
     }
 }
