@@ -186,7 +186,7 @@ impl std::fmt::Display for AbortCode {
             Self::Incompatible => "it was started with other settings than this side",
             Self::Interrupted => "it was interrupted by its user",
             Self::Refused => "its policy forbids the run",
-            Self::BadLuck => "it met a statistical failure (run again: fresh randomness is drawn; with --job, in new folders)",
+            Self::BadLuck => "it met a statistical failure (run again: fresh randomness is drawn; a job begins anew, in new folders)",
             Self::TimedOut => "it heard nothing from this side for too long",
             Self::OutOfMemory => "it ran out of memory",
             Self::InternalFailure => "it met an internal failure, which is not this side's fault",
@@ -194,17 +194,17 @@ impl std::fmt::Display for AbortCode {
             Self::TooManyItems => "this side's set is larger than it allows",
             Self::ReceiverSums => "it does not allow sums of the receiver's columns",
             Self::UnlikeItems => {
-                "its keys and this side's differ in kind, and it demands that they do not (--strict)"
+                "its keys and this side's differ in kind, and it demands that they do not"
             }
             Self::ConnectionLost => "it lost one of its connections to this side",
             Self::TooFewStreams => {
                 "it could not open all connections between the two sides (a firewall may let only \
-                 one pass: start both sides with --threads 1, which needs no other)"
+                 one pass: start both sides with one thread, which needs no other)"
             }
             Self::NotOffered => "it asks for a column that this side does not offer",
             Self::TooMuchGiven => {
-                "it takes less for each key than this side gives (give fewer columns, a smaller K of \
-                 --repeated list:K, or a smaller --give-bytes)"
+                "it takes less for each key than this side gives (give fewer columns, fewer rows for \
+                 each key, or fewer bytes for each row)"
             }
             Self::OtherRun => {
                 "this is not the set of the first attempt: this side did not say what it said then (another table, or a job \

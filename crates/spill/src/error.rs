@@ -6,8 +6,7 @@ use std::{fmt, io, path::PathBuf};
 pub enum Error {
     /// No temporary file can be created in the folder.
     #[error(
-        "cannot make a temporary file in {}: {source} (name a folder on a disk that you may write to \
-         with --spill-dir)", psijoin_printable::path(.folder)
+        "cannot make a temporary file in {}: {source} (name a folder on a disk that you may write to)", psijoin_printable::path(.folder)
     )]
     Create {
         /// The folder.
@@ -19,7 +18,7 @@ pub enum Error {
     /// The folder's file system has no more room, or this user may take no more of it.
     #[error(
         "no more room in {} for what does not fit into memory: {source} (free some, name another \
-         folder with --spill-dir, or allow more memory with --memory)", psijoin_printable::path(.folder)
+         folder, or allow more memory)", psijoin_printable::path(.folder)
     )]
     Full {
         /// The folder.
@@ -30,8 +29,8 @@ pub enum Error {
 
     /// The folder's file system has less room than will be needed.
     #[error(
-        "up to {} will not fit into memory, and {} has room for {} (free some, name another folder \
-         with --spill-dir, or allow more memory with --memory)",
+        "up to {} will not fit into memory, and {} has room for {} (free some, name another folder, \
+         or allow more memory)",
         Size(*.needed_bytes), psijoin_printable::path(.folder), Size(*.free_bytes)
     )]
     NoRoom {
@@ -44,7 +43,7 @@ pub enum Error {
     },
 
     /// The file system cannot be asked how much room there is.
-    #[error("cannot tell how much room there is in {}: {source} (name another folder with --spill-dir)", psijoin_printable::path(.folder))]
+    #[error("cannot tell how much room there is in {}: {source} (name another folder for temporary files)", psijoin_printable::path(.folder))]
     Room {
         /// The folder.
         folder: PathBuf,
@@ -53,7 +52,7 @@ pub enum Error {
     },
 
     /// The temporary file could not be written.
-    #[error("cannot write to a temporary file in {}: {source} (name another folder with --spill-dir)", psijoin_printable::path(.folder))]
+    #[error("cannot write to a temporary file in {}: {source} (name another folder for temporary files)", psijoin_printable::path(.folder))]
     Write {
         /// The folder.
         folder: PathBuf,
@@ -62,7 +61,7 @@ pub enum Error {
     },
 
     /// The temporary file could not be read.
-    #[error("cannot read a temporary file in {}: {source} (name another folder with --spill-dir)", psijoin_printable::path(.folder))]
+    #[error("cannot read a temporary file in {}: {source} (name another folder for temporary files)", psijoin_printable::path(.folder))]
     Read {
         /// The folder.
         folder: PathBuf,
@@ -73,7 +72,7 @@ pub enum Error {
     /// What lies on disk is not what was written.
     #[error(
         "what was written to a temporary file in {} has changed, or was not written completely: do not trust that disk, and \
-         name another folder with --spill-dir", psijoin_printable::path(.folder)
+         name another folder for temporary files", psijoin_printable::path(.folder)
     )]
     Damaged {
         /// The folder.
