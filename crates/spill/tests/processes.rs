@@ -52,7 +52,7 @@ fn child(folder: &Path, first: &str) -> (Child, String) {
 
 fn said(output: ChildStdout) -> String {
     let lines = BufReader::new(output).lines().map_while(Result::ok);
-    let mut lines = lines.filter(|line| line.contains("spill"));
+    let mut lines = lines.filter(|line| line.contains("spilled") || line.contains("no more room"));
     lines.next().unwrap_or_default()
 }
 
