@@ -72,8 +72,7 @@ pub(super) fn load(part: &Part, section: &Section) -> Result<Loaded, Error> {
     let file = Arc::new(metadata);
     let leaves = file.file_metadata().schema_descr_ptr();
     let unknown = unknown.into_iter();
-    let unknown =
-        unknown.map(|(leaf, form)| (leaves.get_column_root_idx(leaf), Unknown::Form(form)));
+    let unknown = unknown.map(|(leaf, what)| (leaves.get_column_root_idx(leaf), what));
     let mut unknown: Vec<_> = unknown.collect();
     let described =
         |options| in_footer(part, || ArrowReaderMetadata::try_new(file.clone(), options));

@@ -76,6 +76,15 @@ impl Struct {
 }
 
 impl Value {
+    /// Returns whether this value of the kind of bytes, with their length before them, is a text.
+    pub(super) fn is_text(&self) -> bool {
+        let Self::Bytes(bytes) = self else {
+            return false;
+        };
+        let mut text = &bytes[..];
+        read_varint(&mut text).is_ok() && str::from_utf8(text).is_ok()
+    }
+
     fn write(&self, output: &mut Vec<u8>) {
         match self {
             Self::Number(number) => write_number(*number, output),

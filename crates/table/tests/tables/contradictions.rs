@@ -192,6 +192,47 @@ fn a_field_of_another_program_in_the_footer_is_passed_over() {
     assert_eq!(keys(Format::Parquet, &bytes).unwrap(), expected);
 }
 
+/// The file with another converted type for its column: none stands there.
+fn with_converted_type(number: u8) -> Vec<u8> {
+    // Behind the name of the column ends its description.
+    with_footer(
+        CHECKED,
+        &[0x18, 2, b'i', b'd', 0, 0x16],
+        &[0x18, 2, b'i', b'd', 0x25, 2 * number, 0, 0x16],
+    )
+}
+
+#[test]
+fn a_type_that_the_format_does_not_have_is_named() {
+    assert!(keys(Format::Parquet, &with_converted_type(17)).is_ok());
+    let message = keys(Format::Parquet, &with_converted_type(23)).unwrap_err();
+    assert_contains(
+        &message.to_string(),
+        "its column `id` holds converted type 23, a type that is not known",
+    );
+}
+
+/// Early versions of parquet-cpp had a type of their own for that.
+#[test]
+fn a_column_of_nulls_alone_is_one() {
+    let nulls = keys(Format::Parquet, &with_converted_type(24)).unwrap();
+    assert_eq!((nulls.counts.rows, nulls.counts.left_out), (2, 2));
+}
+
+/// As fastparquet wrote what had no text.
+#[test]
+fn what_the_file_says_of_itself_need_not_be_text() {
+    let expected = keys(Format::Parquet, CHECKED).unwrap();
+    // Before the name of the program: pairs of a key with a number, with bytes, and without.
+    let created_by = [&[0x28, 0x20], &b"parquet-cpp"[..]].concat();
+    let pairs = [
+        &[0x19, 0x3c][..],
+        b"\x18\x01i\x16\x02\0\x18\x01b\x18\x01\xff\0\x18\x01n\0\x18\x20parquet-cpp",
+    ];
+    let bytes = with_footer(CHECKED, &created_by, &pairs.concat());
+    assert_eq!(keys(Format::Parquet, &bytes).unwrap(), expected);
+}
+
 #[test]
 fn a_column_that_is_written_in_an_unknown_way_stops_nobody_who_does_not_need_it() {
     let sound = parquet(&batch(), ArrowWriterOptions::new());
