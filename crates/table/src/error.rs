@@ -1410,6 +1410,9 @@ pub enum ParquetFault {
          again, or write it again with another program)"
     )]
     Footer,
+    /// It has no columns.
+    #[error("it has no columns")]
+    NoColumns,
     /// Its rows do not fit their description.
     #[error("its columns hold other types than its footer says (write it again, or get it again)")]
     Types,

@@ -76,6 +76,12 @@ pub(super) fn read_leniently(section: &Section) -> io::Result<Footer> {
     }
     let mut unknown = take_unknown_types(&mut footer);
     for group in footer.structs_mut(field::ROW_GROUPS) {
+        if let Some(Value::List(kind, columns)) = group.get_mut(field::COLUMNS)
+            && columns.is_empty()
+        {
+            // Some programs leave the kind out where there is nothing.
+            *kind = kind::STRUCT;
+        }
         for (leaf, chunk) in group.structs_mut(field::COLUMNS).enumerate() {
             let Some(Value::Struct(metadata)) = chunk.get_mut(field::METADATA) else {
                 continue;

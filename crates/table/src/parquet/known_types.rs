@@ -18,6 +18,7 @@ use parquet::{
 };
 
 use super::{
+    fault,
     footer::{self, Footer},
     in_footer,
 };
@@ -71,6 +72,9 @@ pub(super) fn load(part: &Part, section: &Section) -> Result<Loaded, Error> {
     };
     let file = Arc::new(metadata);
     let leaves = file.file_metadata().schema_descr_ptr();
+    if leaves.num_columns() == 0 {
+        return Err(fault(part, ParquetFault::NoColumns));
+    }
     let unknown = unknown.into_iter();
     let unknown = unknown.map(|(leaf, what)| (leaves.get_column_root_idx(leaf), what));
     let mut unknown: Vec<_> = unknown.collect();

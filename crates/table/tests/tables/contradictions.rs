@@ -219,6 +219,18 @@ fn a_column_of_nulls_alone_is_one() {
     assert_eq!((nulls.counts.rows, nulls.counts.left_out), (2, 2));
 }
 
+/// As fastparquet writes a data frame of rows alone.
+#[test]
+fn a_file_without_columns_says_so() {
+    let schema = [&[0x15, 2, 0x19, 0x1c, 0x48, 1][..], b"r", &[0x15, 0, 0]].concat();
+    let rows = [&[0x16, 4, 0x19, 0x1c, 0x19, 0, 0x16, 0, 0x16, 4, 0, 0][..]].concat();
+    let footer = [schema, rows].concat();
+    let length = (footer.len() as u32).to_le_bytes();
+    let bytes = [b"PAR1", &footer[..], &length, b"PAR1"].concat();
+    let message = keys(Format::Parquet, &bytes).unwrap_err();
+    assert_contains(&message.to_string(), "it has no columns");
+}
+
 /// As fastparquet wrote what had no text.
 #[test]
 fn what_the_file_says_of_itself_need_not_be_text() {
