@@ -122,7 +122,8 @@ fn first_message(
 ) -> Result<u64, Failure> {
     let start = stream_start(section)?;
     if let Ok(Next::Message(place)) = next(section, start)
-        && root_as_message(&place.metadata(section)?).is_ok()
+        && root_as_message(&place.metadata(section)?)
+            .is_ok_and(|message| message.header_type() == MessageHeader::Schema)
     {
         return Ok(start);
     }
