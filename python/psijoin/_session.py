@@ -509,7 +509,9 @@ class Session:
         self.statement = self.report = None
         columns = _columns_read(on, give, options.get("output_kind", "rows"))
         given = _tables.given(table, Wanted(columns, use, _countries(options.get("normalize"))))
-        said = [role, *self._words, *words({"key": listed(on), **options})]
+        said_options = {"key": listed(on), **options}
+        command = ["check", role] if said_options.pop("check", False) else [role]
+        said = [*command, *self._words, *words(said_options)]
         bar = progress_bar() if self._progress is True else None
         progress = self._progress if callable(self._progress) else bar
         listener, stop = Listener(progress), _psijoin.Stop()

@@ -21,9 +21,6 @@ ELSEWHERE = {
     "comment": "of files",
     "escapes": "of files",
     "encoding": "of files",
-    "json": "prints what `Session.report` has",
-    "quiet": "there is `logging`",
-    "help": "that is this",
 }
 """What cannot be used, and why."""
 

@@ -8,28 +8,25 @@ use clap::{
 };
 use clap_complete::Shell;
 use psijoin::{Protocol, registry};
-use psijoin_session::names;
-use psijoin_table::{BadKeys, ColumnRules, Error, KeySpec};
 use psijoin_transport::Fingerprint;
 
 use crate::{
-    closing_statement::caveats,
-    dialect, exit,
+    dialect,
     sizes::{self, SetSizes},
 };
 
-mod columns;
+mod connection;
+mod help;
 mod join;
+mod limits;
 mod plan;
+mod result;
+mod table;
 
-pub(crate) use join::{Join, Meeting, Receive, Send, Trust};
+pub(crate) use connection::{Meeting, Trust};
+pub(crate) use join::{Check, CheckedSide, Join, Receive, Send};
 pub(crate) use plan::{Calibrate, Goal, Part, Plan, PlanMeeting};
-
-const ENVIRONMENT: &str = "\
-Environment:
-  PSIJOIN_HOME  the folder of your identity, instead of psijoin in your folder for configuration
-  PSIJOIN_LOG   log on standard error, with time and level, instead of talking: error, warn, info
-               (all that is usually said), debug (connections and phases too) or off";
+pub(crate) use table::Key;
 
 /// Join two private tables: find the keys that two parties share, and no others.
 ///
@@ -39,7 +36,8 @@ Environment:
 /// Beyond that, both learn how many distinct keys the other has, and how the other is set up: its
 /// kinds of key columns, for example.
 #[derive(Parser)]
-#[command(name = "psijoin", version, after_help = format!("{}\n\n{ENVIRONMENT}", exit::TABLE), max_term_width = 100)]
+#[command(name = "psijoin", version, max_term_width = 100)]
+#[command(after_help = help::PROGRAM, after_long_help = help::after_program())]
 pub(crate) struct Args {
     #[command(subcommand)]
     pub(crate) command: Command,
@@ -55,16 +53,26 @@ pub(crate) enum Command {
     Fingerprint(Fingerprinted),
     /// List a table's columns.
     Columns(Columns),
-    /// Show a table's keys as they are compared: their kinds, the first keys, and what each rule of
-    /// --normalize changed.
+    /// Show a table's keys as they are compared.
+    ///
+    /// Shows their kinds, the first keys, and what each rule of --normalize changed.
     Keys(Keys),
     /// Run a join as the receiver: learn the shared rows, or the agreed count, sum or shares.
-    #[command(after_help = after_join())]
+    #[command(after_help = help::RECEIVE, after_long_help = help::after_join(help::RECEIVE))]
+    #[command(mut_args = help::showing(help::JOIN), disable_help_flag = true)]
     Receive(Receive),
     /// Run a join as the sender: let the other party learn the shared rows, or the agreed result.
-    #[command(after_help = after_join())]
+    #[command(after_help = help::SEND, after_long_help = help::after_join(help::SEND))]
+    #[command(mut_args = help::showing(help::JOIN), disable_help_flag = true)]
     Send(Send),
+    /// Meet the other party and compare all settings, before any data moves.
+    ///
+    /// Compares the kinds of the key columns, too, and stops. The other party must check, too: one
+    /// that joins ends with exit code 5.
+    #[command(after_help = help::CHECK)]
+    Check(Check),
     /// Predict the time, bytes, memory and money of a join with each protocol, before data moves.
+    #[command(mut_args = help::showing(help::PLAN))]
     Plan(Plan),
     /// Measure this machine, so that `plan` knows it.
     Calibrate(Calibrate),
@@ -82,33 +90,6 @@ pub(crate) enum Command {
     Verify(Verify),
 }
 
-/// What stands at the end of the help of a join.
-fn after_join() -> String {
-    let mut text = "What each side should know beside the result:".to_owned();
-    for (about, caveat) in caveats::ALL {
-        for (at, line) in wrapped(&format!("{about}: {caveat}")).iter().enumerate() {
-            text += &format!("\n  {} {line}", if at == 0 { '-' } else { ' ' });
-        }
-    }
-    format!("{text}\n\n{}", exit::TABLE)
-}
-
-/// Lines as long as those of the table of exit codes.
-fn wrapped(text: &str) -> Vec<String> {
-    const WIDTH: usize = 88;
-    let mut lines = vec![String::new()];
-    for word in text.split(' ') {
-        let line = lines.last_mut().expect("it has a line");
-        if !line.is_empty() && line.len() + word.len() >= WIDTH {
-            lines.push(word.to_owned());
-        } else {
-            let space = if line.is_empty() { "" } else { " " };
-            *line += &format!("{space}{word}");
-        }
-    }
-    lines
-}
-
 #[derive(ClapArgs)]
 pub(crate) struct Demo {
     /// The protocol to show.
@@ -118,40 +99,48 @@ pub(crate) struct Demo {
 
 #[derive(ClapArgs)]
 pub struct Completions {
-    /// The shell: its documentation says where such a text belongs. For bash, that is a file with
-    /// the program's name in ~/.local/share/bash-completion/completions.
+    /// The shell.
+    ///
+    /// Its documentation says where such a text belongs. For bash, that is a file with the
+    /// program's name in ~/.local/share/bash-completion/completions.
     #[arg(value_name = "SHELL")]
     pub shell: Shell,
 }
 
 #[derive(ClapArgs)]
 pub struct Manual {
-    /// A folder where `man` looks, for example ~/.local/share/man/man1. It is made if it is not
-    /// there; pages that are there are replaced.
+    /// A folder where `man` looks, for example ~/.local/share/man/man1.
+    ///
+    /// It is made if it is not there; pages that are there are replaced.
     #[arg(value_name = "FOLDER")]
     pub folder: PathBuf,
 }
 
 #[derive(ClapArgs)]
 pub(crate) struct Keygen {
-    /// Where to write the identity. It holds the private key: keep it to yourself. [default:
-    /// identity.pem in your folder for configuration, where `send` and `receive` look]
+    /// Where to write the identity.
+    ///
+    /// It holds the private key: keep it to yourself. [default: identity.pem in your folder for
+    /// configuration, where `send` and `receive` look]
     #[arg(long, value_name = "FILE")]
     pub(crate) out: Option<PathBuf>,
 }
 
 #[derive(ClapArgs)]
 pub(crate) struct Fingerprinted {
-    /// The identity, as `psijoin keygen` wrote it. [default: your own, which is made if there is
-    /// none]
+    /// The identity, as `psijoin keygen` wrote it.
+    ///
+    /// [default: your own, which is made if there is none]
     #[arg(value_name = "FILE")]
     pub(crate) file: Option<PathBuf>,
 }
 
 #[derive(ClapArgs)]
 pub(crate) struct Columns {
-    /// The table, as --input of `send` and `receive` takes it. In CSV and TSV, the first line is
-    /// taken for the header, whatever it holds, unless --no-header is given.
+    /// The table, as --input of `send` and `receive` takes it.
+    ///
+    /// In CSV and TSV, the first line is taken for the header, whatever it holds, unless
+    /// --no-header is given.
     #[arg(value_name = "FILE", required = true)]
     pub(crate) input: Vec<PathBuf>,
 
@@ -165,12 +154,6 @@ pub(crate) struct Keys {
     #[arg(value_name = "FILE", required = true)]
     pub(crate) input: Vec<PathBuf>,
 
-    #[command(flatten)]
-    pub(crate) dialect: dialect::Said,
-
-    #[command(flatten)]
-    pub(crate) key: Key,
-
     /// How many keys to show.
     #[arg(long, value_name = "N", default_value = "10")]
     pub(crate) first: usize,
@@ -178,50 +161,12 @@ pub(crate) struct Keys {
     /// Print one JSON object.
     #[arg(long)]
     pub(crate) json: bool,
-}
 
-/// Which columns are compared, and how they are written.
-#[derive(ClapArgs)]
-pub(crate) struct Key {
-    /// The key columns, in the same order on both sides; their names may differ. Not needed if
-    /// the table has one column only. A name that holds a comma is put in quotes, as in CSV:
-    /// '"last, first",zip'. The second column of a file is also column:2, unless another is called
-    /// so.
-    #[arg(long = "key", value_name = "COL[,COL…]", value_parser = names::parse)]
-    columns: Vec<Vec<String>>,
+    #[command(flatten, next_help_heading = "Input")]
+    pub(crate) key: Key,
 
-    /// How a key column is normalised before it is compared: trim, lowercase, casefold, digits,
-    /// nfc, nfkc, email (trim+lowercase), email:gmail, email:google, phone, null:WORDS (such as
-    /// null:common), text (bytes in UTF-8), or a rule that reads a value: number, bool, uuid,
-    /// phone:COUNTRY (such as phone:DE), phone:column:COLUMN (of countries), date, date:FORMAT
-    /// (such as date:%d.%m.%Y), date:excel, timestamp, timestamp:ZONE (such as
-    /// timestamp:Europe/Berlin or timestamp:+01:00), timestamp:unix (or unix-ms, unix-us, unix-ns)
-    /// or time. sha256 alone reads hashes, and as the last of several makes them: email+sha256. If
-    /// the two sides differ, both get a warning. Can be repeated.
-    #[arg(long, value_name = "COL=RULE[+RULE…]")]
-    normalize: Vec<ColumnRules>,
-
-    /// How to treat key cells that a rule cannot read: `refuse`, an error that names them; `null`,
-    /// their rows have no key, as if the cell were empty; or `null:5%`, an error only if more than
-    /// 5 percent of the rows have one. The other side is not told.
-    #[arg(long, value_name = "HOW", default_value = "refuse")]
-    bad_keys: BadKeys,
-}
-
-impl Key {
-    /// The key that was given.
-    ///
-    /// # Errors
-    /// If a column is named twice, or rules are given for a column outside the key.
-    pub(crate) fn spec(&self) -> Result<KeySpec, Error> {
-        let key = KeySpec::new(self.columns.concat(), self.normalize.clone())?;
-        Ok(key.with_bad_keys(self.bad_keys))
-    }
-
-    /// Whether any column was given.
-    pub(crate) fn is_named(&self) -> bool {
-        !self.columns.is_empty()
-    }
+    #[command(flatten)]
+    pub(crate) dialect: dialect::Said,
 }
 
 #[derive(ClapArgs)]
@@ -230,8 +175,10 @@ pub(crate) struct Protocols {
     #[arg(long, value_name = "N[:M]", default_value = "2^20", value_parser = sizes::parse)]
     pub(crate) items: SetSizes,
 
-    /// List all: also the baselines, and what papers compare with. Otherwise these are the
-    /// protocols that `auto` may take, and those that hold against a party that cheats.
+    /// List all: also the baselines, and what papers compare with.
+    ///
+    /// Otherwise these are the protocols that `auto` may take, and those that hold against a party
+    /// that cheats.
     #[arg(long)]
     pub(crate) all: bool,
 
@@ -264,7 +211,9 @@ pub(crate) struct Verify {
     #[arg(value_name = "FILE.json")]
     pub(crate) file: PathBuf,
 
-    /// A party that must have signed it. Can be given twice, for both.
+    /// A party that must have signed it.
+    ///
+    /// Can be given twice, for both.
     #[arg(long = "peer", value_name = "FINGERPRINT")]
     pub(crate) peers: Vec<Fingerprint>,
 

@@ -14,18 +14,18 @@ use crate::{args::Join, exit::Failure};
 /// # Errors
 /// [`Failure::Usage`].
 pub(crate) fn refuse(join: &Join, output: Option<&Path>) -> Result<(), Failure> {
-    let report = named("--report", join.report.as_deref());
-    let record = named("--record", join.record.as_deref());
+    let report = named("--report", join.evidence.report_file());
+    let record = named("--record", join.evidence.record.as_deref());
     let output = named("--output", output);
-    let identity = named("--identity", join.trust.identity.as_deref());
-    let terms = named("--terms", join.terms.as_deref());
+    let identity = named("--identity", join.connection.trust.identity.as_deref());
+    let terms = named("--terms", join.evidence.terms.as_deref());
     for written in [&report, &record, &output].into_iter().flatten() {
         refuse_pair(written, identity.as_ref())?;
         refuse_pair(written, terms.as_ref())?;
     }
     for written in [&report, &record].into_iter().flatten() {
         refuse_pair(written, output.as_ref())?;
-        for input in &join.input {
+        for input in &join.table.input {
             refuse_pair(written, named("--input", Some(input)).as_ref())?;
         }
     }

@@ -38,7 +38,7 @@ pub(crate) fn checked(warnings: usize) -> String {
             humanize::counted(warnings as u64, "warning")
         ),
     };
-    format!("checked: the two sides can join{but}. Nothing was joined (--check).")
+    format!("checked: the two sides can join{but}. Nothing was joined.")
 }
 
 /// Returns who has learned what, and where the rows are: the end of every run.

@@ -1,11 +1,13 @@
 //! One module per command.
 
 use clap::CommandFactory;
+use psijoin_session::Mode;
 
 use crate::{
     args::{Args, Command},
     console,
     exit::{Code, Failure},
+    order::Order,
 };
 
 mod calibrate;
@@ -26,8 +28,9 @@ mod verify;
 /// Does what was asked. If that fails, the user has read why.
 pub(crate) fn run(command: Command) -> Result<(), Code> {
     let done = match command {
-        Command::Receive(args) => return join::receive(&args),
-        Command::Send(args) => return join::send(&args),
+        Command::Receive(args) => return join::follow(&Order::to_receive(&args, Mode::Join)),
+        Command::Send(args) => return join::follow(&Order::to_send(&args, Mode::Join)),
+        Command::Check(args) => return join::follow(&Order::to_check(&args)),
         Command::Demo(args) => demo::run(&args),
         Command::Keygen(args) => keygen::run(&args),
         Command::Fingerprint(args) => fingerprint::run(&args),

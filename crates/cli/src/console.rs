@@ -42,13 +42,11 @@ pub trait Listener: Send + Sync {
 }
 
 impl Console {
-    /// How a command talks: to a log if the user asked for one, and otherwise to a person, unless
-    /// it shall be `quiet`.
-    pub fn wanted(quiet: bool) -> Self {
-        match (log::is_wanted(), quiet) {
-            (true, _) => Self::Logged,
-            (false, true) => Self::Silent,
-            (false, false) => Self::Aloud,
+    /// How a command talks: to a log if the user asked for one, and otherwise to a person.
+    pub fn wanted() -> Self {
+        match log::is_wanted() {
+            true => Self::Logged,
+            false => Self::Aloud,
         }
     }
 
@@ -80,10 +78,11 @@ impl Console {
         }
     }
 
-    /// Says what must not be overlooked, though nothing failed: also if nothing else is said.
+    /// Says what must not be overlooked, though nothing failed: also if the log leaves such things
+    /// out.
     pub(crate) fn insist(&self, text: impl Display) {
         match self {
-            Self::Silent => line_to_stderr(text),
+            Self::Logged if !tracing::enabled!(tracing::Level::INFO) => line_to_stderr(text),
             _ => self.say(text),
         }
     }

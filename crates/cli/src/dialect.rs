@@ -10,46 +10,55 @@ use psijoin_table::{Dialect, Encoding, Error, Format};
 #[derive(ClapArgs)]
 pub(crate) struct Said {
     /// The table's format, if the ending of its file's name does not say it, or it has no name.
+    ///
     /// [default: by the ending]
     #[arg(long = "input-format", value_name = "FORMAT", value_parser = format())]
     pub(crate) format: Option<Format>,
 
-    /// What separates the fields of the table, if it is CSV or TSV: a character, or the word tab,
-    /// comma, semicolon or pipe. [default: a comma in CSV, a tab in TSV]
+    /// What separates the fields of CSV or TSV: a character, or tab, comma, semicolon or pipe.
+    ///
+    /// [default: a comma in CSV, a tab in TSV]
     #[arg(long, value_name = "CHAR", value_parser = delimiter)]
     delimiter: Option<u8>,
 
-    /// The quote around fields that hold a delimiter or a line break: a character, or the word
-    /// none if a quote is a character like any other. [default: " in CSV, none in TSV]
+    /// The quote around fields that hold a delimiter or a line break: a character, or none.
+    ///
+    /// With `none`, a quote is a character like any other. [default: " in CSV, none in TSV]
     #[arg(long, value_name = "CHAR|none", value_parser = quote)]
     quote: Option<Quote>,
 
-    /// The table has no header: its first line is a row. Its columns are called 1, 2 and so on, and
-    /// an output of CSV or TSV has no header either.
+    /// The table has no header: its first line is a row.
+    ///
+    /// Its columns are called 1, 2 and so on, and an output of CSV or TSV has no header either.
     #[arg(long)]
     no_header: bool,
 
-    /// The number of lines to skip before the header, or with --no-header before the first row, in
-    /// each file. The output does not contain them.
+    /// The number of lines to skip before the header, in each file.
+    ///
+    /// With --no-header, before the first row. The output does not contain them.
     #[arg(long, value_name = "N", default_value = "0", hide_default_value = true)]
     skip_lines: u64,
 
-    /// The first character of lines that are comments, before and after the header. They are
-    /// skipped like blank lines. A line within a quoted field is no comment. To start a row with
-    /// this character, quote its first field.
+    /// The first character of lines that are comments, before and after the header.
+    ///
+    /// They are skipped like blank lines. A line within a quoted field is no comment. To start a
+    /// row with this character, quote its first field.
     #[arg(long, value_name = "CHAR", value_parser = comment)]
     comment: Option<u8>,
 
-    /// A backslash begins an escape, in a table without quotes, as PostgreSQL's COPY and MySQL
-    /// write it: \t, \n, \r and \\ stand for a tab, a line feed, a carriage return and a backslash,
-    /// and a field \N is null. Anything else after a backslash must be one of their escapes.
+    /// A backslash begins an escape, as PostgreSQL's COPY and MySQL write it.
+    ///
+    /// \t, \n, \r and \\ stand for a tab, a line feed, a carriage return and a backslash, and a
+    /// field \N is null. Anything else after a backslash must be one of their escapes. The table
+    /// has no quotes then.
     #[arg(long)]
     escapes: bool,
 
-    /// How the text is encoded: utf-8, utf-16, windows-1252, iso-8859-15 or another encoding with
-    /// one byte per character, by its name in the WHATWG Encoding Standard. Rows that are written
-    /// in the table's own format keep the encoding. [default: utf-16 if its byte order mark is
-    /// there, else utf-8]
+    /// How the text is encoded: utf-8, utf-16, windows-1252, iso-8859-15 or another.
+    ///
+    /// Others have one byte per character; each is called by its name in the WHATWG Encoding
+    /// Standard. Rows that are written in the table's own format keep the encoding. [default:
+    /// utf-16 if its byte order mark is there, else utf-8]
     #[arg(long, value_name = "NAME")]
     encoding: Option<Encoding>,
 }

@@ -36,9 +36,8 @@ use std::{
 use arrow_array::RecordBatch;
 use arrow_schema::SchemaRef;
 use clap::Parser;
-use psijoin::Role;
 pub use psijoin_session::{ArrowTable as Table, Stop};
-use psijoin_session::{KeptJob, Received};
+use psijoin_session::{KeptJob, Mode, Received};
 use psijoin_transport::Identity;
 
 use crate::{
@@ -46,7 +45,7 @@ use crate::{
     commands::plan,
     console::{self, Console},
     exit::{Code, Failure},
-    home,
+    home, moved,
     order::Order,
     output,
     record::Record,
@@ -147,7 +146,7 @@ impl Failed {
     }
 }
 
-/// Joins as `psijoin` would that is told these words, from `receive` or `send` on, without
+/// Joins as `psijoin` would that is told these words, from `receive`, `send` or `check` on, without
 /// `--input`: the table is this one. Rows come back in memory, unless `--output` names a file.
 ///
 /// # Errors
@@ -162,12 +161,16 @@ pub fn join(
     let input = ["--input", &name].map(str::to_owned);
     let args = understood(&[words, &input].concat())?;
     let order = match &args.command {
-        Command::Receive(args) => Order::new(Role::Receiver, &args.join, true),
-        Command::Send(args) => {
-            Order::new(Role::Sender, &args.join, args.allow_sums_that_reveal_keys)
-        }
-        _ => return Err(not_understood("the first word is receive or send")),
+        Command::Receive(args) => Order::to_receive(args, Mode::Join),
+        Command::Send(args) => Order::to_send(args, Mode::Join),
+        Command::Check(args) => Order::to_check(args),
+        _ => return Err(not_understood("the first word is receive, send or check")),
     };
+    if order.join.evidence.prints_report() {
+        return Err(not_understood(
+            "nothing is printed here: let --report name a file",
+        ));
+    }
     let console = Console::Heard(listener);
     let record = Record::of(order.planned());
     let carried_out = || {
@@ -219,6 +222,9 @@ pub fn plan(words: &[String], listener: Arc<dyn Listener>, stop: &Stop) -> Resul
 
 /// Returns what is said in these words.
 fn understood(words: &[String]) -> Result<Args, Failed> {
+    if let Some(moved) = moved::named(words) {
+        return Err(not_understood(&moved.to_string()));
+    }
     let program = ["psijoin".to_owned()];
     let args = Args::try_parse_from(program.iter().chain(words));
     args.map_err(|error| not_understood(&error.to_string()))

@@ -8,7 +8,7 @@
 //! | `args` | what can be said on the command line |
 //! | [`embedded`] | joins for other programs |
 //! | `order` | what `send` and `receive` are told, checked, and what is wanted of the [session](psijoin_session) |
-//! | `commands`, `moved` | one module per command; commands that another program has now |
+//! | `commands`, `moved` | one module per command; what has another name now |
 //! | `dialect`, `meeting`, `terms` | how a table is written, who the parties are, what they agree to, as the command line says it |
 //! | `home` | the user's own identity |
 //! | `exit` | every failure, and the exit code that it ends with |
@@ -69,10 +69,7 @@ use std::ffi::OsString;
 
 use psijoin_printable::humanize;
 
-use crate::{
-    args::{Args, Command},
-    exit::Failure,
-};
+use crate::args::Args;
 
 /// As the program has it: tests of the [`guard`] run out of memory.
 #[cfg(test)]
@@ -91,7 +88,7 @@ pub fn run(args: impl IntoIterator<Item = OsString>) -> u8 {
         return code as u8;
     }
     let args: Args = program::understand(args);
-    let done = prepare(&args)
+    let done = program::prepare()
         .map_err(|failure| {
             console::failure(&failure);
             failure.exit_code()
@@ -101,12 +98,4 @@ pub fn run(args: impl IntoIterator<Item = OsString>) -> u8 {
         Ok(()) => 0,
         Err(code) => code as u8,
     }
-}
-
-fn prepare(args: &Args) -> Result<(), Failure> {
-    program::prepare(match &args.command {
-        Command::Receive(receive) => receive.join.quiet,
-        Command::Send(send) => send.join.quiet,
-        _ => false,
-    })
 }

@@ -26,17 +26,15 @@ fn escaping() -> Screen<io::Stderr> {
     Screen::new(io::stderr())
 }
 
-/// Logs what the user asked for, with the time; otherwise warnings, unless it is to be `quiet`.
+/// Logs what the user asked for, with the time; otherwise warnings.
 ///
 /// # Errors
 /// [`Failure::LogLevel`] if there is no such level.
-pub(crate) fn to_stderr(quiet: bool) -> Result<(), Failure> {
+pub(crate) fn to_stderr() -> Result<(), Failure> {
     let Some(asked) = asked() else {
-        let level = match quiet {
-            true => LevelFilter::ERROR,
-            false => LevelFilter::WARN,
-        };
-        let plain = fmt().with_max_level(level).with_writer(escaping);
+        let plain = fmt()
+            .with_max_level(LevelFilter::WARN)
+            .with_writer(escaping);
         plain.without_time().with_target(false).init();
         return Ok(());
     };

@@ -31,33 +31,54 @@ pub(crate) struct Order<'a> {
     /// Where the result is written, if a file is named.
     pub(crate) output: Option<&'a Path>,
     receiver_sums: bool,
+    mode: Mode,
 }
 
 impl<'a> Order<'a> {
+    /// What the receiver says.
+    pub(crate) fn to_receive(args: &'a args::Receive, mode: Mode) -> Self {
+        Self::new(Role::Receiver, &args.join, true, mode)
+    }
+
+    /// What the sender says.
+    pub(crate) fn to_send(args: &'a args::Send, mode: Mode) -> Self {
+        let receiver_sums = args.allow_sums_that_reveal_keys;
+        Self::new(Role::Sender, &args.join, receiver_sums, mode)
+    }
+
+    /// What the party says that checks.
+    pub(crate) fn to_check(args: &'a args::Check) -> Self {
+        match &args.side {
+            args::CheckedSide::Receive(args) => Self::to_receive(args, Mode::Check),
+            args::CheckedSide::Send(args) => Self::to_send(args, Mode::Check),
+        }
+    }
+
     /// `receiver_sums` says whether a sum of the receiver's columns may be computed.
-    pub(crate) fn new(role: Role, join: &'a args::Join, receiver_sums: bool) -> Self {
-        let named = join.written.output.as_deref();
+    fn new(role: Role, join: &'a args::Join, receiver_sums: bool, mode: Mode) -> Self {
+        let named = join.asked.output.as_deref();
         Self {
             role,
             join,
             // `-` is what is meant without a name too.
             output: named.filter(|path| *path != Path::new("-")),
             receiver_sums,
+            mode,
         }
     }
 
     /// What is to be learned, by whom, and on what condition.
     fn question(&self) -> Question {
         Question {
-            asked: self.join.output_kind.clone(),
-            min_intersection: self.join.min_intersection.unwrap_or(0),
-            learners: self.join.learn,
+            asked: self.join.asked.output_kind.clone(),
+            min_intersection: self.join.safety.min_intersection.unwrap_or(0),
+            learners: self.join.asked.learn,
         }
     }
 
     /// What happens to an output that is there already.
     fn existing(&self) -> Existing {
-        match self.join.written.no_clobber {
+        match self.join.asked.written.no_clobber {
             true => Existing::Keep,
             false => Existing::Replace,
         }
@@ -70,22 +91,22 @@ impl<'a> Order<'a> {
             started: Utc::now(),
             role: Some(self.role),
             protocol: join.protocol.info().name,
-            output_kind: join.output_kind.to_string(),
-            learners: join.learn,
-            min_intersection: join.min_intersection,
-            peer: join.trust.peer,
+            output_kind: join.asked.output_kind.to_string(),
+            learners: join.asked.learn,
+            min_intersection: join.safety.min_intersection,
+            peer: join.connection.trust.peer,
             files: Files {
-                input: join.input.clone(),
+                input: join.table.input.clone(),
                 output: self.output.map(Path::to_owned),
-                report: join.report.clone(),
+                report: join.evidence.report_file().map(Path::to_owned),
             },
-            json: join.json,
+            prints_report: join.evidence.prints_report(),
         }
     }
 
     /// Makes sure that a report can be written, before anything that is worth a report can fail.
     pub(crate) fn prepare_report(&self, record: &Record) -> Result<(), Failure> {
-        if let Some(path) = &self.join.report {
+        if let Some(path) = self.join.evidence.report_file() {
             record.report_to(ReportFile::prepare(path)?);
         }
         Ok(())
@@ -96,31 +117,41 @@ impl<'a> Order<'a> {
         self.check_output()?;
         self.check_rows()?;
         self.check_trade()?;
-        if self.join.record.is_some() && self.join.trust.insecure_plaintext {
+        if self.join.evidence.record.is_some() && self.join.connection.trust.insecure_plaintext {
             return Err(SpecFault::RecordWithoutIdentities.into());
+        }
+        if self.mode == Mode::Check && self.join.resources.job.is_some() {
+            return Err(Failure::Usage(
+                "a check has no progress to keep: leave --job out".to_owned(),
+            ));
         }
         clashes::refuse(self.join, self.output)
     }
 
     /// Checks that columns are given to a party that learns rows.
     fn check_trade(&self) -> Result<(), Failure> {
-        if self.join.learn == Learners::Both {
+        if self.join.asked.learn == Learners::Both {
             self.question().check_finds_rows(Further::Both)?;
         }
-        let rows = self.join.written.rows.unwrap_or_default();
-        let trade = self.join.trade.traded();
-        Ok(trade.check(self.role, self.join.learn, rows)?)
+        let rows = self.join.asked.written.rows.unwrap_or_default();
+        let trade = self.join.asked.trade.traded(self.join.safety.at_most());
+        Ok(trade.check(self.role, self.join.asked.learn, rows)?)
     }
 
     /// Checks where the result is to go.
     fn check_output(&self) -> Result<(), Failure> {
-        let kind = &self.join.output_kind;
+        let kind = &self.join.asked.output_kind;
         let finds_rows = self.question().finds_rows(self.role);
         let wrong = match (kind, self.output) {
             (RequestedOutput::Shares(_), None) => return Err(SpecFault::NoFileForShares.into()),
             (RequestedOutput::Shares(_), Some(_)) => return Ok(()),
-            (_, None) if finds_rows && self.join.json => {
-                "--json and the rows cannot both go to standard output: give --output FILE too"
+            // A check writes no rows.
+            (_, None)
+                if finds_rows
+                    && self.mode == Mode::Join
+                    && self.join.evidence.prints_report() =>
+            {
+                "--report - and the rows cannot both go to standard output: give --output FILE too"
                     .to_owned()
             }
             (_, Some(_)) if !finds_rows => match (self.role, kind) {
@@ -145,7 +176,7 @@ impl<'a> Order<'a> {
 
     /// Checks that what is said of rows is said where there are rows.
     fn check_rows(&self) -> Result<(), Failure> {
-        let written = &self.join.written;
+        let written = &self.join.asked.written;
         let said = [
             ("--quote-empty", written.quote_empty),
             ("--quote-formulas", written.quote_formulas),
@@ -158,7 +189,7 @@ impl<'a> Order<'a> {
         {
             return Err(Failure::Usage(format!(
                 "{option} is for rows, and the {} finds none with --output-kind {} and --learn {}: leave {option} out",
-                self.role, self.join.output_kind, self.join.learn
+                self.role, self.join.asked.output_kind, self.join.asked.learn
             )));
         }
         self.check_aligned()
@@ -166,27 +197,30 @@ impl<'a> Order<'a> {
 
     /// Checks that rows can be aligned, if they are to be.
     fn check_aligned(&self) -> Result<(), Failure> {
-        let trade = &self.join.trade;
-        if !self.join.written.align && trade.repeated.is_some() && !trade.gives() {
+        let trade = &self.join.asked.trade;
+        if !self.join.asked.written.align && trade.repeated.is_some() && !trade.gives() {
             return Err(Failure::Usage(
                 "--repeated says what to give or to align where rows have one key: give --give or --align, too, or leave \
                  it out"
                     .to_owned(),
             ));
         }
-        Ok(check_aligned(self.aligned(), self.join.learn)?)
+        Ok(check_aligned(self.aligned(), self.join.asked.learn)?)
     }
 
     /// Whether rows are lined up, and then what becomes of those that repeat a key.
     fn aligned(&self) -> Option<RepeatedKeys> {
         let join = self.join;
-        join.written.align.then(|| join.trade.repeated())
+        join.asked
+            .written
+            .align
+            .then(|| join.asked.trade.repeated())
     }
 
     /// Says what was checked, or learned: the closing statement, which comes back. Warns if next to
     /// nothing is shared.
     pub(crate) fn tell(&self, console: &Console, record: &Record) -> String {
-        if self.join.check {
+        if self.mode == Mode::Check {
             let checked = closing_statement::checked(record.warnings());
             console.say(&checked);
             return checked;
@@ -253,66 +287,74 @@ impl<'a> Order<'a> {
         console: &Console,
         record: &Record,
     ) -> Result<JoinSpec, Failure> {
-        let join = self.join;
-        let terms = join.terms.as_deref().map(terms::read).transpose()?;
-        let security = meeting::security(&join.trust, console)?;
+        let args::Join {
+            connection,
+            asked,
+            safety,
+            evidence,
+            resources,
+            ..
+        } = self.join;
+        let terms = evidence.terms.as_deref().map(terms::read).transpose()?;
+        let security = meeting::security(&connection.trust, console)?;
         if let Security::PinnedTls { identity, .. } = &security {
             record.identity(identity.fingerprint());
         }
-        let key = join.key.spec()?;
+        let key = self.join.table.key.spec()?;
         record.normalization(key.normalization());
-        let args::Meeting { listen, connect } = &join.meeting;
+        let args::Meeting { listen, connect } = &connection.meeting;
         let endpoint = meeting::endpoint(listen.as_ref(), connect.as_ref());
         Ok(JoinSpec {
             role: self.role,
             meeting: Meeting {
                 endpoint: endpoint.expect("the command line demands one"),
                 security,
-                wait: Duration::from_secs(join.wait.into()),
-                timeout: Duration::from_secs(join.timeout.into()),
+                wait: Duration::from_secs(connection.wait.into()),
+                timeout: Duration::from_secs(connection.timeout.into()),
             },
             table: self.table(table)?,
             key,
             question: self.question(),
-            protocol: join.protocol,
-            trade: join.trade.traded(),
+            protocol: self.join.protocol,
+            trade: asked.trade.traded(safety.at_most()),
             aligned: self.aligned(),
             written: Written {
                 output: self.output.map(Path::to_owned),
                 existing: self.existing(),
-                rows: join.written.rows.unwrap_or_default(),
-                quotes_empty: join.written.quote_empty,
-                quotes_formulas: join.written.quote_formulas,
+                rows: asked.written.rows.unwrap_or_default(),
+                quotes_empty: asked.written.quote_empty,
+                quotes_formulas: asked.written.quote_formulas,
             },
-            also_written: join.report.iter().cloned().collect(),
+            also_written: evidence
+                .report_file()
+                .map(Path::to_owned)
+                .into_iter()
+                .collect(),
             consent: Consent {
-                max_peer_keys: join
+                max_peer_keys: safety
                     .max_peer_keys
                     .map_or(MaxPeerKeys::ByMemory, MaxPeerKeys::Said),
                 receiver_sums: self.receiver_sums,
-                strict: join.strict,
+                strict: safety.strict,
             },
             terms,
-            record: join.record.clone(),
-            job: join.job.as_ref().map(|path| JobFolder {
+            record: evidence.record.clone(),
+            job: resources.job.as_ref().map(|path| JobFolder {
                 path: path.clone(),
                 marks: home::jobs(),
                 command: command(),
             }),
-            mode: match join.check {
-                true => Mode::Check,
-                false => Mode::Join,
-            },
+            mode: self.mode,
             resources: Resources {
-                threads: join.threads,
-                memory: match (join.table_memory, join.memory) {
+                threads: resources.threads,
+                memory: match (resources.table_memory, resources.memory) {
                     (Some(bytes), _) => Memory::Budget(bytes),
                     (None, Some(bytes)) => Memory::Memory(bytes),
                     (None, None) => Memory::Nothing,
                 },
-                spill_folder: join.spill_dir.clone(),
+                spill_folder: resources.spill_dir.clone(),
             },
-            parts: join.parts,
+            parts: resources.parts,
         })
     }
 
@@ -320,16 +362,16 @@ impl<'a> Order<'a> {
     fn table(&self, table: Option<ArrowTable>) -> Result<TableSpec, Failure> {
         let join = self.join;
         match table {
-            Some(_) if join.dialect.is_said() => Err(Failure::Usage(
+            Some(_) if join.table.dialect.is_said() => Err(Failure::Usage(
                 "--input-format, --delimiter, --quote, --no-header, --skip-lines, --comment, --escapes and --encoding say how a file is written, and \
                  this table is none: leave them out"
                     .to_owned(),
             )),
             Some(table) => Ok(TableSpec::Arrow(table)),
             None => Ok(TableSpec::Files {
-                inputs: join.input.clone(),
-                format: join.dialect.format,
-                dialect: join.dialect.dialect()?,
+                inputs: join.table.input.clone(),
+                format: join.table.dialect.format,
+                dialect: join.table.dialect.dialect()?,
             }),
         }
     }

@@ -35,11 +35,11 @@ fn misunderstood(args: &[OsString], error: &clap::Error) -> ! {
 }
 
 /// From now on, the program logs what the user asked for, and ends with a line and an exit code
-/// whatever happens. Without a log it warns, unless it is to be `quiet`.
+/// whatever happens.
 ///
 /// # Errors
 /// If there is no such level of a log, or no memory.
-pub fn prepare(quiet: bool) -> Result<(), Failure> {
-    log::to_stderr(quiet)?;
+pub fn prepare() -> Result<(), Failure> {
+    log::to_stderr()?;
     guard::install()
 }

@@ -52,7 +52,8 @@ pub(crate) struct Planned {
     pub(crate) min_intersection: Option<u64>,
     pub(crate) peer: Option<Fingerprint>,
     pub(crate) files: Files,
-    pub(crate) json: bool,
+    /// Whether the report goes to standard output.
+    pub(crate) prints_report: bool,
 }
 
 /// The files of a run, as the user named them.

@@ -31,7 +31,7 @@ pub(crate) fn write(record: &Record, failure: Option<&Failure>) -> Result<(), Fa
             Some(file) => file.write(&report),
             None => Ok(()),
         };
-        if known.plan.json {
+        if known.plan.prints_report {
             output::json(&report)?;
         }
         written
@@ -51,7 +51,7 @@ pub(crate) fn text(record: &Record, failure: Option<&Failure>) -> (String, Resul
     written.expect("a run is reported once")
 }
 
-/// The report of one party's run, as `--json` and `--report` write it.
+/// The report of one party's run, as `--report` writes it.
 #[derive(Serialize)]
 struct Report {
     psijoin: &'static str,

@@ -81,7 +81,7 @@ fn of_session(error: &Error) -> Option<&'static str> {
             "a record may be evidence, so it is never replaced: name a new file, or move the old one"
         }
         Error::OverwritesInput(_) => "name another file in --report",
-        Error::OnlyChecked => "it was started with --check",
+        Error::OnlyChecked => "it was started as `psijoin check`",
         _ => return None,
     })
 }

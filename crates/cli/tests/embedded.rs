@@ -215,6 +215,8 @@ fn failures_are_those_of_the_program() {
         (&nowhere.replace("receive", "demo"), 2),
         (&nowhere.replace("--key id", "--key id --colour red"), 2),
         (&nowhere.replace("--key id", "--key id --no-header"), 2),
+        (&nowhere.replace("--key id", "--key id --report -"), 2),
+        (&nowhere.replace("--key id", "--key id --json"), 2),
         ("", 2),
     ] {
         let failed = alone(wrong);

@@ -42,7 +42,7 @@ pub(crate) fn run(args: &args::Bench) -> Result<(), Failure> {
     for plan in plans {
         let measurement = Measurement::take(plan, &setting, &parties)?;
         if let Some(warning) = measurement.warning() {
-            Console::wanted(false).warn(warning);
+            Console::wanted().warn(warning);
         }
         // Whoever stops a long bench keeps what is done.
         match form {
@@ -76,7 +76,7 @@ fn plans(protocols: &[&'static Protocol], setting: &Setting) -> Result<Vec<Plan>
         match plan.feasible() {
             Err(refusal) if protocols.len() > 1 => {
                 let name = plan.info().name;
-                Console::wanted(false).say(format_args!("{name} is left out: {refusal}"));
+                Console::wanted().say(format_args!("{name} is left out: {refusal}"));
             }
             feasible => {
                 feasible?;
@@ -107,7 +107,7 @@ fn able(
             .iter()
             .map(|protocol| protocol.info().name.to_owned());
         let names: Vec<_> = names.collect();
-        Console::wanted(false).say(format_args!(
+        Console::wanted().say(format_args!(
             "{} cannot compute the output {}, and {} left out",
             humanize::listed(&names),
             setting.output(),

@@ -82,7 +82,7 @@ fn read(path: &Path) -> Result<Measured, Failure> {
     let measurements = Journal::read(path)?;
     let latest = latest(&measurements).ok_or_else(|| Failure::NothingMeasured(path.to_owned()))?;
     if grouped(&measurements).len() > 1 {
-        Console::wanted(false).warn(format_args!(
+        Console::wanted().warn(format_args!(
             "{} has results of several machines, versions or commits; the latest are taken: {}",
             psijoin_printable::path(path),
             latest.session

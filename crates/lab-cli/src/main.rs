@@ -35,7 +35,7 @@ static ALLOCATOR: ReportingAllocator = ReportingAllocator;
 
 fn main() -> ExitCode {
     let args: Args = program::understand(env::args_os());
-    match program::prepare(false)
+    match program::prepare()
         .map_err(Failure::from)
         .and_then(|()| run(args.command))
     {

@@ -23,8 +23,8 @@
 //!   program says so. What seems odd is a doubt: the program says that too, and `--strict` refuses
 //!   it.
 //! - *No zero without a word.* A receiver that finds next to nothing gets a warning that says what
-//!   to compare; `psijoin keys` shows its side, offline; `--check` compares both sides before any
-//!   data moves.
+//!   to compare; `psijoin keys` shows its side, offline; `psijoin check` compares both sides
+//!   before any data moves.
 
 pub(crate) mod bytes;
 pub(crate) mod date_format;

@@ -25,7 +25,7 @@ pub(super) fn run(args: &args::Calibrate) -> Result<(), Failure> {
         most_items: MOST_ITEMS,
         repeats: REPEATS,
     };
-    let console = Console::wanted(false);
+    let console = Console::wanted();
     console.say(format_args!(
         "This takes about {} minutes at most. Other programs on this machine disturb it.",
         (tasks.len() * args.seconds as usize * 2).div_ceil(60)
@@ -67,7 +67,7 @@ fn measured(
     effort: Effort,
     position: impl std::fmt::Display,
 ) -> Result<Profile, Failure> {
-    let console = Console::wanted(false);
+    let console = Console::wanted();
     let mut sizes = Vec::new();
     let what = format!("{position}: {}, {output}", protocol.info().name);
     let profile = console.during(

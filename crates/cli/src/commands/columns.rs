@@ -14,7 +14,7 @@ use crate::{
 pub(super) fn run(args: &args::Columns) -> Result<(), Failure> {
     let (format, said) = (args.dialect.format, args.dialect.dialect()?);
     let source = Source::open_all(&args.input, format, &said, true, &Progress::default())?;
-    let console = Console::wanted(false);
+    let console = Console::wanted();
     tell_layout(&source, &console);
     for doubt in source.doubts()? {
         tell_doubt(source.name(), &doubt, &console);

@@ -6,7 +6,7 @@ pub(super) fn run(args: &args::Fingerprinted) -> Result<(), Failure> {
     let own = home::identity(args.file.as_deref())?;
     output::text(&format!("{}\n", own.identity.fingerprint()))?;
     if own.is_new {
-        Console::wanted(false).say(format_args!(
+        Console::wanted().say(format_args!(
             "Made your identity, in {}. Keep that file to yourself.",
             psijoin_printable::path(&own.path)
         ));

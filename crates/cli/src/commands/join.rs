@@ -1,12 +1,11 @@
-//! `psijoin send` and `psijoin receive`.
+//! `psijoin send`, `psijoin receive`, and `psijoin check` of either.
 
 use std::sync::Arc;
 
-use psijoin::Role;
 use psijoin_session::{KeptJob, Outcome, Stop};
 
 use crate::{
-    args, closing_statement,
+    closing_statement,
     console::{self, Console},
     exit::{Code, Failure},
     guard,
@@ -17,18 +16,9 @@ use crate::{
     report,
 };
 
-pub(super) fn send(args: &args::Send) -> Result<(), Code> {
-    let receiver_sums = args.allow_sums_that_reveal_keys;
-    follow(&Order::new(Role::Sender, &args.join, receiver_sums))
-}
-
-pub(super) fn receive(args: &args::Receive) -> Result<(), Code> {
-    follow(&Order::new(Role::Receiver, &args.join, true))
-}
-
-/// Joins, hands the result out, and reports, however it ends.
-fn follow(order: &Order<'_>) -> Result<(), Code> {
-    let console = Console::wanted(order.join.quiet);
+/// Joins, or checks, hands the result out, and reports, however it ends.
+pub(super) fn follow(order: &Order<'_>) -> Result<(), Code> {
+    let console = Console::wanted();
     let record = Arc::new(Record::of(order.planned()));
     let joined = order
         .check()
@@ -61,7 +51,7 @@ fn join(
     let stop = Stop::default();
     on_trouble(stop.clone(), record.clone());
     handle_ctrl_c(stop.clone(), console.clone())?;
-    if let Some(seconds) = order.join.deadline {
+    if let Some(seconds) = order.join.resources.deadline {
         guard::set_deadline(seconds);
     }
     order.join(None, (console, record), &stop)
@@ -77,7 +67,7 @@ fn hand_out(order: &Order<'_>, console: &Console, record: &Record) -> Result<(),
             .and_then(closing_statement::result)
     };
     match record.with_outcome(text).flatten() {
-        Some(text) if !order.join.json => output::text(&(text + "\n")),
+        Some(text) if !order.join.evidence.prints_report() => output::text(&(text + "\n")),
         _ => Ok(()),
     }
 }

@@ -20,7 +20,7 @@ pub(super) fn run(args: &args::Keygen) -> Result<(), Failure> {
         Some(path) => format!("--identity {} ", Escaped(&path.to_string_lossy())),
         None => String::new(),
     };
-    Console::wanted(false).say(format_args!(
+    Console::wanted().say(format_args!(
         "Wrote your identity to {}. Keep that file to yourself.\n\
          Tell the other party the fingerprint above (by telephone or signed mail), and get theirs. \
          Then run\n  \

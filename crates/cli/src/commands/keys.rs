@@ -17,7 +17,7 @@ use crate::{
 };
 
 pub(super) fn run(args: &args::Keys) -> Result<(), Failure> {
-    let console = Console::wanted(false);
+    let console = Console::wanted();
     let key = args.key.spec()?;
     let (format, said) = (args.dialect.format, args.dialect.dialect()?);
     let progress = Progress::default();

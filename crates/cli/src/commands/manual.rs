@@ -52,7 +52,8 @@ fn page(command: &Command, man: &Man) -> io::Result<Vec<u8>> {
     if command.has_subcommands() {
         man.render_subcommands_section(&mut page)?;
     }
-    if let Some(help) = command.get_after_help() {
+    let after_help = command.get_after_long_help();
+    if let Some(help) = after_help.or(command.get_after_help()) {
         write_after_help(&help.to_string(), &mut page)?;
     }
     Ok(page)

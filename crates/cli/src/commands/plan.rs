@@ -38,7 +38,7 @@ use meeting::Between;
 pub(crate) use shown::Planned;
 
 pub(super) fn run(args: &args::Plan) -> Result<(), Failure> {
-    let console = Console::wanted(false);
+    let console = Console::wanted();
     let stop = Stop::default();
     if args.meeting.is_wanted() {
         handle_ctrl_c(stop.clone(), console.clone())?;
@@ -57,19 +57,19 @@ pub(crate) fn planned(
     stop: &Stop,
 ) -> Result<Planned, Failure> {
     let question = Question {
-        asked: args.output_kind.clone(),
-        min_intersection: args.min_intersection.unwrap_or_default(),
-        learners: args.learn,
+        asked: args.result.output_kind.clone(),
+        min_intersection: args.result.min_intersection.unwrap_or_default(),
+        learners: args.result.learn,
     };
     question.check_minimum()?;
     check_columns(args, &question)?;
     let rates = rates(args)?;
     let order = order(args.optimise, rates.is_some())?;
     let items = items(args, stop.progress(), console)?;
-    let holders = args.output_kind.holders();
+    let holders = args.result.output_kind.holders();
     let gives = |role| match role {
-        Role::Sender => args.sender_gives.unwrap_or(0).into(),
-        Role::Receiver => args.receiver_gives.unwrap_or(0).into(),
+        Role::Sender => args.result.sender_gives.unwrap_or(0).into(),
+        Role::Receiver => args.result.receiver_gives.unwrap_or(0).into(),
     };
     let request = question.request(items.sender, items.receiver, holders, gives)?;
     let threads = args.threads.unwrap_or_else(cores);
@@ -105,7 +105,7 @@ pub(crate) fn planned(
         items,
         output: match request.output {
             OutputKind::Payloads(payloads) => payloads.to_string(),
-            _ => args.output_kind.to_string(),
+            _ => args.result.output_kind.to_string(),
         },
         order,
         auto: AUTO.chosen(&request).info().name,
@@ -142,13 +142,13 @@ impl Limit {
 
 /// Checks that columns and who learns fit to what is asked.
 fn check_columns(args: &args::Plan, question: &Question) -> Result<(), Failure> {
-    if args.learn == Learners::Both {
+    if args.result.learn == Learners::Both {
         question.check_finds_rows(Further::Both)?;
     }
-    if args.sender_gives.is_some() || args.receiver_gives.is_some() {
+    if args.result.sender_gives.is_some() || args.result.receiver_gives.is_some() {
         question.check_finds_rows(Further::Columns)?;
     }
-    match (args.learn, args.receiver_gives) {
+    match (args.result.learn, args.result.receiver_gives) {
         (Learners::Receiver, Some(_)) => Err(Failure::Usage(
             "the receiver gives columns only if the sender learns, too: give --learn both, or leave out --receiver-gives"
                 .to_owned(),
@@ -260,7 +260,7 @@ mod tests {
         let Command::Plan(args) = args.command else {
             panic!("it plans");
         };
-        let console = Console::wanted(true);
+        let console = Console::Silent;
         let planned = planned(&args, &console, &Stop::default()).unwrap();
         planned.auto
     }

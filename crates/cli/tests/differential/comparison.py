@@ -134,11 +134,11 @@ def compare_alignment(seen: list[View], rows: list[JoinedRows]) -> None:
 
 
 def compare_check(ending: Ending, checked: dict[str, Ended]) -> None:
-    """How a `--check` ended."""
+    """How a check ended."""
     receiver, sender = checked["receiver"], checked["sender"]
     codes = (receiver.code, sender.code)
-    expect("exit codes of --check", ending.with_codes(codes).codes, codes)
-    expect("standard output of --check", (b"", b""), (receiver.stdout, sender.stdout))
+    expect("exit codes of a check", ending.with_codes(codes).codes, codes)
+    expect("standard output of a check", (b"", b""), (receiver.stdout, sender.stdout))
 
 
 def compare_report(view: View, join: Join, rows: JoinedRows, path: Path) -> None:

@@ -72,7 +72,7 @@ class Join:
     # then if it gives nothing.
     align: bool = False
     repeated: str = "refuse"
-    # Whether differences are refused, and whether there is a `--check` before.
+    # Whether differences are refused, and whether there is a check before.
     strict: bool = False
     check: bool = False
 
@@ -222,7 +222,7 @@ class Run:
     # Where each party's rows are, if it writes any, and what it reports.
     rows: dict[str, Path]
     reports: dict[str, Path]
-    # How they ended with `--check`, before.
+    # How they ended with `psijoin check`, before.
     checked: dict[str, Ended] | None
 
 
@@ -237,7 +237,7 @@ def run(program: Path, pair: Pair, join: Join, rng: random.Random, folder: Path)
     }
     checked = None
     if join.check:
-        checking = {role: [*arguments, "--check"] for role, arguments in commands.items()}
+        checking = {role: [words[0], "check", *words[1:]] for role, words in commands.items()}
         checked = meet(checking, join, folder / "check")
     ended = meet(commands, join, folder)
     rows = {role: outputs.get(role, folder / f"{role}.stdout") for role in join.halves()}

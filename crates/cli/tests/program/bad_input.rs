@@ -123,7 +123,7 @@ fn bad_keys_are_refused_or_left_out() {
         [&["--insecure-plaintext", "--input", table], more].concat()
     }
     let output = folder.path("shared.csv");
-    let learn = ["--strict", "--output", &output, "--json"];
+    let learn = ["--strict", "--output", &output, "--report", "-"];
     let written = [&said("null:40%")[..], &learn].concat();
     let send = party(&theirs, &rule);
     let joined = join(&party(&mine, &written), &send).both();

@@ -126,7 +126,7 @@ fn the_manual_has_a_page_per_command() {
     let title = format!(".TH psijoin-receive 1 \" \" \"psijoin {version}\"");
     for part in [
         title.as_str(),
-        ".SH OPTIONS",
+        ".SH CONNECTION",
         "\\-\\-take",
         ".SH \"EXIT STATUS\"",
         "wrong usage",

@@ -52,7 +52,7 @@ fn a_threshold_tells_one_bit() {
 #[test]
 fn scripts_read_it_in_the_report() {
     let json = |kind: &str| -> Value {
-        let [receiver, sender] = joined(&["--output-kind", kind, "--json"]);
+        let [receiver, sender] = joined(&["--output-kind", kind, "--report", "-"]);
         let sender: Value = serde_json::from_str(&sender.stdout).unwrap();
         assert_eq!(sender["output"], kind);
         assert_eq!(sender["result"], Value::Null);

@@ -145,7 +145,7 @@ fn an_output_named_by_a_hyphen_is_standard_output() {
     assert_eq!(joined.receiver.stdout, lines(5..8));
     assert_eq!(folder.names(), ["mine", "theirs"]);
 
-    let both = ["--output", "-", "--json", "--insecure-plaintext"];
+    let both = ["--output", "-", "--report", "-", "--insecure-plaintext"];
     let receive = ["receive", "--connect", "127.0.0.1:1", "--input", &mine];
     run(&[&receive[..], &both].concat()).says(2, &["cannot both go to standard output"]);
 }

@@ -118,8 +118,11 @@ fn a_job_that_is_done_is_done() {
     // Alone: nobody is met any more. It is said even where nothing else is.
     fs::remove_file(&output).unwrap();
     let report = parties.folder.path("report.json");
-    let more = ["--output", &output, "--quiet", "--report", &report];
-    let again = parties.receiver(&more).end();
+    let more = ["--output", &output, "--report", &report];
+    let again = parties.receiver_with(&more, |command| {
+        command.stdout(Stdio::piped()).env("PSIJOIN_LOG", "off")
+    });
+    let again = again.end();
     again.says(
         0,
         &["already done, of this very table: nothing was done now"],

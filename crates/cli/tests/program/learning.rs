@@ -217,7 +217,7 @@ fn what_makes_no_sense_is_refused_at_once() {
         alone("send", &["--take", "all"]),
         alone("send", &["--output", output]),
         alone("send", &["--rows", "all"]),
-        alone("send", &["--learn", "both", "--json"]),
+        alone("send", &["--learn", "both", "--report", "-"]),
         alone("send", &["--learn", "both", "--output-kind", "count"]),
         alone("receive", &["--learn", "both", "--min-intersection", "2"]),
         alone("receive", &["--learn", "both", "--protocol", "kkrt"]),

@@ -21,6 +21,7 @@ mod functions;
 mod given_memory;
 mod giving;
 mod grid;
+mod help;
 mod inputs;
 mod jobs;
 mod joining;

@@ -78,7 +78,8 @@ fn the_report_tells_the_condition() {
         "count",
         "--min-intersection",
         "1",
-        "--json",
+        "--report",
+        "-",
     ];
     for party in joined(&options, &[]) {
         let report: Value = serde_json::from_str(&party.stdout).unwrap();

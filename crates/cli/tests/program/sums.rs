@@ -191,7 +191,7 @@ fn scripts_read_sums_in_the_report() {
     let mine = csv(&folder, "mine.csv", ["amount", "qty"], RECEIVERS);
     let theirs = csv(&folder, "theirs.csv", ["price", "unused"], SENDERS);
     let kind = "sum:price,receiver.qty";
-    let reports = added([&mine, &theirs], &["--output-kind", kind, "--json"]);
+    let reports = added([&mine, &theirs], &["--output-kind", kind, "--report", "-"]);
     assert_said!(reports.map(|ended| {
         let report: Value = serde_json::from_str(&ended.stdout).unwrap();
         format!("{report:#}\n")

@@ -280,7 +280,7 @@ impl Process {
     pub(crate) fn start_logging(level: &str, args: &[&str]) -> Self {
         let mut command = Command::new(PROGRAM);
         quiet(command.args(args)).env("PSIJOIN_LOG", level);
-        Self::spawn_as_it_is(command)
+        Self::spawn(command)
     }
 
     /// Starts the program with so many KiB of address space.
@@ -312,14 +312,13 @@ impl Process {
 
     /// Starts a command whose standard input and output are set.
     pub(crate) fn spawn(mut command: Command) -> Self {
-        command.env_remove("PSIJOIN_LOG");
-        Self::spawn_as_it_is(command)
-    }
-
-    fn spawn_as_it_is(mut command: Command) -> Self {
         // Help is as wide as the terminal.
         command.env_remove("COLUMNS");
-        if !command.get_envs().any(|(name, _)| name == "PSIJOIN_HOME") {
+        let is_set = |command: &Command, name| command.get_envs().any(|(set, _)| set == name);
+        if !is_set(&command, "PSIJOIN_LOG") {
+            command.env_remove("PSIJOIN_LOG");
+        }
+        if !is_set(&command, "PSIJOIN_HOME") {
             command.env("PSIJOIN_HOME", HOME);
         }
         let shown = shown(&command);

@@ -95,12 +95,16 @@ fn its_commands_do_what_it_says() {
             other => panic!("whose shell is {other:?}?"),
         };
         person.enter(&commands);
+        let meets_as = |role| {
+            let commands_of = [format!("psijoin {role}"), format!("psijoin check {role}")];
+            commands_of.iter().any(|one| commands.contains(one))
+        };
         // Ann's command ends when Bob's has met it.
-        if commands.contains("psijoin receive") {
+        if meets_as("receive") {
             continue;
         }
         person.wait();
-        if commands.contains("psijoin send") {
+        if meets_as("send") {
             ann.wait();
         }
     }

@@ -5,8 +5,9 @@ use std::sync::Arc;
 use arrow_array::{
     ArrayRef, BooleanArray, Date32Array, Decimal128Array, Int64Array, TimestampMicrosecondArray,
 };
+use serde_json::Value;
 
-use crate::support::{Ended, Folder, Joined, all_exit, assert_said, join, run};
+use crate::support::{Ended, Folder, Joined, Process, all_exit, assert_said, join, run};
 
 const COMMON: [&str; 4] = ["--insecure-plaintext", "--key", "k", "--input"];
 
@@ -16,6 +17,27 @@ fn joined(receiver: (&str, &[&str]), sender: (&str, &[&str])) -> Joined {
     join(
         &[&COMMON[..], &[receiver.0], receiver.1].concat(),
         &[&COMMON[..], &[sender.0], sender.1].concat(),
+    )
+}
+
+/// Checks, or joins, by these words before the options of the receiver and of the sender.
+#[track_caller]
+fn met(words: [&[&str]; 2], receiver: (&str, &[&str]), sender: (&str, &[&str])) -> Joined {
+    let options = |(table, more)| [&COMMON[..], &[table], more].concat();
+    let listen = ["--listen", "127.0.0.1:0"];
+    let mut listening = Process::start(&[words[0], &listen, &options(receiver)].concat());
+    let connect = ["--connect", &listening.address()];
+    let sender = run(&[words[1], &connect, &options(sender)].concat());
+    let receiver = listening.end();
+    Joined { receiver, sender }
+}
+
+#[track_caller]
+fn checked(receiver: (&str, &[&str]), sender: (&str, &[&str])) -> Joined {
+    met(
+        [&["check", "receive"], &["check", "send"]],
+        receiver,
+        sender,
     )
 }
 
@@ -162,9 +184,9 @@ fn a_check_compares_and_moves_nothing() {
     let text = folder.file("text.csv", "k\n1\n2\n");
     let number = folder.parquet("number.parquet", column(Int64Array::from(vec![1])));
     let (output, report) = (folder.path("shared.csv"), folder.path("report.json"));
-    let receive = ["--check", "--output", &output, "--report", &report];
+    let receive = ["--output", &output, "--report", &report];
 
-    let agreed = joined((&text, &receive), (&text, &["--check"]));
+    let agreed = checked((&text, &receive), (&text, &[]));
     for ended in [&agreed.receiver, &agreed.sender] {
         ended.says(0, &[]);
         assert_eq!(ended.stdout, "");
@@ -172,26 +194,41 @@ fn a_check_compares_and_moves_nothing() {
     let reported = folder.read("report.json");
     assert!(!folder.names().contains(&"shared.csv".to_owned()));
 
-    let warned = joined((&text, &receive), (&number, &["--check"]));
+    let printed = checked((&text, &["--report", "-"]), (&text, &[])).receiver;
+    let printed: Value = serde_json::from_str(&printed.stdout).unwrap();
+    assert_eq!(printed["outcome"], "checked");
+
+    let warned = checked((&text, &receive), (&number, &[]));
     warned.receiver.says(0, &[]);
-    let refused = joined((&text, &receive), (&number, &["--check", "--strict"]));
+    let refused = checked((&text, &receive), (&number, &["--strict"]));
     refused.receiver.says(5, &[]);
-    let two_settings = joined(
-        (&text, &["--check", "--protocol", "dh"]),
-        (&text, &["--check", "--output-kind", "count"]),
+    let two_settings = checked(
+        (&text, &["--protocol", "dh"]),
+        (&text, &["--output-kind", "count"]),
     );
     two_settings.receiver.says(5, &[]);
-    let setting_and_kind = joined(
-        (&text, &["--check", "--protocol", "dh"]),
-        (&number, &["--check", "--protocol", "kkrt"]),
+    let setting_and_kind = checked(
+        (&text, &["--protocol", "dh"]),
+        (&number, &["--protocol", "kkrt"]),
     );
     setting_and_kind.receiver.says(5, &[]);
+    let job = ["--job", &folder.path("job")];
+    let listen = [
+        "--listen",
+        "127.0.0.1:0",
+        "--insecure-plaintext",
+        "--input",
+        &text,
+    ];
+    let with_job = run(&[&["check", "receive"], &listen[..], &job].concat());
+    with_job.says(2, &[]);
 
     let [receiver, sender] = agreed.both().map(|ended| ended.to_string());
     let mut said = vec![receiver, reported, sender];
     for joined in [warned, refused, two_settings, setting_and_kind] {
         said.extend(joined.both().map(|ended| ended.to_string()));
     }
+    said.push(with_job.to_string());
     assert_said!(said);
 }
 
@@ -199,10 +236,18 @@ fn a_check_compares_and_moves_nothing() {
 fn whoever_joins_with_somebody_who_checks_is_told() {
     let folder = Folder::new();
     let text = folder.file("text.csv", "k\n1\n");
-    let by_receiver = joined((&text, &["--check"]), (&text, &[]));
+    let by_receiver = met(
+        [&["check", "receive"], &["send"]],
+        (&text, &[]),
+        (&text, &[]),
+    );
     by_receiver.receiver.says(0, &[]);
     by_receiver.sender.says(5, &[]);
-    let by_sender = joined((&text, &[]), (&text, &["--check"]));
+    let by_sender = met(
+        [&["receive"], &["check", "send"]],
+        (&text, &[]),
+        (&text, &[]),
+    );
     by_sender.receiver.says(5, &[]);
     by_sender.sender.says(0, &[]);
     assert_eq!(by_sender.receiver.stdout, "");

@@ -66,6 +66,8 @@ impl Side {
         });
         let (mut before, mut join) = (before, join);
         assert!(before.status().unwrap().success());
+        // As the units' `Environment=` has it.
+        join.env("PSIJOIN_LOG", "off");
         join.stdin(Stdio::null()).stdout(Stdio::piped());
         Process::spawn(join)
     }

@@ -90,7 +90,7 @@ impl Parties {
         let (receivers, counters): (Vec<_>, Vec<_>) = receivers.into_iter().map(counted).unzip();
         let passed = || counters.iter().map(Counters::snapshot).sum::<Snapshot>();
         memory::reset_peak();
-        let console = Console::wanted(false);
+        let console = Console::wanted();
         let (network, cores) = conditions(setting);
         let threads = setting.threads.get();
         let mut model = Model::new(plan, Role::Receiver, threads, network, cores, &console);

@@ -22,7 +22,7 @@ const SILENCE: Duration = Duration::from_secs(20);
 
 /// Measures what experiments need.
 pub(crate) fn run(args: &args::Run) -> Result<(), Failure> {
-    let console = Console::wanted(false);
+    let console = Console::wanted();
     let needs = needs(&chosen(&args.names)?);
     if needs.is_empty() {
         console.say("nothing has to be measured for that: `psijoin-lab report` calculates it");

@@ -1,0 +1,62 @@
+//! How the parties meet, and who they are.
+
+use std::path::PathBuf;
+
+use clap::Args as ClapArgs;
+use psijoin_transport::{Fingerprint, endpoint::Address};
+
+/// How a party of a join meets the other.
+#[derive(ClapArgs)]
+#[command(next_help_heading = "Connection")]
+pub(crate) struct Connection {
+    #[command(flatten)]
+    pub(crate) meeting: Meeting,
+
+    #[command(flatten)]
+    pub(crate) trust: Trust,
+
+    /// The longest wait for the other party.
+    #[arg(long, value_name = "SECONDS", default_value = "60", value_parser = clap::value_parser!(u32).range(1..))]
+    pub(crate) wait: u32,
+
+    /// How long the other party may be silent, once it is connected, before it counts as gone.
+    ///
+    /// A party that computes, or waits for the other, sends a sign of life once a second.
+    #[arg(long, value_name = "SECONDS", default_value = "30", value_parser = clap::value_parser!(u32).range(3..))]
+    pub(crate) timeout: u32,
+}
+
+/// Where the parties meet.
+#[derive(ClapArgs)]
+#[group(required = true, multiple = false)]
+pub(crate) struct Meeting {
+    /// Wait for the other party at HOST:PORT, for example 0.0.0.0:7000.
+    ///
+    /// One side listens, the other connects; which one does not matter.
+    #[arg(long, value_name = "HOST:PORT")]
+    pub(crate) listen: Option<Address>,
+
+    /// Connect to the other party at HOST:PORT.
+    #[arg(long, value_name = "HOST:PORT")]
+    pub(crate) connect: Option<Address>,
+}
+
+/// Who may be at the other end.
+#[derive(ClapArgs)]
+pub(crate) struct Trust {
+    /// The other party's fingerprint, as its `psijoin fingerprint` prints it.
+    #[arg(long, value_name = "FINGERPRINT")]
+    pub(crate) peer: Option<Fingerprint>,
+
+    /// This party's identity, made by `psijoin keygen --out FILE`.
+    ///
+    /// [default: your own, as `psijoin fingerprint` shows it]
+    #[arg(long, value_name = "FILE", requires = "peer")]
+    pub(crate) identity: Option<PathBuf>,
+
+    /// INSECURE: no encryption, and anybody may be at the other end.
+    ///
+    /// For tests on one machine.
+    #[arg(long, conflicts_with_all = ["identity", "peer"])]
+    pub(crate) insecure_plaintext: bool,
+}

@@ -1,0 +1,173 @@
+//! What help says beside the options, and which of them `-h` shows.
+
+use clap::Arg;
+
+use crate::{closing_statement::caveats, exit};
+
+/// What stands at the end of `psijoin -h`.
+pub(crate) const PROGRAM: &str = "\
+Examples:
+  psijoin demo
+  psijoin receive --listen 0.0.0.0:7766 --peer psi1-… --input mine.csv --key email --output out.csv
+
+`psijoin COMMAND -h` shows the options that people use, and `psijoin COMMAND --help` all of them.";
+
+/// What stands at the end of `psijoin receive -h`.
+pub(crate) const RECEIVE: &str = "\
+Examples:
+  # The rows of mine.csv that both sides have, by their email addresses:
+  psijoin receive --listen 0.0.0.0:7766 --peer psi1-… --input mine.csv --key email --output out.csv
+  # Only their number, as a test on one machine:
+  psijoin receive --listen 127.0.0.1:7766 --insecure-plaintext --input mine.csv --output-kind count
+
+`psijoin receive --help` has all options, what each side learns beside the result, and exit codes.";
+
+/// What stands at the end of `psijoin send -h`.
+pub(crate) const SEND: &str = "\
+Examples:
+  # Let the other party find its rows that both sides have, by their email addresses:
+  psijoin send --connect ann.example.org:7766 --peer psi1-… --input theirs.csv --key mail
+  # Only their number, as a test on one machine:
+  psijoin send --connect 127.0.0.1:7766 --insecure-plaintext --input theirs.csv --output-kind count
+
+`psijoin send --help` has all options, what each side learns beside the result, and exit codes.";
+
+/// What stands at the end of `psijoin check -h`.
+pub(crate) const CHECK: &str = "\
+Put `check` into the command of a join, on both sides:
+  psijoin check receive --listen 0.0.0.0:7766 --peer psi1-… --input mine.csv --key email
+  psijoin check send --connect ann.example.org:7766 --peer psi1-… --input theirs.csv --key mail";
+
+/// The options that `-h` of `receive` and `send` shows.
+pub(crate) const JOIN: &[&str] = &[
+    "listen",
+    "connect",
+    "peer",
+    "insecure-plaintext",
+    "input",
+    "key",
+    "normalize",
+    "output",
+    "output-kind",
+    "give",
+    "take",
+    "min-intersection",
+    "record",
+    "report",
+    "job",
+    "protocol",
+];
+
+/// The options that `-h` of `plan` shows.
+pub(crate) const PLAN: &[&str] = &[
+    "items",
+    "input",
+    "key",
+    "normalize",
+    "output-kind",
+    "learn",
+    "min-intersection",
+    "network",
+    "listen",
+    "connect",
+    "peer",
+    "memory",
+    "optimise",
+    "all",
+    "json",
+];
+
+const ENVIRONMENT: &str = "\
+Environment:
+  PSIJOIN_HOME  the folder of your identity, instead of psijoin in your folder for configuration
+  PSIJOIN_LOG   log on standard error, with time and level, instead of talking: error, warn, info
+               (all that is usually said), debug (connections and phases too), or off (only why a
+               run failed)";
+
+/// Lets `-h` show these options only.
+pub(crate) fn showing(names: &'static [&'static str]) -> impl FnMut(Arg) -> Arg {
+    |arg| {
+        let is_shown = arg.get_long().is_some_and(|name| names.contains(&name));
+        arg.hide_short_help(!is_shown)
+    }
+}
+
+/// Returns what stands at the end of `psijoin --help`.
+pub(crate) fn after_program() -> String {
+    format!("{PROGRAM}\n\n{}\n\n{ENVIRONMENT}", exit::TABLE)
+}
+
+/// Returns what stands at the end of the whole help of a join with these examples.
+pub(crate) fn after_join(examples: &str) -> String {
+    let examples = examples.rsplit_once("\n\n").map_or(examples, |(it, _)| it);
+    let mut text = format!("{examples}\n\nWhat each side should know beside the result:");
+    for (about, caveat) in caveats::ALL {
+        for (at, line) in wrapped(&format!("{about}: {caveat}")).iter().enumerate() {
+            text += &format!("\n  {} {line}", if at == 0 { '-' } else { ' ' });
+        }
+    }
+    format!("{text}\n\n{}", exit::TABLE)
+}
+
+/// Lines as long as those of the table of exit codes.
+fn wrapped(text: &str) -> Vec<String> {
+    const WIDTH: usize = 88;
+    let mut lines = vec![String::new()];
+    for word in text.split(' ') {
+        let line = lines.last_mut().expect("it has a line");
+        if !line.is_empty() && line.len() + word.len() >= WIDTH {
+            lines.push(word.to_owned());
+        } else {
+            let space = if line.is_empty() { "" } else { " " };
+            *line += &format!("{space}{word}");
+        }
+    }
+    lines
+}
+
+#[cfg(test)]
+mod tests {
+    use clap::{CommandFactory, Parser};
+
+    use super::*;
+    use crate::args::Args;
+
+    /// The command lines of a text.
+    fn commands(text: &str) -> impl Iterator<Item = Vec<String>> {
+        let lines = text
+            .lines()
+            .filter_map(|line| line.strip_prefix("  psijoin "));
+        let peer = "psi1-qcnk-zb81-14cx-f6m3-a530-c9p1-s3kq";
+        lines.map(move |line| {
+            let words = line.replace("psi1-…", peer);
+            words.split(' ').map(str::to_owned).collect()
+        })
+    }
+
+    #[test]
+    fn examples_are_understood() {
+        for (text, examples) in [(PROGRAM, 2), (RECEIVE, 2), (SEND, 2), (CHECK, 2)] {
+            let mut understood = 0;
+            for words in commands(text) {
+                let program = std::iter::once("psijoin".to_owned());
+                if let Err(error) = Args::try_parse_from(program.chain(words)) {
+                    panic!("{error}");
+                }
+                understood += 1;
+            }
+            assert_eq!(understood, examples, "{text}");
+        }
+    }
+
+    #[test]
+    fn options_of_the_short_help_exist() {
+        let program = Args::command();
+        for (command, names) in [("receive", JOIN), ("send", JOIN), ("plan", PLAN)] {
+            let command = program.find_subcommand(command).unwrap();
+            for name in names {
+                let is_it = |arg: &Arg| arg.get_long() == Some(name);
+                assert!(command.get_arguments().any(is_it), "{name}");
+            }
+        }
+    }
+}

@@ -1,0 +1,152 @@
+//! What is learned, and where it goes.
+
+use std::{num::NonZeroU16, path::PathBuf};
+
+use clap::Args as ClapArgs;
+use psijoin_session::{AtMost, Give, Learners, RequestedOutput, Taken, Trade as Traded, names};
+use psijoin_table::{WhichRows, given::RepeatedKeys};
+
+/// What the parties learn, and what becomes of it.
+#[derive(ClapArgs)]
+#[command(next_help_heading = "Result")]
+pub(crate) struct Asked {
+    /// Where to write the rows, as CSV, TSV, Parquet, Arrow or lines.
+    ///
+    /// The rows are the receiver's or, with --learn both, of either party. The file's name ends in
+    /// .csv, .tsv, .txt, .parquet or .arrow; a text may also be compressed, as .csv.gz or
+    /// .csv.zst; - is standard output, which is the default. The file appears when all is done. If
+    /// anything fails, an existing file stays as it is. Shares go to a file of any name. Other
+    /// results go to standard output.
+    #[arg(long, value_name = "FILE")]
+    pub(crate) output: Option<PathBuf>,
+
+    /// What the receiver learns: rows, count, threshold:K, sum:COL or shares.
+    ///
+    /// Both sides pass the same. `rows`; `count`, the number of shared keys; `threshold:K`,
+    /// whether at least K are shared; or `sum:COL[,COL…]`, the totals of these columns over the
+    /// shared keys. A column is of the table that has it; `sender.COL` and `receiver.COL` name its
+    /// owner. Or `shares[:COL[,COL…]]`: each party gets a file with its shares of which keys are
+    /// shared, and of their numbers, to compute with.
+    #[arg(long, value_name = "KIND", default_value = "rows")]
+    pub(crate) output_kind: RequestedOutput,
+
+    /// Who learns which of its rows are shared: receiver or both.
+    ///
+    /// Both sides pass the same. If both learn, the sender writes its rows, too.
+    #[arg(long, value_name = "WHO", default_value = "receiver")]
+    pub(crate) learn: Learners,
+
+    #[command(flatten)]
+    pub(crate) trade: Trade,
+
+    #[command(flatten)]
+    pub(crate) written: Written,
+}
+
+/// What a party gives, and what it takes.
+#[derive(ClapArgs)]
+pub(crate) struct Trade {
+    /// Columns to give to the other party, for shared keys only.
+    ///
+    /// It chooses among them (--take). The sender can give columns, and with --learn both the
+    /// receiver, too.
+    #[arg(long, value_name = "COL[,COL…]", value_parser = names::parse)]
+    give: Vec<Vec<String>>,
+
+    /// Columns of the other party to take: all, or some by name.
+    ///
+    /// The other party offers them (--give). They stand beside the shared rows, after this table's
+    /// own columns, in the other party's order. If this table has such a column, too, the name gets
+    /// the prefix `partner_`.
+    #[arg(long, value_name = "COL[,COL…]|all")]
+    take: Option<Taken>,
+
+    /// What to do when several rows have the same key (with --give or --align).
+    ///
+    /// `refuse` (an error), or take the `first` of them. Or give all of up to K rows (`list:K`):
+    /// then each key takes the room of K rows, and the other party gets a row for each row of it.
+    /// [default: refuse]
+    #[arg(long, value_name = "HOW", value_parser = repeated)]
+    pub(crate) repeated: Option<RepeatedKeys>,
+
+    /// Bytes per row of the columns that are given, the same for all rows.
+    ///
+    /// The other party learns the number. A longer row is an error before data moves. [default:
+    /// what the longest row takes]
+    #[arg(long, value_name = "N", requires = "give", value_parser = clap::value_parser!(u16).range(1..))]
+    give_bytes: Option<u16>,
+}
+
+impl Trade {
+    /// Returns what is given and taken, and of that at most so much.
+    pub(crate) fn traded(&self, at_most: AtMost) -> Traded {
+        let give = || Give {
+            columns: self.give.concat(),
+            row_bytes: self.give_bytes.map(usize::from),
+            repeated: self.repeated(),
+        };
+        Traded {
+            gives: (!self.give.is_empty()).then(give),
+            takes: self.take.clone(),
+            at_most,
+        }
+    }
+
+    /// Returns what becomes of rows that repeat a key, where one row per key counts.
+    pub(crate) fn repeated(&self) -> RepeatedKeys {
+        self.repeated.unwrap_or_default()
+    }
+
+    /// Returns whether anything is given.
+    pub(crate) fn gives(&self) -> bool {
+        !self.give.is_empty()
+    }
+}
+
+fn repeated(text: &str) -> Result<RepeatedKeys, String> {
+    let list = |most: &str| most.parse::<NonZeroU16>().ok().map(RepeatedKeys::List);
+    match (text, text.strip_prefix("list:").and_then(list)) {
+        ("refuse", _) => Ok(RepeatedKeys::Refuse),
+        ("first", _) => Ok(RepeatedKeys::First),
+        (_, Some(list)) => Ok(list),
+        _ => Err("say refuse, first or list:K, as in list:3".to_owned()),
+    }
+}
+
+/// How rows are written.
+#[derive(ClapArgs)]
+pub(crate) struct Written {
+    /// Which rows of this party's table to write: shared, unshared or all.
+    ///
+    /// `unshared` are all others, also those without a key; `all` has a column `shared` that says
+    /// which are. The other party does not learn this, and this party learns which of its keys are
+    /// shared in any case. [default: shared]
+    #[arg(long, value_name = "WHICH")]
+    pub(crate) rows: Option<WhichRows>,
+
+    /// Write rows in the same random order on both sides, one per shared key.
+    ///
+    /// Line n here then matches line n there. Both sides must say it, with --learn both.
+    #[arg(long)]
+    pub(crate) align: bool,
+
+    /// Where Parquet or Arrow is written as CSV, write an empty text as "" and a null as nothing.
+    ///
+    /// PostgreSQL reads them so. Without this, both are nothing.
+    #[arg(long)]
+    pub(crate) quote_empty: bool,
+
+    /// In .csv and .tsv, write a single quote before each text that a spreadsheet would take for a
+    /// formula.
+    ///
+    /// Such a text is =1+1, whichever side it comes from. Names of columns are treated alike.
+    /// Numbers, as -5, stay as they are.
+    #[arg(long)]
+    pub(crate) quote_formulas: bool,
+
+    /// Refuse at the start if the output exists already.
+    ///
+    /// Without this, it is replaced when all is done.
+    #[arg(long, requires = "output")]
+    pub(crate) no_clobber: bool,
+}
