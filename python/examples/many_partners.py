@@ -22,13 +22,13 @@ async def shared(partner: str) -> int:
     """How many customers the shop shares with a partner. Joins wait, so each is in a thread."""
     theirs = PARTNERS[partner]
     with psijoin.local_pair(progress=False) as (shop, other):
-        count, _ = await asyncio.gather(
+        counted, _ = await asyncio.gather(
             asyncio.to_thread(lambda: shop.count(SHOP, min_intersection=LEAST)),
             asyncio.to_thread(
                 lambda: other.send(theirs, output_kind="count", min_intersection=LEAST)
             ),
         )
-        return count
+        return counted.count
 
 
 async def main() -> None:

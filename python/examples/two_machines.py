@@ -36,11 +36,11 @@ def main() -> None:
     table = polars.read_csv(told.table)
     rule = {"email": "email"}
     if told.does == "receive":
-        shared = session.receive(table, on="email", normalize=rule, take=["plan"])
-        print(shared.write_csv(), end="")
+        joined = session.receive(table, on="email", normalize=rule, take=["plan"])
+        print(joined.rows.write_csv(), end="")
+        print(joined.statement)
     else:
-        session.send(table, on="email", normalize=rule, give="plan")
-    print(session.statement)
+        print(session.send(table, on="email", normalize=rule, give="plan").statement)
 
 
 if __name__ == "__main__":

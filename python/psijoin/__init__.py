@@ -6,7 +6,7 @@
 ...         lambda: alice.receive(["ann", "bob", "eve"]),
 ...         lambda: bob.send(["bob", "joe", "ann"]),
 ...     )
->>> shared
+>>> shared.rows
 ['ann', 'bob']
 
 A real join has a `Session` on each of two machines. `Identity` says who is at the other end.
@@ -22,21 +22,26 @@ from psijoin._errors import (
     UsageError,
 )
 from psijoin._identity import Identity
+from psijoin._joined import Compared, Counted, Joined, Summed
 from psijoin._pair import local_pair, together
 from psijoin._plan import Plan, plan
 from psijoin._psijoin import __version__
 from psijoin._session import Session
 
 __all__ = [
+    "Compared",
+    "Counted",
     "Error",
     "Identity",
     "InputError",
+    "Joined",
     "NetworkError",
     "PeerError",
     "PeerFailedError",
     "Plan",
     "PolicyError",
     "Session",
+    "Summed",
     "UsageError",
     "__version__",
     "local_pair",

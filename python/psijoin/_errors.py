@@ -16,7 +16,7 @@ class Error(Exception):
     try_again: bool = False
     """Whether the same may succeed later, though nobody changes anything."""
     report: dict[str, Any] | None = None
-    """What is known of the run, as `psijoin --report` writes it."""
+    """What is known of the run, as the program writes it to a report."""
 
 
 class UsageError(Error):

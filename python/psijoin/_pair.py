@@ -29,8 +29,9 @@ def local_pair(**options: Unpack[Limits]) -> Iterator[tuple[Session, Session]]:
 
     >>> import psijoin
     >>> with psijoin.local_pair(threads=1, progress=False) as (ann, bob):
-    ...     psijoin.together(lambda: ann.receive(["a", "b"]), lambda: bob.send(["b", "c"]))
-    (['b'], None)
+    ...     shared, _ = psijoin.together(lambda: ann.receive(["a", "b"]), lambda: bob.send(["b", "c"]))
+    >>> shared.rows
+    ['b']
     """
     with tempfile.TemporaryDirectory() as folder:
         alice, bob = (Identity.create(Path(folder) / name) for name in ("alice.pem", "bob.pem"))

@@ -9,12 +9,11 @@ from typing import Any
 from psijoin import _psijoin
 from psijoin._errors import raised
 from psijoin._listening import Listener
-from psijoin._words import words
 
 
 class Plan(list[dict[str, Any]]):
     """The protocols that can do a join, the best first, each with what it will take: a list of
-    dictionaries, as `psijoin plan --json` writes them. A data frame can be made of it:
+    dictionaries. A data frame can be made of it:
     `polars.DataFrame(plan)`."""
 
     text: str
@@ -39,17 +38,16 @@ def plan(items: int | tuple[int, int], network: str | None = None, **options: An
     """What a join of so many keys will take: time, bytes, flights and memory of each protocol.
 
     `items` are the distinct keys of both parties, or of the sender and of the receiver. `network`
-    is what is between them, as "100mbps,80ms" or "lan". Other options are those of the program, as
-    `psijoin plan --help` lists them, with underscores: `output_kind`, `learn`, `sender_gives`,
-    `receiver_gives`, `threads`, `memory`, `optimise`, `prices`, `regions`, `all`.
+    is what is between them, as "100mbps,80ms" or "lan". Other keywords mean what the options of
+    `psijoin plan` mean: `output_kind`, `learn`, `sender_gives`, `receiver_gives`,
+    `min_intersection`, `threads`, `memory`, `optimise`, `prices`, `regions`, `calibration`, `all`.
 
     >>> import psijoin
     >>> plan = psijoin.plan(items=(1_000_000, 2_000_000), network="100mbps,80ms", threads=1)
     >>> plan[0]["protocol"], plan[0]["flights"]
     ('rr22', 3)
     """
-    sizes = f"{items[0]}:{items[1]}" if isinstance(items, tuple) else str(items)
-    said = ["plan", *words({"items": sizes, "network": network, **options})]
+    said = {"items": items, "network": network, **options}
     try:
         text, lines = _psijoin.plan(said, Listener(None))
     except _psijoin.Failure as failure:

@@ -3,8 +3,7 @@
 from __future__ import annotations
 
 import json
-import os
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 from decimal import Decimal
 from types import TracebackType
 from typing import Any, Literal, TypeVar, Unpack, overload
@@ -13,10 +12,12 @@ from psijoin import _psijoin, _tables
 from psijoin._call import stopped_with_its_call
 from psijoin._errors import UsageError, raised
 from psijoin._identity import Identity
+from psijoin._joined import Compared, Counted, Joined, Summed
 from psijoin._listening import Listener, progress_bar
 from psijoin._tables import Use, Wanted
 from psijoin._types import (
     Agreed,
+    Asked,
     Columns,
     FileOptions,
     Frame,
@@ -31,7 +32,6 @@ from psijoin._types import (
     RowOptions,
     Which,
 )
-from psijoin._words import listed, names, words
 
 Table = TypeVar("Table", bound=Frame)
 Result = TypeVar("Result")
@@ -53,14 +53,16 @@ class Session:
     >>> at_ann = psijoin.Session(identity=ann, peer=bob.fingerprint, listen="127.0.0.1:7765", progress=False)
     >>> at_bob = psijoin.Session(identity=bob, peer=ann.fingerprint, connect="127.0.0.1:7765", progress=False)
     >>> shared, _ = psijoin.together(lambda: at_ann.receive(["a", "b"]), lambda: at_bob.send(["b", "c"]))
-    >>> shared
+    >>> shared.rows
     ['b']
     """
 
     statement: str | None
-    """What each side has learned in the last join, in words."""
+    """What each side has learned in the last join that ended here, in words. Where several threads
+    join, each has it from what its own call returns.
+    """
     report: dict[str, Any] | None
-    """What is known of the last join, as `psijoin --report` writes it, whether it went well or
+    """What is known of that join, as the program writes it to a report, whether it went well or
     not.
     """
 
@@ -98,17 +100,21 @@ class Session:
         """
         if (connect is None) == (listen is None):
             raise UsageError("say where the parties meet: connect or listen, and not both")
-        identity = identity or Identity.load_or_create()
-        meeting = {"connect": connect, "listen": listen}
-        trust = {"peer": peer, "identity": identity.path}
-        limits = {
+        options = {
+            "peer": peer,
+            "connect": connect,
+            "listen": listen,
+            "identity": (identity or Identity.load_or_create()).path,
             "wait": wait,
             "timeout": timeout,
             "threads": threads,
             "memory": memory,
-            "spill-dir": spill_dir,
+            "spill_dir": spill_dir,
         }
-        self._words = words(meeting | trust | limits)
+        try:
+            self._party = _psijoin.Party(options)
+        except _psijoin.Failure as failure:
+            raise raised(failure) from None
         self._progress = progress
         self._running: set[_psijoin.Stop] = set()
         self.statement = None
@@ -141,7 +147,7 @@ class Session:
         learn: Learners = "receiver",
         output: None = None,
         **options: Unpack[RowOptions],
-    ) -> Table: ...
+    ) -> Joined[Table]: ...
     @overload
     def receive(
         self,
@@ -151,7 +157,7 @@ class Session:
         learn: Learners = "receiver",
         output: None = None,
         **options: Unpack[RowOptions],
-    ) -> Result: ...
+    ) -> Joined[Result]: ...
     # A list that comes back with columns beside it has no type of its own.
     @overload
     def receive(
@@ -164,7 +170,7 @@ class Session:
         learn: Learners = "receiver",
         output: None = None,
         **options: Unpack[Options],
-    ) -> list[str]: ...
+    ) -> Joined[list[str]]: ...
     @overload
     def receive(
         self,
@@ -174,7 +180,7 @@ class Session:
         learn: Learners = "receiver",
         output: Path,
         **options: Unpack[FileOptions],
-    ) -> None: ...
+    ) -> Joined[None]: ...
     @overload
     def receive(
         self,
@@ -184,7 +190,7 @@ class Session:
         learn: Learners = "receiver",
         output: None = None,
         **options: Unpack[RowOptions],
-    ) -> Any: ...
+    ) -> Joined[Any]: ...
     def receive(
         self,
         table: Any,
@@ -198,9 +204,10 @@ class Session:
         align: bool = False,
         output: Path | None = None,
         **options: Any,
-    ) -> Any:
+    ) -> Joined[Any]:
         """The rows of `table` whose key the other party has, too, in their order. The other party
-        calls `send`.
+        calls `send`. What comes back has the `rows`, beside the `statement` and the `report` of
+        this join.
 
         >>> import psijoin
         >>> with psijoin.local_pair() as (ann, bob):
@@ -208,9 +215,9 @@ class Session:
         ...         lambda: ann.receive(["eve@x.org", "Ann@x.org"], normalize={"key": "email"}),
         ...         lambda: bob.send(["ann@x.org", "bob@x.org"], normalize={"key": "email"}),
         ...     )
-        >>> shared
+        >>> shared.rows
         ['Ann@x.org']
-        >>> print(ann.statement.splitlines()[0])
+        >>> print(shared.statement.splitlines()[0])
         The sender learned your set's size (2). You learned 1 shared key and the sender's set size (2).
 
         Both sides say the same of what is learned. Each says of itself:
@@ -218,7 +225,7 @@ class Session:
         - `table`: a data frame of pandas, polars, pyarrow or DuckDB, or anything else with
           `__arrow_c_stream__`; or a list of texts, which are keys, in a column `key`. What comes
           back is of the same library; of a DuckDB relation, a pyarrow table.
-        - `on`: the key (`--key` of the program): a column, or several, in the same order on both
+        - `on`: the key: a column, or several, in the same order on both
           sides; their names may differ. A table of one column needs none.
         - `normalize`: by what rule a key column's values are compared, as {"email": "email",
           "born": "date:%d.%m.%Y"}: trim, lowercase, casefold, digits, nfc, nfkc, email
@@ -274,18 +281,18 @@ class Session:
         - `max_peer_keys`: refuse more keys than this of the other party: 1000000, or "1e6".
         - `strict`: raise an error where otherwise there is a warning, as of key columns that differ
           in kind.
-        - `deadline`: how many seconds all may take together.
+        - `deadline`: how many seconds all may take together; then it is a `NetworkError`, and the
+          other party hears of it. Rows that are there already are handed out.
         - `job`: a folder in which the join keeps what it has computed, so that the same call goes
           on where it stopped.
-        - `report`: a file for what is in `Session.report`.
+        - `report`: a file for the `report` of what comes back.
 
         Where and with whom the parties meet, and what a join takes of this machine, is said to
         `Session`: `listen`, `connect`, `identity`, `peer`, `wait`, `timeout`, `threads`, `memory`,
         `spill_dir`.
         """
-        return self._rows(
-            "receive", table, on, normalize, take, give, learn, rows, align, output, options
-        )
+        options = {"take": take, "learn": learn, "align": align, **options}
+        return self._rows("receive", table, on, normalize, give, rows, output, options)
 
     # With the same types as `receive` if this party learns, too.
     @overload
@@ -296,7 +303,7 @@ class Session:
         *,
         learn: Literal["receiver"] = "receiver",
         **options: Unpack[HelpingOptions],
-    ) -> None: ...
+    ) -> Joined[None]: ...
     @overload
     def send(
         self,
@@ -306,7 +313,7 @@ class Session:
         learn: Learners = "receiver",
         output: Path,
         **options: Unpack[HelpingFileOptions],
-    ) -> None: ...
+    ) -> Joined[None]: ...
     @overload
     def send(
         self,
@@ -316,7 +323,7 @@ class Session:
         learn: Literal["both"],
         output: None = None,
         **options: Unpack[HelpingRowOptions],
-    ) -> Table: ...
+    ) -> Joined[Table]: ...
     @overload
     def send(
         self,
@@ -326,7 +333,7 @@ class Session:
         learn: Literal["both"],
         output: None = None,
         **options: Unpack[HelpingRowOptions],
-    ) -> Result: ...
+    ) -> Joined[Result]: ...
     @overload
     def send(
         self,
@@ -338,7 +345,7 @@ class Session:
         learn: Literal["both"],
         output: None = None,
         **options: Unpack[HelpingOptions],
-    ) -> list[str]: ...
+    ) -> Joined[list[str]]: ...
     @overload
     def send(
         self,
@@ -348,7 +355,7 @@ class Session:
         learn: Literal["both"],
         output: None = None,
         **options: Unpack[HelpingRowOptions],
-    ) -> Any: ...
+    ) -> Joined[Any]: ...
     def send(
         self,
         table: Any,
@@ -361,9 +368,9 @@ class Session:
         rows: Which = "shared",
         align: bool = False,
         output: Path | None = None,
-        output_kind: str = "rows",
+        output_kind: Asked = "rows",
         **options: Any,
-    ) -> Any:
+    ) -> Joined[Any]:
         """Helps the other party to its result: it calls `receive`, `count`, `sum` or `threshold`.
 
         >>> import psijoin
@@ -371,12 +378,12 @@ class Session:
         ...     _, sent = psijoin.together(
         ...         lambda: ann.receive(["a", "b"], learn="both"), lambda: bob.send(["b", "c"], learn="both")
         ...     )
-        >>> sent
+        >>> sent.rows
         ['b']
 
         - `output_kind`: what the other party gets: "rows", "count", "threshold:K" or
-          "sum:COLUMN,…", the same on both sides. With "shares" and `output` on both sides, each
-          gets a file of shares.
+          "sum:COLUMN,…" (or a pair, ("sum", [COLUMN, …])), the same on both sides. With "shares"
+          and `output` on both sides, each gets a file of shares.
         - `give`: the columns that go to the other party with the shared keys. It says which of them
           it takes.
         - `learn`: with "both" this party's rows come back, as those of `receive`; otherwise nothing
@@ -386,10 +393,9 @@ class Session:
 
         All else is as in `receive`.
         """
+        options = {"take": take, "learn": learn, "align": align, **options}
         options = {"output_kind": output_kind, **options}
-        return self._rows(
-            "send", table, on, normalize, take, give, learn, rows, align, output, options
-        )
+        return self._rows("send", table, on, normalize, give, rows, output, options)
 
     def count(
         self,
@@ -398,22 +404,23 @@ class Session:
         *,
         normalize: Mapping[str, str] | None = None,
         **options: Unpack[Agreed],
-    ) -> int:
-        """How many keys are shared, and not which. The other party calls `send` with
-        `output_kind="count"`.
+    ) -> Counted:
+        """How many keys are shared, and not which: the `count` of what comes back. The other party
+        calls `send` with `output_kind="count"`.
 
         >>> import psijoin
         >>> with psijoin.local_pair() as (ann, bob):
-        ...     psijoin.together(
+        ...     shared, _ = psijoin.together(
         ...         lambda: ann.count(["a", "b"], min_intersection=1),
         ...         lambda: bob.send(["b", "c"], min_intersection=1, output_kind="count"),
         ...     )
-        (1, None)
+        >>> shared.count
+        1
 
         The options are those of `receive` that are not about rows.
         """
         told = {"normalize": normalize, "output_kind": "count", **options}
-        return int(self._learned("receive", table, on, told))
+        return Counted(*self._learned("receive", table, on, told))
 
     def threshold(
         self,
@@ -423,22 +430,24 @@ class Session:
         least: int,
         normalize: Mapping[str, str] | None = None,
         **options: Unpack[Agreed],
-    ) -> bool:
-        """Whether at least `least` keys are shared, and neither which nor how many. The other party
-        calls `send` with `output_kind="threshold:K"`.
+    ) -> Compared:
+        """Whether at least `least` keys are shared, and neither which nor how many: what comes back
+        is true if so, as is its `is_reached`. The other party calls `send` with
+        `output_kind="threshold:K"`.
 
         >>> import psijoin
         >>> with psijoin.local_pair() as (ann, bob):
-        ...     psijoin.together(
+        ...     shared, _ = psijoin.together(
         ...         lambda: ann.threshold(["a", "b"], least=2),
         ...         lambda: bob.send(["b", "c"], output_kind="threshold:2"),
         ...     )
-        (False, None)
+        >>> shared.is_reached
+        False
 
         The options are those of `receive` that are not about rows.
         """
-        told = {"normalize": normalize, "output_kind": f"threshold:{least}", **options}
-        return bool(self._learned("receive", table, on, told))
+        told = {"normalize": normalize, "output_kind": ("threshold", least), **options}
+        return Compared(*self._learned("receive", table, on, told))
 
     def sum(
         self,
@@ -448,77 +457,74 @@ class Session:
         columns: Columns,
         normalize: Mapping[str, str] | None = None,
         **options: Unpack[Agreed],
-    ) -> dict[str, Decimal]:
-        """What columns of either party add up to over the shared keys, by their names. The other
-        party calls `send` with `output_kind="sum:COLUMN,…"`, the same columns in the same order.
+    ) -> Summed:
+        """What columns of either party add up to over the shared keys: the `sums` of what comes
+        back, by their names. The other party calls `send` with `output_kind="sum:COLUMN,…"`, the
+        same columns in the same order.
 
         >>> import psijoin, pyarrow
         >>> payments = pyarrow.table({"id": ["b", "c"], "paid": [20, 5]})
         >>> with psijoin.local_pair() as (ann, bob):
-        ...     psijoin.together(
+        ...     shared, _ = psijoin.together(
         ...         lambda: ann.sum(["a", "b"], columns="paid"),
         ...         lambda: bob.send(payments, on="id", output_kind="sum:paid"),
         ...     )
-        ({'paid': Decimal('20')}, None)
+        >>> shared.sums
+        {'paid': Decimal('20')}
 
         Without `min_intersection` the sum may be over one key, and is then that key's number.
 
         The options are those of `receive` that are not about rows.
         """
-        kind = f"sum:{listed(columns)}"
-        told = {"normalize": normalize, "output_kind": kind, **options}
-        sums = self._learned("receive", table, on, told)
-        return {name: Decimal(value) for name, value in sums}
+        told = {"normalize": normalize, "output_kind": ("sum", columns), **options}
+        sums, statement, report = self._learned("receive", table, on, told)
+        return Summed({name: Decimal(value) for name, value in sums}, statement, report)
 
     def _rows(
         self,
-        role: str,
+        role: Literal["receive", "send"],
         table: Any,
         on: Columns | None,
         normalize: Mapping[str, str] | None,
-        take: Columns | None,
         give: Columns | None,
-        learn: str,
         rows: str,
-        align: bool,
-        output: str | os.PathLike[str] | None,
+        output: Path | None,
         options: Mapping[str, Any],
-    ) -> Any:
+    ) -> Joined[Any]:
         named = {
             "normalize": normalize,
-            "take": take if take == "all" else listed(take),
-            "give": listed(give),
-            "learn": learn,
-            "rows": rows if rows != "shared" else None,
-            "align": align,
+            "give": give,
+            # It says nothing that a party without rows could not say.
+            "rows": None if rows == "shared" else rows,
             "output": output,
         }
-        use = Use.FILE if output else Use.BACK if role == "receive" or learn == "both" else Use.NOTHING
-        return self._learned(role, table, on, {**named, **options}, use, give)
+        gets_rows = role == "receive" or options["learn"] == "both"
+        use = Use.FILE if output else Use.BACK if gets_rows else Use.NOTHING
+        return Joined(*self._learned(role, table, on, {**named, **options}, use, give))
 
     def _learned(
         self,
-        role: str,
+        role: Literal["receive", "send"],
         table: Any,
         on: Columns | None,
         options: Mapping[str, Any],
         use: Use = Use.NOTHING,
         give: Columns | None = None,
-    ) -> Any:
-        """Joins, and keeps what is known of it."""
+    ) -> tuple[Any, str, dict[str, Any]]:
+        """Joins: what was learned, the statement and the report."""
         self.statement = self.report = None
         columns = _columns_read(on, give, options.get("output_kind", "rows"))
         given = _tables.given(table, Wanted(columns, use, _countries(options.get("normalize"))))
-        said_options = {"key": listed(on), **options}
-        command = ["check", role] if said_options.pop("check", False) else [role]
-        said = [*command, *self._words, *words(said_options)]
+        said = {"on": on, **options}
         bar = progress_bar() if self._progress is True else None
         progress = self._progress if callable(self._progress) else bar
         listener, stop = Listener(progress), _psijoin.Stop()
         self._running.add(stop)
         try:
             with stopped_with_its_call(stop):
-                joined = _psijoin.join(said, given.rows, "the table", given.how, listener, stop)
+                joined = _psijoin.join(
+                    self._party, role, said, given.rows, "the table", given.how, listener, stop
+                )
         except _psijoin.Failure as failure:
             error = raised(failure)
             self.report = error.report
@@ -527,17 +533,23 @@ class Session:
             self._running.remove(stop)
             if bar is not None:
                 bar.close()
-        self.statement = joined["statement"]
-        self.report = json.loads(joined["report"])
+        statement, report = joined["statement"], json.loads(joined["report"])
+        self.statement, self.report = statement, report
         learned = joined["learned"]
-        return given.back(learned) if isinstance(learned, _psijoin.Rows) else learned
+        rows = given.back(learned) if isinstance(learned, _psijoin.Rows) else learned
+        return rows, statement, report
 
 
-def _columns_read(on: Columns | None, give: Columns | None, kind: str) -> set[str] | None:
+def _names(columns: Columns | None) -> Sequence[str]:
+    """The names, one by one."""
+    return [columns] if isinstance(columns, str) else columns or []
+
+
+def _columns_read(on: Columns | None, give: Columns | None, kind: Asked) -> set[str] | None:
     """The columns that a join reads, beside those of countries. None if that is not known: the key
     is the only column of a table, or a kind of output names columns in its own way."""
-    is_unknown = on is None or ":" in kind
-    return None if is_unknown else {*names(on), *names(give)}
+    is_unknown = on is None or not isinstance(kind, str) or ":" in kind
+    return None if is_unknown else {*_names(on), *_names(give)}
 
 
 def _countries(normalize: Mapping[str, str] | None) -> list[list[str]]:

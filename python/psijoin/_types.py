@@ -9,6 +9,9 @@ from typing import Any, Literal, Protocol, TypedDict, TypeVar
 Columns = str | Sequence[str]
 """A column by name, or several."""
 
+Asked = str | tuple[Literal["sum"], Columns] | tuple[Literal["threshold"], int]
+"""A kind of output: a text, or the kind with what it is of."""
+
 Path = str | os.PathLike[str]
 """The name of a file or a folder."""
 
@@ -91,7 +94,7 @@ class FileOptions(RowOptions, total=False):
 class Helped(TypedDict, total=False):
     """Options of a sender alone: see `Session.send`."""
 
-    output_kind: str
+    output_kind: Asked
     allow_sums_that_reveal_keys: bool
 
 

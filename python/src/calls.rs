@@ -1,7 +1,10 @@
 //! What Python hears during a join.
 
-use psijoin_cli::embedded::{Listener, with_hint};
+use psijoin_cli::embedded::{Hint, Listener, with_hint};
+use psijoin_session::{Error, Warning};
 use pyo3::prelude::*;
+
+use crate::ways_out;
 
 /// A Python object that listens. What goes wrong there is its own affair, and is shown as Python
 /// shows what cannot be raised.
@@ -26,6 +29,14 @@ impl Listener for Listening {
     fn warn(&self, text: &str, hint: Option<&str>) {
         let text = with_hint(text, hint);
         self.call(|listener| listener.call_method1("warn", (text,)));
+    }
+
+    fn about_error(&self, error: &Error) -> Option<Hint> {
+        ways_out::of_error(error)
+    }
+
+    fn about_warning(&self, warning: &Warning<'_>) -> Option<Hint> {
+        ways_out::of_warning(warning)
     }
 
     fn at(&self, what: &str, bytes: u64, total_bytes: u64) {

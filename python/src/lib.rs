@@ -1,8 +1,8 @@
 //! What the Python package needs of psijoin: joins of tables in memory, the user's identity, and
 //! the program.
 //!
-//! The package says what is to be done in the words of the command line, as `psijoin_cli::embedded`
-//! takes them.
+//! Keywords of Python's calls become a `JoinSpec`, which `psijoin_cli::embedded` carries out, and
+//! errors name these keywords.
 //!
 //! # How it is built
 //!
@@ -10,7 +10,6 @@
 //! |---|---|
 //! | `_session`, `_pair`, `_plan`, `_identity` | what users call |
 //! | `_tables` | what becomes of a table of each library on its way in, and of rows on their way out |
-//! | `_words` | options as words of the command line |
 //! | `_call` | calls whose joins stop if the call of the other side fails (`together`) |
 //! | `_listening` | what a join says meanwhile: `logging`, and progress |
 //! | `_errors` | exceptions, one for each exit code |
@@ -43,6 +42,10 @@
 
 mod calls;
 mod frames;
+mod options;
+mod planning;
+mod wanted;
+mod ways_out;
 
 use std::{
     ffi::OsString,
@@ -55,39 +58,54 @@ use std::{
     time::Duration,
 };
 
+use psijoin::Role;
 use psijoin_cli::embedded::{self, Failed, Identified, Joined, Learned, Planned, with_hint};
-use pyo3::{exceptions::PyRuntimeError, prelude::*, types::PyDict};
+use pyo3::{
+    exceptions::{PyRuntimeError, PyValueError},
+    prelude::*,
+    types::PyDict,
+};
 
 use calls::Listening;
 use frames::Rows;
+use wanted::Party;
 
 /// How often Python may look for signals while a join runs.
 const SIGNALS: Duration = Duration::from_millis(50);
 
 /// Joins a table in memory, and returns a dictionary: `statement`, `report` and `learned`.
 ///
-/// `words` are those of the command line, from `receive` or `send` on, without `--input`. `table`
-/// is anything with `__arrow_c_stream__`, or an iterator of such; `name` stands for it in messages.
-/// `how` it is read is `in memory`, `by number` or `stream`. `listener` has the methods
-/// `say(text)`, `warn(text)` and `at(what, bytes, total_bytes)`, which other threads call. Python's
-/// lock is released meanwhile. A signal stops the join, and so does `stop`.
+/// `role` is `receive` or `send`, and `options` are the keywords of a join. `table` is anything
+/// with `__arrow_c_stream__`, or an iterator of such; `name` stands for it in messages. `how` it is
+/// read is `in memory`, `by number` or `stream`. `listener` has the methods `say(text)`,
+/// `warn(text)` and `at(what, bytes, total_bytes)`, which other threads call. Python's lock is
+/// released meanwhile. A signal stops the join, and so does `stop`.
 ///
 /// Raises `Failure` with what the program would say: its exit code, message, whether it may pass,
 /// and the report. What the iterator has raised is its cause.
 #[pyfunction]
+#[allow(clippy::too_many_arguments)]
 fn join<'py>(
     py: Python<'py>,
-    words: Vec<String>,
+    party: &Bound<'py, Party>,
+    role: &str,
+    options: &Bound<'py, PyDict>,
     table: &Bound<'py, PyAny>,
     name: &str,
     how: &str,
     listener: Py<PyAny>,
     stop: &Bound<'py, Stop>,
 ) -> PyResult<Bound<'py, PyDict>> {
+    let role = match role {
+        "receive" => Role::Receiver,
+        "send" => Role::Sender,
+        _ => return Err(PyValueError::new_err("there is no such role")),
+    };
     let (table, cause) = frames::table(table, name, how)?;
     let listener = Arc::new(Listening(listener));
+    let order = party.get().order(role, options, table)?;
     let joined = while_signals_are_seen(py, &stop.get().0, move |stop| {
-        embedded::join(&words, table, listener, stop)
+        embedded::join(order, listener, stop)
     })?;
     let joined = joined.map_err(|failed| {
         let error = raised(failed);
@@ -97,20 +115,20 @@ fn join<'py>(
     dictionary(py, joined?)
 }
 
-/// What a join will take, in the words of the command line from `plan` on: a text for people, and a
-/// line of JSON per protocol.
+/// What a join will take of which these keywords are said: a text for people, and a line of JSON
+/// per protocol.
 ///
 /// Raises `Failure` as `join` does.
 #[pyfunction]
 fn plan(
     py: Python<'_>,
-    words: Vec<String>,
+    options: &Bound<'_, PyDict>,
     listener: Py<PyAny>,
 ) -> PyResult<(String, Vec<String>)> {
     let listener = Arc::new(Listening(listener));
-    let stop = embedded::Stop::default();
-    let plan = move |stop: &_| embedded::plan(&words, listener, stop);
-    let planned = while_signals_are_seen(py, &stop, plan)?;
+    let (join, network) = planning::planned(options)?;
+    let plan = move |_: &_| embedded::plan(&join, network, "all=True", listener);
+    let planned = while_signals_are_seen(py, &embedded::Stop::default(), plan)?;
     let Planned { text, lines } = planned.map_err(raised)?;
     Ok((text, lines))
 }
@@ -203,13 +221,13 @@ fn raised(failed: Failed) -> PyErr {
 #[pyfunction]
 #[pyo3(signature = (path=None))]
 fn identity(path: Option<PathBuf>) -> PyResult<(String, String)> {
-    told(embedded::identity(path.as_deref()))
+    told(embedded::identity(path.as_deref(), ways_out::of_error))
 }
 
 /// A new identity in a new file: the file, and the fingerprint.
 #[pyfunction]
 fn new_identity(path: PathBuf) -> PyResult<(String, String)> {
-    told(embedded::new_identity(&path))
+    told(embedded::new_identity(&path, ways_out::of_error))
 }
 
 fn told(identified: Result<Identified, Failed>) -> PyResult<(String, String)> {
@@ -229,6 +247,7 @@ fn main(py: Python<'_>, args: Vec<String>) -> u8 {
 fn _psijoin(module: &Bound<'_, PyModule>) -> PyResult<()> {
     module.add("__version__", env!("CARGO_PKG_VERSION"))?;
     module.add("Failure", module.py().get_type::<Failure>())?;
+    module.add_class::<Party>()?;
     module.add_class::<Rows>()?;
     module.add_class::<Stop>()?;
     module.add_function(wrap_pyfunction!(join, module)?)?;

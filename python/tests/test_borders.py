@@ -62,7 +62,7 @@ def fails() -> object:
 def received(table: object, **options: Any) -> object:
     """What becomes of a table if nobody is at the other end."""
     with psijoin.local_pair(threads=1, wait=1, progress=False) as (ann, _):
-        return ann.receive(table, **options)
+        return ann.receive(table, **options).rows
 
 
 NO_TABLES: dict[str, tuple[Callable[[], object], type[Exception], str]] = {
@@ -134,7 +134,7 @@ def test_a_table_of_many_columns(pair: Pair) -> None:
     mine = pyarrow.table([pyarrow.array(["a", "b"])] * len(names), names=names)
     ann, bob = pair
     rows, _ = psijoin.together(lambda: ann.receive(mine, on="c7"), lambda: bob.send(["b"]))
-    assert rows.equals(mine.slice(1))
+    assert rows.rows.equals(mine.slice(1))
 
 
 NAMES = [" ", ",", '"', '""', "a,b", 'a","b', "a=b", "--key", "ß", "\U0001f600", "all"]
@@ -150,8 +150,8 @@ def test_names_of_columns(pair: Pair, name: str) -> None:
         lambda: ann.receive(mine, on=name, take=[name], normalize={name: "trim"}),
         lambda: bob.send(theirs, on="id", give=[name]),
     )
-    assert rows.column_names == ["other", name, f"partner_{name}"]
-    assert rows.column(2).to_pylist() == [4, 3]
+    assert rows.rows.column_names == ["other", name, f"partner_{name}"]
+    assert rows.rows.column(2).to_pylist() == [4, 3]
 
 
 def test_a_column_called_all(pair: Pair) -> None:
@@ -163,7 +163,7 @@ def test_a_column_called_all(pair: Pair) -> None:
         lambda: ann.receive(mine, take=["all"]),
         lambda: bob.send(theirs, on="id", give=["all", "more"]),
     )
-    assert rows.column_names == ["id", "all"]
+    assert rows.rows.column_names == ["id", "all"]
 
 
 def test_keys_that_cannot_be_read(pair: Pair) -> None:
@@ -174,9 +174,8 @@ def test_keys_that_cannot_be_read(pair: Pair) -> None:
         lambda: ann.receive(mine, on="id", normalize={"id": "null:common+number"}, bad_keys="null:25%"),
         lambda: bob.send(["1", "2"], normalize={"key": "number"}),
     )
-    assert rows.equals(mine.take([0, 2]))
-    assert ann.report is not None
-    table = ann.report["table"]
+    assert rows.rows.equals(mine.take([0, 2]))
+    table = rows.report["table"]
     assert (table["rows_without_key"], table["rows_with_bad_key"]) == (2, 1)
     assert [place["row"] for place in table["bad_keys"][0]["first"]] == [2]
 
@@ -194,7 +193,7 @@ def test_each_row_has_its_country(pair: Pair, column: str, then: str) -> None:
         lambda: ann.receive(mine, on="tel", normalize={"tel": f"phone:column:{column}{then}"}),
         lambda: bob.send(["+12025550123"], normalize={"key": f"phone:DE{then}"}),
     )
-    assert rows.equals(mine[1:])
+    assert rows.rows.equals(mine[1:])
 
 
 @pytest.mark.parametrize("name", ["", "line\nfeed"])
@@ -206,7 +205,7 @@ def test_names_of_the_key_alone(pair: Pair, name: str) -> None:
     rows, _ = psijoin.together(
         lambda: ann.receive(mine, on=name, normalize={name: "trim"}), lambda: bob.send(["b"])
     )
-    assert rows.equals(mine.slice(1))
+    assert rows.rows.equals(mine.slice(1))
     with pytest.raises(psijoin.InputError, match="cannot be shared with the partner"):
         bob.send(mine, on="other", give=[name])
 
@@ -301,7 +300,6 @@ def test_wrong_sessions(
 ) -> None:
     ann, bob = identities
     right = {"identity": ann, "peer": bob.fingerprint, "connect": "127.0.0.1:1", "wait": 1}
-    session = psijoin.Session(**{**right, **limits})
-    with pytest.raises((psijoin.UsageError, UnicodeEncodeError)) as raised:
-        session.receive(["a"])
-    assert str(raised.value)
+    with pytest.raises(psijoin.UsageError) as raised:
+        psijoin.Session(**{**right, **limits})
+    assert "`" + next(iter(limits)) + "`" in str(raised.value)

@@ -21,8 +21,8 @@ def joined(pair: Pair, mine: Any, kind: Kind) -> Any:
     rows, theirs = psijoin.together(
         lambda: ann.receive(mine, on="id", learn="both"), lambda: bob.send(texts, learn="both")
     )
-    assert theirs == [texts[row] for row in shared(kind, THEIRS, MINE)]
-    return rows
+    assert theirs.rows == [texts[row] for row in shared(kind, THEIRS, MINE)]
+    return rows.rows
 
 
 POLARS: dict[str, tuple[tuple[Any, ...], Kind]] = {

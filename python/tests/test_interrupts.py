@@ -166,7 +166,7 @@ try:
     session.receive(["a", "b"])
 except KeyboardInterrupt:
     print("interrupted", flush=True)
-print(session.receive(["a", "b"]), flush=True)
+print(session.receive(["a", "b"]).rows, flush=True)
 """
 
 

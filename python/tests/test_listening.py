@@ -25,7 +25,7 @@ def both(pair: Pair, keys: list[str]) -> list[str]:
     shared, _ = psijoin.together(
         lambda: ann.receive(keys, protocol=SLOW), lambda: bob.send(keys, protocol=SLOW)
     )
-    return shared
+    return shared.rows
 
 
 def test_progress_is_told() -> None:
@@ -83,7 +83,7 @@ with psijoin.local_pair(threads=1) as (ann, bob):
     shared, _ = psijoin.together(
         lambda: ann.receive(keys, protocol=slow), lambda: bob.send(keys, protocol=slow)
     )
-assert shared == keys
+assert shared.rows == keys
 """
 """A join without these libraries."""
 

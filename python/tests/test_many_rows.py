@@ -32,7 +32,7 @@ session = psijoin.Session(
 before = resource.getrusage(resource.RUSAGE_SELF).ru_maxrss * 1024
 began = time.monotonic()
 if role == "receive":
-    shared = session.receive(table, on="id", take=["plan"])
+    shared = session.receive(table, on="id", take=["plan"]).rows
 else:
     session.send(table, on="id", give=["plan"])
 told = {

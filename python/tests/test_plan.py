@@ -26,7 +26,7 @@ def test_a_plan_makes_a_data_frame() -> None:
 
 
 def test_wrong_plans_say_so() -> None:
-    with pytest.raises(psijoin.UsageError, match="--network"):
+    with pytest.raises(psijoin.UsageError, match="`network`"):
         psijoin.plan(1000, network="fast")
     with pytest.raises(psijoin.UsageError, match="colour"):
         psijoin.plan(1000, colour="red")

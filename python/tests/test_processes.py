@@ -18,7 +18,7 @@ def join(first: int = 0) -> list[str]:
     with psijoin.local_pair(threads=2, progress=False) as (ann, bob):
         theirs = KEYS[first : first + 100]
         shared, _ = psijoin.together(lambda: ann.receive(KEYS), lambda: bob.send(theirs))
-        return shared
+        return shared.rows
 
 
 def test_joins_at_once() -> None:
@@ -81,7 +81,7 @@ def test_a_process_forked_during_a_join_joins() -> None:
         assert not running.done()
         for child in children:
             assert ended(child) == 0
-        assert running.result() == keys
+        assert running.result().rows == keys
 
 
 def fork() -> int:

@@ -49,7 +49,7 @@ def test_a_join_with_the_program(
     writes = ["--output", str(output)] if role == "send" else []
     running = program(OTHER[role], "--connect", address, *trust, *writes)
     session = psijoin.Session(identity=ann, peer=bob.fingerprint, listen=address, progress=False)
-    rows = getattr(session, role)(["a", "b", "c"])
+    rows = getattr(session, role)(["a", "b", "c"]).rows
     assert running.communicate(timeout=PATIENCE)[1], "it says what was learned"
     assert running.returncode == 0
     assert rows == (["b", "c"] if role == "receive" else None)

@@ -34,7 +34,7 @@ def joined(pair: Pair, mine: Any, theirs: Any, **options: Any) -> Any:
         lambda: alice.receive(mine, on="id", take=["plan"], **options),
         lambda: bob.send(theirs, on="key", give="plan"),
     )
-    return rows
+    return rows.rows
 
 
 def test_polars(pair: Pair) -> None:
@@ -78,7 +78,7 @@ def test_a_query_of_polars_is_read_as_it_comes(pair: Pair) -> None:
     shared, _ = psijoin.together(
         lambda: alice.receive(both, on="id"), lambda: bob.send(theirs, on="key")
     )
-    assert shared["id"].to_list() == ["a", "b"]
+    assert shared.rows["id"].to_list() == ["a", "b"]
     # A sender of rows needs no more than the key.
     assert read == [["key"]]
 
@@ -170,8 +170,8 @@ def test_other_rows_of_frames(pair: Pair) -> None:
         lambda: pair[0].receive(mine, on="id", **both),
         lambda: pair[1].send(polars.DataFrame(OTHERS), on="key", **both),
     )
-    assert aligned["id"].to_list() == theirs["key"].to_list()
-    assert aligned.schema == mine.schema
+    assert aligned.rows["id"].to_list() == theirs.rows["key"].to_list()
+    assert aligned.rows.schema == mine.schema
 
 
 def test_pyarrow(pair: Pair) -> None:
@@ -224,12 +224,12 @@ def test_columns_of_nulls_alone(pair: Pair) -> None:
             lambda: pair[0].receive(library(mine), on="id", take="all"),
             lambda: pair[1].send(library(theirs), on="key", give=["plan", "nothing"]),
         )
-        assert rows[:, :-2].equals(mine[SHARED])
-        assert rows["partner_nothing"].null_count() == 3
+        assert rows.rows[:, :-2].equals(mine[SHARED])
+        assert rows.rows["partner_nothing"].null_count() == 3
         nobody, _ = psijoin.together(
             lambda: pair[0].receive(library(mine), on="nothing"), lambda: pair[1].send(["a"])
         )
-        assert len(nobody) == 0
+        assert len(nobody.rows) == 0
 
 
 def test_types_that_are_not_known(pair: Pair) -> None:
@@ -256,7 +256,7 @@ def test_rows_go_to_a_file(pair: Pair, library: str, tmp_path: Path) -> None:
     nothing, _ = psijoin.together(
         lambda: pair[0].receive(mine, on="id", output=path), lambda: pair[1].send(["b"])
     )
-    assert nothing is None
+    assert nothing.rows is None
     assert path.read_text() == "number,id\n2,b\n"
 
 

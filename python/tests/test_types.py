@@ -164,7 +164,7 @@ def test_types_against_files(
         identity=ann, peer=bob.fingerprint, listen=address, threads=1, progress=False
     )
     mine = table(data_type, kind, MINE, range(5))
-    rows = getattr(session, role)(mine, on="id")
+    rows = getattr(session, role)(mine, on="id").rows
     said = running.communicate(timeout=PATIENCE)[1]
     assert running.returncode == 0, said
     if role == "receive":
@@ -206,7 +206,7 @@ def test_texts_against_files_of_text(
     session = psijoin.Session(
         identity=ann, peer=bob.fingerprint, listen=address, threads=1, progress=False
     )
-    rows = getattr(session, role)([text or "" for text in cells(PLAIN.texts, MINE)])
+    rows = getattr(session, role)([text or "" for text in cells(PLAIN.texts, MINE)]).rows
     said = running.communicate(timeout=PATIENCE)[1]
     assert running.returncode == 0, said
     if role == "receive":
@@ -247,7 +247,7 @@ def test_what_cannot_be_a_key_is_refused_alike(
         assert isinstance(other.exception(), psijoin.PeerFailedError)
     assert running.returncode == raised.value.code == 3
     # The program says on a line of its own what to do.
-    message = str(raised.value).split(" (--bad-keys")[0]
+    message = str(raised.value).split(" (bad_keys")[0]
     assert message in said.replace(str(path), "the table")
 
 
@@ -304,7 +304,8 @@ def test_columns_of_all_types_are_taken(
     session = psijoin.Session(
         identity=ann, peer=bob.fingerprint, listen=address, threads=1, progress=False
     )
-    rows = session.receive(pyarrow.table({"id": ["key 2", "x", "key 1"]}), on="id", take="all")
+    mine = pyarrow.table({"id": ["key 2", "x", "key 1"]})
+    rows = session.receive(mine, on="id", take="all").rows
     assert running.communicate(timeout=PATIENCE)[1]
     assert running.returncode == 0
     # A Parquet file of pyarrow's says that it had date64. pyarrow itself reads date32.

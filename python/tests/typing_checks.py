@@ -16,9 +16,9 @@ if TYPE_CHECKING:
 
 
 def lists(session: psijoin.Session, keys: list[str]) -> None:
-    assert_type(session.receive(keys), list[str])
-    assert_type(session.receive(keys, rows="unshared", protocol="dh"), list[str])
-    assert_type(session.send(keys, learn="both"), list[str])
+    assert_type(session.receive(keys), psijoin.Joined[list[str]])
+    assert_type(session.receive(keys, rows="unshared", protocol="dh"), psijoin.Joined[list[str]])
+    assert_type(session.send(keys, learn="both"), psijoin.Joined[list[str]])
 
 
 def data_frames(
@@ -27,34 +27,35 @@ def data_frames(
     lazy: polars.LazyFrame,
     of_pandas: pandas.DataFrame,
 ) -> None:
-    assert_type(session.receive(of_polars, on="id"), polars.DataFrame)
-    assert_type(session.receive(of_polars, on=["id", "day"], take="all"), polars.DataFrame)
-    assert_type(session.receive(lazy, on="id"), polars.DataFrame)
-    assert_type(session.receive(of_pandas, on="id", rows="all"), pandas.DataFrame)
-    assert_type(session.send(of_pandas, on="id", learn="both", give="plan"), pandas.DataFrame)
+    assert_type(session.receive(of_polars, on="id"), psijoin.Joined[polars.DataFrame])
+    assert_type(session.receive(of_polars, on=["id", "day"], take="all"), psijoin.Joined[polars.DataFrame])
+    assert_type(session.receive(lazy, on="id"), psijoin.Joined[polars.DataFrame])
+    assert_type(session.receive(of_pandas, on="id", rows="all"), psijoin.Joined[pandas.DataFrame])
+    assert_type(session.send(of_pandas, on="id", learn="both", give="plan"), psijoin.Joined[pandas.DataFrame])
 
 
 def files(session: psijoin.Session, frame: polars.DataFrame) -> None:
-    assert_type(session.receive(frame, output="rows.csv", quote_empty=True), None)
-    assert_type(session.receive(frame, output="rows.csv", quote_formulas=True), None)
-    assert_type(session.send(frame), None)
-    assert_type(session.send(frame, output_kind="count"), None)
+    assert_type(session.receive(frame, output="rows.csv", quote_empty=True), psijoin.Joined[None])
+    assert_type(session.receive(frame, output="rows.csv", quote_formulas=True), psijoin.Joined[None])
+    assert_type(session.send(frame), psijoin.Joined[None])
+    assert_type(session.send(frame, output_kind="count"), psijoin.Joined[None])
 
 
 def numbers(session: psijoin.Session, keys: list[str]) -> None:
-    assert_type(session.count(keys, min_intersection=10), int)
-    assert_type(session.threshold(keys, least=3), bool)
-    assert_type(session.sum(keys, columns=["a", "b"]), dict[str, Decimal])
+    assert_type(session.count(keys, min_intersection=10), psijoin.Counted)
+    assert_type(session.threshold(keys, least=3), psijoin.Compared)
+    assert_type(session.sum(keys, columns="a").sums, dict[str, Decimal])
+    assert_type(session.sum(keys, columns=["a", "b"]), psijoin.Summed)
 
 
 def pairs(keys: list[str]) -> None:
     with psijoin.local_pair(threads=1) as (ann, bob):
         both = psijoin.together(lambda: ann.receive(keys), lambda: bob.send(keys))
-    assert_type(both, tuple[list[str], None])
+    assert_type(both, tuple[psijoin.Joined[list[str]], psijoin.Joined[None]])
 
 
 def what_has_no_type_of_its_own(
     session: psijoin.Session, table: Any, relation: duckdb.DuckDBPyRelation
 ) -> None:
-    session.receive(table).column_names.index("id")
-    session.receive(relation, on="id").column_names.index("id")
+    session.receive(table).rows.column_names.index("id")
+    session.receive(relation, on="id").rows.column_names.index("id")

@@ -5,7 +5,30 @@ use std::{
     path::{Path, PathBuf},
 };
 
-use crate::{args::Join, exit::Failure};
+use crate::exit::Failure;
+
+/// The files of a run beside its table's.
+#[derive(Default)]
+pub(crate) struct Files<'a> {
+    pub(crate) report: Option<Named<'a>>,
+    pub(crate) record: Option<Named<'a>>,
+    pub(crate) output: Option<Named<'a>>,
+    pub(crate) identity: Option<Named<'a>>,
+    pub(crate) terms: Option<Named<'a>>,
+    pub(crate) inputs: Vec<Named<'a>>,
+}
+
+/// A file, and the option that names it.
+pub(crate) struct Named<'a> {
+    option: &'static str,
+    path: &'a Path,
+}
+
+impl<'a> Named<'a> {
+    pub(crate) fn new(option: &'static str, path: &'a Path) -> Self {
+        Self { option, path }
+    }
+}
 
 /// Refuses a report, a record or an output in the place of the identity, of the terms, of an input
 /// or of each other, as far as their names tell. What a pattern or a folder stands for is known
@@ -13,36 +36,29 @@ use crate::{args::Join, exit::Failure};
 ///
 /// # Errors
 /// [`Failure::Usage`].
-pub(crate) fn refuse(join: &Join, output: Option<&Path>) -> Result<(), Failure> {
-    let report = named("--report", join.evidence.report_file());
-    let record = named("--record", join.evidence.record.as_deref());
-    let output = named("--output", output);
-    let identity = named("--identity", join.connection.trust.identity.as_deref());
-    let terms = named("--terms", join.evidence.terms.as_deref());
-    for written in [&report, &record, &output].into_iter().flatten() {
+pub(crate) fn refuse(files: &Files<'_>) -> Result<(), Failure> {
+    let Files {
+        report,
+        record,
+        output,
+        identity,
+        terms,
+        inputs,
+    } = files;
+    for written in [report, record, output].into_iter().flatten() {
         refuse_pair(written, identity.as_ref())?;
         refuse_pair(written, terms.as_ref())?;
     }
-    for written in [&report, &record].into_iter().flatten() {
+    for written in [report, record].into_iter().flatten() {
         refuse_pair(written, output.as_ref())?;
-        for input in &join.table.input {
-            refuse_pair(written, named("--input", Some(input)).as_ref())?;
+        for input in inputs {
+            refuse_pair(written, Some(input))?;
         }
     }
-    match &report {
+    match report {
         Some(report) => refuse_pair(report, record.as_ref()),
         None => Ok(()),
     }
-}
-
-/// A file, and the option that names it.
-struct Named<'a> {
-    option: &'static str,
-    path: &'a Path,
-}
-
-fn named<'a>(option: &'static str, path: Option<&'a Path>) -> Option<Named<'a>> {
-    path.map(|path| Named { option, path })
 }
 
 fn refuse_pair(written: &Named<'_>, other: Option<&Named<'_>>) -> Result<(), Failure> {

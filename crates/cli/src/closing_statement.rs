@@ -137,7 +137,7 @@ fn run_again(outcome: &Outcome) -> Option<String> {
 /// Returns which rows were written. What the receiver knows does not depend on it.
 fn wrote(which: WhichRows, rows: u64, output: &str) -> String {
     let rows = humanize::counted(rows, "row");
-    let learned = "You learned the same as with --rows shared, and the other side does not know what you wrote.";
+    let learned = "You learned the same as from the shared rows alone, and the other side does not know what you wrote.";
     match which {
         WhichRows::Shared => format!("Wrote {rows} to {output}."),
         WhichRows::Unshared => format!(
@@ -265,7 +265,7 @@ fn readable_from_sums(outcome: &Outcome) -> Option<String> {
         format!(
             "The receiver chose the numbers of its {noun} {} itself. It can have chosen them so that \
              each sum tells it up to 64 bits about which keys you share: for example, whether you have \
-             each of 62 keys of its choice. You allowed that by --allow-sums-that-reveal-keys.",
+             each of 62 keys of its choice. You allowed such sums.",
             humanize::listed(&own),
         )
     })
@@ -357,8 +357,8 @@ pub(crate) fn few_shared(outcome: &Outcome) -> Option<String> {
         format!(
             "{found}. If you expected more, compare with the other side how the keys are \
              spelled: which columns, in which order, of which types, with upper case, spaces, leading \
-             zeros, decimals (1.0 for 1), accents, country codes; how the files are encoded; and what --normalize does to them. `psijoin keys FILE` shows the first keys as \
-             they are compared.{}",
+             zeros, decimals (1.0 for 1), accents, country codes; how the files are encoded; and by which rules they are \
+             normalised.{}",
             looks.map(|look| hint(*look)).collect::<String>()
         )
     })
@@ -369,11 +369,11 @@ fn hint(look: Look) -> &'static str {
     match look {
         Look::LikeHashes => {
             " Your keys look like SHA-256 hashes: if the other side has plain values, let it say how they were normalised \
-             and hashed, as in --normalize COLUMN=email+sha256, and say sha256 alone here."
+             and hashed, as by the rules `email+sha256`, and take the rule `sha256` alone here."
         }
         Look::LikeAddresses => {
             " Your keys look like mail addresses: if the other side has SHA-256 hashes of such, say how these were normalised \
-             and hashed, as in --normalize COLUMN=email+sha256, and let it say sha256 alone."
+             and hashed, as by the rules `email+sha256`, and let it take the rule `sha256` alone."
         }
         _ => {
             " Hashes are equal only if the values were normalised alike before: addresses by email (as Meta asks), \

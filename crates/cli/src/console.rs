@@ -8,11 +8,13 @@ use std::{
 };
 
 use psijoin_printable::{Escaped, Lines};
+use psijoin_session::{Error, Warning};
 
 use crate::{
     exit::Failure,
     log, program,
     progress::{self, Position},
+    ways_out::{self, Hint},
     words::with_hint,
 };
 
@@ -33,8 +35,18 @@ pub trait Listener: Send + Sync {
     /// What a person might want to know.
     fn say(&self, text: &str);
 
-    /// What the user should think about, and the options that do something about it.
+    /// What the user should think about, and what to do about it.
     fn warn(&self, text: &str, hint: Option<&str>);
+
+    /// What the user does about an error, if anything can be said. It comes with the error.
+    fn about_error(&self, _error: &Error) -> Option<Hint> {
+        None
+    }
+
+    /// What the user does about a warning, if anything can be said. It comes with the warning.
+    fn about_warning(&self, _warning: &Warning<'_>) -> Option<Hint> {
+        None
+    }
 
     /// How far a piece of work is: bytes done, and bytes in all, 0 if that is not known. Some ten
     /// times in a second.
@@ -105,6 +117,41 @@ impl Console {
             }
             Self::Heard(listener) => progress::heard(what, &**listener, position, work),
             Self::Silent => work(),
+        }
+    }
+}
+
+/// What people do about what they are told depends on how they have this program.
+impl Console {
+    /// Returns what users do about a failure.
+    pub(crate) fn hint(&self, failure: &Failure) -> Option<Hint> {
+        match failure {
+            Failure::Session(error) => self.hint_of_error(error),
+            _ => None,
+        }
+    }
+
+    /// Returns what users do about an error.
+    pub(crate) fn hint_of_error(&self, error: &Error) -> Option<Hint> {
+        match self {
+            Self::Heard(listener) => listener.about_error(error),
+            _ => ways_out::of_error(error),
+        }
+    }
+
+    /// Returns what users do about a warning.
+    pub(crate) fn hint_of_warning(&self, warning: &Warning<'_>) -> Option<Hint> {
+        match self {
+            Self::Heard(listener) => listener.about_warning(warning),
+            _ => ways_out::of_warning(warning),
+        }
+    }
+
+    /// Returns what users do who find next to nothing.
+    pub(crate) fn hint_of_few_shared(&self) -> Option<Hint> {
+        match self {
+            Self::Heard(_) => None,
+            _ => Some(Hint::Borrowed(ways_out::OF_FEW_SHARED)),
         }
     }
 }

@@ -70,23 +70,6 @@ enum Quote {
 }
 
 impl Said {
-    /// Whether anything is said.
-    pub(crate) fn is_said(&self) -> bool {
-        let Self {
-            format,
-            delimiter,
-            quote,
-            no_header,
-            skip_lines,
-            comment,
-            escapes,
-            encoding,
-        } = self;
-        let has_value = format.is_some() || delimiter.is_some() || quote.is_some();
-        let has_value = has_value || comment.is_some() || encoding.is_some();
-        has_value || *no_header || *skip_lines > 0 || *escapes
-    }
-
     /// # Errors
     /// If a character cannot be told apart from others.
     pub(crate) fn dialect(&self) -> Result<Dialect, Error> {

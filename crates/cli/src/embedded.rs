@@ -1,12 +1,15 @@
 //! Joins for programs that have this one as a library: of tables in memory, with results as values.
 //!
-//! What is to be done is said in the words of the command line, so all options mean the same, and
-//! so do all errors. Nothing is printed, no signal is caught, and nothing ends the process.
+//! What is to be done is a [`JoinSpec`], and errors are those of the program. Nothing is printed,
+//! no signal is caught, and nothing ends the process.
 //!
 //! ```no_run
 //! # use std::sync::Arc;
 //! # use psijoin_cli::embedded::*;
+//! # use psijoin_session::{JoinSpec, Meeting, TableSpec};
+//! # use psijoin_transport::{Endpoint, Security};
 //! # fn customers() -> Table { unimplemented!() }
+//! # fn security() -> Security { unimplemented!() }
 //! struct Quiet;
 //!
 //! impl Listener for Quiet {
@@ -15,19 +18,22 @@
 //!     fn at(&self, _: &str, _: u64, _: u64) {}
 //! }
 //!
-//! let words = "receive --listen 0.0.0.0:7766 --peer psi1-… --key email --take plan";
-//! let words: Vec<String> = words.split(' ').map(str::to_owned).collect();
+//! let meeting = Meeting::new(Endpoint::Listen("0.0.0.0:7766".parse()?), security());
+//! let key = psijoin_table::KeySpec::new(vec!["email".into()], vec![])?;
+//! let table = TableSpec::Arrow(customers());
+//! let spec = JoinSpec::new(psijoin::Role::Receiver, meeting, table, key);
 //! // From another thread, `stop.stop()` ends it.
 //! let stop = Stop::default();
-//! let joined = join(&words, customers(), Arc::new(Quiet), &stop)?;
+//! let joined = join(Order::new(spec), Arc::new(Quiet), &stop)?;
 //! println!("{}", joined.statement);
 //! if let Learned::Rows(Some((_, batches))) = joined.learned {
 //!     // The rows, as Arrow data.
 //! }
-//! # Ok::<(), Failed>(())
+//! # Ok::<(), Box<dyn std::error::Error>>(())
 //! ```
 
 use std::{
+    fmt::Display,
     panic::{AssertUnwindSafe, catch_unwind},
     path::{Path, PathBuf},
     sync::Arc,
@@ -35,23 +41,36 @@ use std::{
 
 use arrow_array::RecordBatch;
 use arrow_schema::SchemaRef;
-use clap::Parser;
+use chrono::Utc;
+use psijoin_channel::link::Link;
+use psijoin_forecast::money::Rates;
+use psijoin_record::Terms;
 pub use psijoin_session::{ArrowTable as Table, Stop};
-use psijoin_session::{KeptJob, Mode, Received};
-use psijoin_transport::Identity;
+use psijoin_session::{
+    Error, Further, JobFolder, JoinSpec, KeptJob, Learners, Received, TableSpec,
+};
+use psijoin_transport::{Identity, Security};
 
 use crate::{
-    args::{Args, Command},
+    clashes::{self, Named},
     commands::plan,
+    conduct::{self, Witnesses},
     console::{self, Console},
+    deadline::Deadline,
     exit::{Code, Failure},
-    home, moved,
-    order::Order,
-    output,
-    record::Record,
-    report,
+    home, order, output,
+    record::{self, Files, Record},
+    report, terms,
 };
-pub use crate::{console::Listener, words::with_hint};
+pub use crate::{
+    commands::plan::PlannedJoin,
+    console::Listener,
+    ways_out::{Hint, is_of_keys, reason_of_peer},
+    words::{Remedy, with_hint},
+};
+
+/// Returns what users do about an error, if anything can be said.
+pub type AboutError = fn(&Error) -> Option<Hint>;
 
 /// A party's identity.
 #[derive(Debug, Clone)]
@@ -66,8 +85,8 @@ pub struct Identified {
 ///
 /// # Errors
 /// If it cannot be read, or made.
-pub fn identity(named: Option<&Path>) -> Result<Identified, Failed> {
-    let own = home::identity(named).map_err(|failure| failed(&failure, None))?;
+pub fn identity(named: Option<&Path>, about_error: AboutError) -> Result<Identified, Failed> {
+    let own = home::identity(named).map_err(|failure| Failed::before(failure, about_error))?;
     Ok(Identified {
         path: own.path,
         fingerprint: own.identity.fingerprint().to_string(),
@@ -78,12 +97,12 @@ pub fn identity(named: Option<&Path>) -> Result<Identified, Failed> {
 ///
 /// # Errors
 /// If there is such a file already, or it cannot be written.
-pub fn new_identity(path: &Path) -> Result<Identified, Failed> {
+pub fn new_identity(path: &Path, about_error: AboutError) -> Result<Identified, Failed> {
     let made = Identity::generate().and_then(|identity| {
         identity.write_new(path)?;
         Ok(identity)
     });
-    let identity = made.map_err(|error| failed(&error.into(), None))?;
+    let identity = made.map_err(|error| Failed::of(error, about_error))?;
     Ok(Identified {
         path: path.to_owned(),
         fingerprint: identity.fingerprint().to_string(),
@@ -125,19 +144,42 @@ pub struct Failed {
     pub code: u8,
     /// What happened, and what to do. It holds no key and no value of a table.
     pub message: String,
-    /// The options of the program that do something about it.
+    /// What users do about it, if anything can be said.
     pub hint: Option<String>,
     /// Whether the same may succeed later, though nobody changes anything.
     pub may_pass: bool,
-    /// What `--report` writes: JSON. Nothing if the words could not be understood.
+    /// What `--report` writes: JSON. Nothing if it was not even tried.
     pub report: Option<String>,
 }
 
 impl Failed {
     /// A table cannot be used, as this message says.
     pub fn table(message: String) -> Self {
+        Self::new(Code::File, message)
+    }
+
+    /// What is wanted cannot be, as this message says.
+    pub fn usage(message: impl Display) -> Self {
+        Self::new(Code::Usage, console::harmless(message))
+    }
+
+    /// A join is not even tried, because of this error. `about_error` returns what users do about
+    /// it.
+    pub fn of(error: impl Into<Error>, about_error: AboutError) -> Self {
+        Self::before(Failure::Session(error.into()), about_error)
+    }
+
+    fn before(failure: Failure, about_error: AboutError) -> Self {
+        let hint = match &failure {
+            Failure::Session(error) => about_error(error),
+            _ => None,
+        };
+        failed(&failure, hint, None)
+    }
+
+    fn new(code: Code, message: String) -> Self {
         Self {
-            code: Code::File as u8,
+            code: code as u8,
             message,
             hint: None,
             may_pass: false,
@@ -146,50 +188,153 @@ impl Failed {
     }
 }
 
-/// Joins as `psijoin` would that is told these words, from `receive`, `send` or `check` on, without
-/// `--input`: the table is this one. Rows come back in memory, unless `--output` names a file.
+/// A join that the program wants that has this one as a library.
+pub struct Order {
+    /// What is wanted. Where the table is not in a file, rows come back in memory, unless a file is
+    /// named for them.
+    pub spec: JoinSpec,
+    /// Where the report is written, if a file is named.
+    pub report: Option<PathBuf>,
+    /// The file of the identity in `spec`: nothing is written there.
+    pub identity: Option<PathBuf>,
+    /// The file of the terms in `spec`: nothing is written there.
+    pub terms: Option<PathBuf>,
+    /// How many seconds all may take together. Then the join is [stopped](Stop), and with it all
+    /// that have the same stop.
+    pub deadline: Option<u32>,
+}
+
+impl Order {
+    /// Returns a join without a report and a deadline.
+    pub fn new(spec: JoinSpec) -> Self {
+        Self {
+            spec,
+            report: None,
+            identity: None,
+            terms: None,
+            deadline: None,
+        }
+    }
+
+    /// What is known from the start.
+    fn planned(&self) -> record::Planned {
+        let spec = &self.spec;
+        let question = &spec.question;
+        record::Planned {
+            started: Utc::now(),
+            role: Some(spec.role),
+            protocol: spec.protocol.info().name,
+            output_kind: question.asked.to_string(),
+            learners: question.learners,
+            min_intersection: Some(question.min_intersection).filter(|least| *least > 0),
+            peer: match &spec.meeting.security {
+                Security::PinnedTls { peer, .. } => Some(*peer),
+                _ => None,
+            },
+            files: Files {
+                input: match &spec.table {
+                    TableSpec::Files { inputs, .. } => inputs.clone(),
+                    TableSpec::Arrow(table) => vec![table.name().into()],
+                },
+                output: spec.written.output.clone(),
+                report: self.report.clone(),
+            },
+            ..record::Planned::default()
+        }
+    }
+
+    /// Checks what cannot be seen in the spec alone.
+    fn check(&self) -> Result<(), Failure> {
+        let Self { spec, .. } = self;
+        if spec.question.learners == Learners::Both {
+            spec.question.check_finds_rows(Further::Both)?;
+        }
+        fn named<'a>(name: &'static str, path: &'a Option<PathBuf>) -> Option<Named<'a>> {
+            path.as_deref().map(|path| Named::new(name, path))
+        }
+        clashes::refuse(&clashes::Files {
+            report: named("`report`", &self.report),
+            record: named("`record`", &spec.record),
+            output: named("`output`", &spec.written.output),
+            identity: named("`identity`", &self.identity),
+            terms: named("`terms`", &self.terms),
+            inputs: match &spec.table {
+                TableSpec::Files { inputs, .. } => {
+                    (inputs.iter().map(|path| Named::new("a table", path))).collect()
+                }
+                TableSpec::Arrow(_) => Vec::new(),
+            },
+        })
+    }
+}
+
+/// Returns the folder of a job, which is to note what was started as this process was.
+pub fn job_folder(path: PathBuf) -> JobFolder {
+    JobFolder {
+        path,
+        marks: home::jobs(),
+        command: order::command(),
+    }
+}
+
+/// Reads the text of the terms.
+///
+/// # Errors
+/// If it cannot be read, is empty, or too long.
+pub fn terms(path: &Path) -> Result<Terms, Failed> {
+    terms::read(path).map_err(|failure| failed(&failure, None, None))
+}
+
+/// Joins.
 ///
 /// # Errors
 /// Whatever would end the program.
-pub fn join(
-    words: &[String],
-    table: Table,
-    listener: Arc<dyn Listener>,
-    stop: &Stop,
-) -> Result<Joined, Failed> {
-    let name = table.name().to_owned();
-    let input = ["--input", &name].map(str::to_owned);
-    let args = understood(&[words, &input].concat())?;
-    let order = match &args.command {
-        Command::Receive(args) => Order::to_receive(args, Mode::Join),
-        Command::Send(args) => Order::to_send(args, Mode::Join),
-        Command::Check(args) => Order::to_check(args),
-        _ => return Err(not_understood("the first word is receive, send or check")),
-    };
-    if order.join.evidence.prints_report() {
-        return Err(not_understood(
-            "nothing is printed here: let --report name a file",
-        ));
-    }
+pub fn join(order: Order, listener: Arc<dyn Listener>, stop: &Stop) -> Result<Joined, Failed> {
     let console = Console::Heard(listener);
     let record = Record::of(order.planned());
-    let carried_out = || {
-        order.check()?;
-        let job = order.join(Some(table), (&console, &record), stop)?;
-        let told = order.tell(&console, &record);
-        job.map_or(Ok(()), KeptJob::end)?;
-        Ok(told)
-    };
-    let joined = contained(carried_out);
-    let (report, written) = report::text(&record, joined.as_ref().err());
+    let joined = contained(|| carry_out(order, &console, &record, stop));
+    let hint = joined
+        .as_ref()
+        .err()
+        .and_then(|failure| console.hint(failure));
+    let (report, written) = report::text(&record, joined.as_ref().err(), hint);
     match joined.and_then(|told| written.map(|()| told)) {
         Ok(told) => Ok(Joined {
             statement: console::harmless(told),
             report,
             learned: record.received().map_or(Learned::Nothing, Learned::from),
         }),
-        Err(failure) => Err(failed(&failure, Some(report))),
+        Err(failure) => Err(failed(&failure, console.hint(&failure), Some(report))),
     }
+}
+
+/// Joins, and returns the closing statement.
+fn carry_out(
+    order: Order,
+    console: &Console,
+    record: &Record,
+    stop: &Stop,
+) -> Result<String, Failure> {
+    order.check()?;
+    let deadline = order.deadline.map(|seconds| Deadline::set(seconds, stop));
+    let deadline = deadline.transpose()?;
+    let mode = order.spec.mode;
+    let reportable = conduct::prepare_report(order.report.as_deref(), record);
+    let mut spec = order.spec;
+    spec.also_written.extend(order.report);
+    let witnesses = Witnesses {
+        console,
+        record,
+        hands_out: &|| deadline.iter().for_each(Deadline::lift),
+    };
+    let job = conduct::join(spec, reportable, witnesses, stop);
+    let job = job.map_err(|failure| match &deadline {
+        Some(deadline) => deadline.reason(failure),
+        None => failure,
+    })?;
+    let told = conduct::tell(mode, console, record);
+    job.map_or(Ok(()), KeptJob::end)?;
+    Ok(told)
 }
 
 /// What a join will take.
@@ -201,33 +346,34 @@ pub struct Planned {
     pub lines: Vec<String>,
 }
 
-/// Plans as `psijoin` would that is told these words, from `plan` on.
+/// Returns what a join will take over this network. The text tells people to say `all` to compare
+/// all protocols.
 ///
 /// # Errors
 /// Whatever would end the program.
-pub fn plan(words: &[String], listener: Arc<dyn Listener>, stop: &Stop) -> Result<Planned, Failed> {
-    let Command::Plan(args) = understood(words)?.command else {
-        return Err(not_understood("the first word is plan"));
-    };
+pub fn plan(
+    join: &PlannedJoin,
+    network: Link,
+    all: &str,
+    listener: Arc<dyn Listener>,
+) -> Result<Planned, Failed> {
     let console = Console::Heard(listener);
     let planned = || {
-        let planned = plan::planned(&args, &console, stop)?;
+        let planned = plan::planned(join, network.into(), &console)?;
         Ok(Planned {
-            text: planned.text(),
+            text: planned.text(all),
             lines: planned.lines().iter().map(output::line).collect(),
         })
     };
-    contained(planned).map_err(|failure| failed(&failure, None))
+    contained(planned).map_err(|failure| failed(&failure, console.hint(&failure), None))
 }
 
-/// Returns what is said in these words.
-fn understood(words: &[String]) -> Result<Args, Failed> {
-    if let Some(moved) = moved::named(words) {
-        return Err(not_understood(&moved.to_string()));
-    }
-    let program = ["psijoin".to_owned()];
-    let args = Args::try_parse_from(program.iter().chain(words));
-    args.map_err(|error| not_understood(&error.to_string()))
+/// Returns what things cost by this file, or by the prices of this name, in these regions.
+///
+/// # Errors
+/// If the file cannot be used, or has no such region.
+pub fn rates(file: Option<&Path>, regions: &[String]) -> Result<Option<Rates>, Failed> {
+    plan::rates(file, regions).map_err(|failure| failed(&failure, None, None))
 }
 
 /// Does this work. What panics is a bug, which must not end the process that this is in.
@@ -235,23 +381,13 @@ fn contained<T>(work: impl FnOnce() -> Result<T, Failure>) -> Result<T, Failure>
     catch_unwind(AssertUnwindSafe(work)).unwrap_or(Err(Failure::Bug { file: "?", line: 0 }))
 }
 
-fn failed(failure: &Failure, report: Option<String>) -> Failed {
+fn failed(failure: &Failure, hint: Option<Hint>, report: Option<String>) -> Failed {
     Failed {
         code: failure.exit_code() as u8,
         message: console::harmless(failure),
-        hint: failure.hint().map(console::harmless),
+        hint: hint.map(console::harmless),
         may_pass: failure.may_pass(),
         report,
-    }
-}
-
-fn not_understood(message: &str) -> Failed {
-    Failed {
-        code: Code::Usage as u8,
-        message: console::harmless(message.trim_start_matches("error: ").trim_end()),
-        hint: None,
-        may_pass: false,
-        report: None,
     }
 }
 

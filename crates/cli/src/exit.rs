@@ -72,7 +72,10 @@ pub enum Failure {
     #[error("internal failure at {file}:{line}; this is a bug: please report this line")]
     Bug { file: &'static str, line: u32 },
 
-    #[error("the run did not end within the {} of --deadline", humanize::counted((*.0).into(), "second"))]
+    #[error(
+        "the run did not end within the {} that it was given",
+        humanize::counted((*.0).into(), "second")
+    )]
     Deadline(u32),
 
     #[error(

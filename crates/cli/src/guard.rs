@@ -340,7 +340,7 @@ mod tests {
             set_deadline(1)
         });
         assert_eq!(output.status.code(), Some(4));
-        assert!(said(&output)[0].contains("within the 1 second of --deadline"));
+        assert!(said(&output)[0].contains("within the 1 second that it was given"));
         set_deadline(1);
         lift_deadline();
     }

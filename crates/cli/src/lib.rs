@@ -8,11 +8,13 @@
 //! | `args` | what can be said on the command line |
 //! | [`embedded`] | joins for other programs |
 //! | `order` | what `send` and `receive` are told, checked, and what is wanted of the [session](psijoin_session) |
+//! | `conduct` | what is wanted, carried out |
 //! | `commands`, `moved` | one module per command; what has another name now |
 //! | `dialect`, `meeting`, `terms` | how a table is written, who the parties are, what they agree to, as the command line says it |
 //! | `home` | the user's own identity |
 //! | `exit` | every failure, and the exit code that it ends with |
 //! | `clashes` | files of a run that must not be the same |
+//! | `deadline` | the time that a join has in another program |
 //! | `guard`, `interrupt` | ends that are not in order: no memory, panics, deadlines, Ctrl-C |
 //! | `teller`, `words` | what a session tells, in words |
 //! | `ways_out` | the options that do something about an error or a warning |
@@ -29,8 +31,10 @@ mod clashes;
 mod closing_statement;
 #[doc(hidden)]
 pub mod commands;
+mod conduct;
 #[doc(hidden)]
 pub mod console;
+mod deadline;
 mod dialect;
 pub mod embedded;
 #[doc(hidden)]

@@ -4,23 +4,21 @@
 use std::{env, path::Path, time::Duration};
 
 use chrono::Utc;
-use psijoin::{Role, registry};
+use psijoin::Role;
 use psijoin_session::{
-    ArrowTable, Consent, Error, Further, JobFolder, JoinSpec, Joined, KeptJob, Learners,
-    MaxPeerKeys, Meeting, Memory, Mode, Question, RequestedOutput, Resources, SpecFault, Stop,
-    TableSpec, Written, check_aligned,
+    Consent, Further, JobFolder, JoinSpec, KeptJob, Learners, MaxPeerKeys, Meeting, Memory, Mode,
+    Question, RequestedOutput, Resources, SpecFault, Stop, TableSpec, Written, check_aligned,
 };
 use psijoin_table::{atomic_file::Existing, given::RepeatedKeys};
-use psijoin_transport::Security;
 
 use crate::{
-    args, clashes, closing_statement,
+    args,
+    clashes::{self, Named},
+    conduct::{self, Witnesses},
     console::Console,
     exit::Failure,
     home, meeting,
-    record::{Files, Planned, Record},
-    report_file::ReportFile,
-    teller::Teller,
+    record::{Files, Planned},
     terms,
 };
 
@@ -31,7 +29,8 @@ pub(crate) struct Order<'a> {
     /// Where the result is written, if a file is named.
     pub(crate) output: Option<&'a Path>,
     receiver_sums: bool,
-    mode: Mode,
+    /// How far the join goes.
+    pub(crate) mode: Mode,
 }
 
 impl<'a> Order<'a> {
@@ -104,14 +103,6 @@ impl<'a> Order<'a> {
         }
     }
 
-    /// Makes sure that a report can be written, before anything that is worth a report can fail.
-    pub(crate) fn prepare_report(&self, record: &Record) -> Result<(), Failure> {
-        if let Some(path) = self.join.evidence.report_file() {
-            record.report_to(ReportFile::prepare(path)?);
-        }
-        Ok(())
-    }
-
     /// Checks that the options fit together.
     pub(crate) fn check(&self) -> Result<(), Failure> {
         self.check_output()?;
@@ -125,7 +116,26 @@ impl<'a> Order<'a> {
                 "a check has no progress to keep: leave --job out".to_owned(),
             ));
         }
-        clashes::refuse(self.join, self.output)
+        self.check_files()
+    }
+
+    /// Checks that no file is written that is another one, too.
+    fn check_files(&self) -> Result<(), Failure> {
+        let args::Join {
+            connection,
+            table,
+            evidence,
+            ..
+        } = self.join;
+        clashes::refuse(&clashes::Files {
+            report: (evidence.report_file()).map(|path| Named::new("--report", path)),
+            record: (evidence.record.as_deref()).map(|path| Named::new("--record", path)),
+            output: self.output.map(|path| Named::new("--output", path)),
+            identity: (connection.trust.identity.as_deref())
+                .map(|path| Named::new("--identity", path)),
+            terms: (evidence.terms.as_deref()).map(|path| Named::new("--terms", path)),
+            inputs: (table.input.iter().map(|path| Named::new("--input", path))).collect(),
+        })
     }
 
     /// Checks that columns are given to a party that learns rows.
@@ -217,78 +227,25 @@ impl<'a> Order<'a> {
             .then(|| join.asked.trade.repeated())
     }
 
-    /// Says what was checked, or learned: the closing statement, which comes back. Warns if next to
-    /// nothing is shared.
-    pub(crate) fn tell(&self, console: &Console, record: &Record) -> String {
-        if self.mode == Mode::Check {
-            let checked = closing_statement::checked(record.warnings());
-            console.say(&checked);
-            return checked;
-        }
-        let output = self.output.map(psijoin_printable::path);
-        let by_auto = self.join.protocol.info().name == registry::AUTO.info().name;
-        let told = record.with_outcome(|outcome| {
-            console.say(closing_statement::cost(outcome));
-            let statement = closing_statement::statement(outcome, output.as_deref(), by_auto);
-            console.say(&statement);
-            (statement, closing_statement::few_shared(outcome))
-        });
-        let (statement, warning) = told.unwrap_or_default();
-        if let Some(warning) = warning {
-            console.warn(&warning);
-            record.warn(warning);
-        }
-        statement
-    }
-
-    /// Meets the other party, and joins. If this side cannot, it still meets the other, to tell it.
-    /// What was learned is noted in the record. A job comes back that is to be ended when it has
-    /// been handed out.
+    /// Meets the other party, and joins: see [`conduct::join`].
     ///
     /// # Errors
-    /// Any failure, of preparing the report among them.
+    /// Any failure.
     pub(crate) fn join(
         &self,
-        table: Option<ArrowTable>,
-        (console, record): (&Console, &Record),
+        witnesses: Witnesses<'_>,
         stop: &Stop,
     ) -> Result<Option<KeptJob>, Failure> {
-        let reportable = self.prepare_report(record);
-        let spec = self.spec(table, console, record)?;
-        let teller = &Teller { console, record };
-        if let Err(failure) = reportable {
-            teller.fail(&failure);
-            spec.tell(failure.abort_code(), teller, stop);
-            return Err(failure);
-        }
-        let joined = spec.join(teller, stop).inspect_err(|error| {
-            if let Error::OverwritesInput(_) = error {
-                record.leave_out_report();
-            }
-        });
-        match joined? {
-            Joined::Checked => record.checked(),
-            Joined::DoneBefore(folder) => {
-                record.already_done();
-                console.insist(closing_statement::over(&folder));
-            }
-            Joined::Done(outcome, job) => {
-                record.done(*outcome);
-                return Ok(job);
-            }
-        }
-        Ok(None)
+        let report = self.join.evidence.report_file();
+        let reportable = conduct::prepare_report(report, witnesses.record);
+        conduct::join(self.spec(witnesses.console)?, reportable, witnesses, stop)
     }
 
-    /// What is wanted of the session, of this table if the caller has it.
-    fn spec(
-        &self,
-        table: Option<ArrowTable>,
-        console: &Console,
-        record: &Record,
-    ) -> Result<JoinSpec, Failure> {
+    /// What is wanted of the session.
+    fn spec(&self, console: &Console) -> Result<JoinSpec, Failure> {
         let args::Join {
             connection,
+            table,
             asked,
             safety,
             evidence,
@@ -297,11 +254,6 @@ impl<'a> Order<'a> {
         } = self.join;
         let terms = evidence.terms.as_deref().map(terms::read).transpose()?;
         let security = meeting::security(&connection.trust, console)?;
-        if let Security::PinnedTls { identity, .. } = &security {
-            record.identity(identity.fingerprint());
-        }
-        let key = self.join.table.key.spec()?;
-        record.normalization(key.normalization());
         let args::Meeting { listen, connect } = &connection.meeting;
         let endpoint = meeting::endpoint(listen.as_ref(), connect.as_ref());
         Ok(JoinSpec {
@@ -312,8 +264,12 @@ impl<'a> Order<'a> {
                 wait: Duration::from_secs(connection.wait.into()),
                 timeout: Duration::from_secs(connection.timeout.into()),
             },
-            table: self.table(table)?,
-            key,
+            table: TableSpec::Files {
+                inputs: table.input.clone(),
+                format: table.dialect.format,
+                dialect: table.dialect.dialect()?,
+            },
+            key: table.key.spec()?,
             question: self.question(),
             protocol: self.join.protocol,
             trade: asked.trade.traded(safety.at_most()),
@@ -357,28 +313,10 @@ impl<'a> Order<'a> {
             parts: resources.parts,
         })
     }
-
-    /// The party's table.
-    fn table(&self, table: Option<ArrowTable>) -> Result<TableSpec, Failure> {
-        let join = self.join;
-        match table {
-            Some(_) if join.table.dialect.is_said() => Err(Failure::Usage(
-                "--input-format, --delimiter, --quote, --no-header, --skip-lines, --comment, --escapes and --encoding say how a file is written, and \
-                 this table is none: leave them out"
-                    .to_owned(),
-            )),
-            Some(table) => Ok(TableSpec::Arrow(table)),
-            None => Ok(TableSpec::Files {
-                inputs: join.table.input.clone(),
-                format: join.table.dialect.format,
-                dialect: join.table.dialect.dialect()?,
-            }),
-        }
-    }
 }
 
 /// The command that this process was started by, as it would be typed.
-fn command() -> String {
+pub(crate) fn command() -> String {
     let words = env::args_os().map(|word| {
         let word = word.to_string_lossy();
         let is_plain = |c: char| c.is_alphanumeric() || "-_./:,=+%^".contains(c);

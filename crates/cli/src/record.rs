@@ -12,7 +12,7 @@ use psijoin_channel::path::Measured;
 use psijoin_session::{Event, Learners, Outcome, Received};
 use psijoin_transport::Fingerprint;
 
-use crate::report_file::ReportFile;
+use crate::{report_file::ReportFile, words::with_hint};
 
 /// See the [module](self). Nothing in it is an item.
 #[derive(Default)]
@@ -124,9 +124,9 @@ impl Record {
         self.known().is_already_done = true;
     }
 
-    /// The user should think about this.
-    pub(crate) fn warn(&self, warning: String) {
-        self.known().warnings.push(warning);
+    /// The user should think about this, and perhaps do that about it.
+    pub(crate) fn warn(&self, warning: &str, hint: Option<&str>) {
+        self.known().warnings.push(with_hint(warning, hint));
     }
 
     /// Returns how often a person was warned.
@@ -144,15 +144,14 @@ impl Record {
         self.known().outcome = Some(outcome);
     }
 
-    /// Looks at what was done.
-    pub(crate) fn with_outcome<T>(&self, look: impl FnOnce(&Outcome) -> T) -> Option<T> {
-        self.known().outcome.as_ref().map(look)
+    /// Looks at what is known so far.
+    pub(crate) fn look<T>(&self, look: impl FnOnce(&Known) -> T) -> T {
+        look(&self.known())
     }
 
     /// Returns what this party got, if it got anything.
     pub(crate) fn received(&self) -> Option<Received> {
-        self.with_outcome(|outcome| outcome.received.clone())
-            .flatten()
+        self.look(|known| known.outcome.as_ref()?.received.clone())
     }
 
     /// The run is over: shows what is known to `report`, the first time only. Whoever comes later

@@ -26,7 +26,7 @@ use crate::{
 /// [`Failure::Report`] and [`Failure::Stdout`].
 pub(crate) fn write(record: &Record, failure: Option<&Failure>) -> Result<(), Failure> {
     let written = record.end(|known| {
-        let report = Report::new(known, failure);
+        let report = Report::new(known, failure, failure.and_then(Failure::hint));
         let written = match &known.report {
             Some(file) => file.write(&report),
             None => Ok(()),
@@ -41,9 +41,13 @@ pub(crate) fn write(record: &Record, failure: Option<&Failure>) -> Result<(), Fa
 
 /// Returns the report of a run that is over, as a text. It is also written to a file, if that was
 /// asked for; whether that went well comes back, too.
-pub(crate) fn text(record: &Record, failure: Option<&Failure>) -> (String, Result<(), Failure>) {
+pub(crate) fn text(
+    record: &Record,
+    failure: Option<&Failure>,
+    hint: Option<Hint>,
+) -> (String, Result<(), Failure>) {
     let written = record.end(|known| {
-        let report = Report::new(known, failure);
+        let report = Report::new(known, failure, hint);
         let text = output::line(&report);
         let file = known.report.as_ref();
         (text, file.map_or(Ok(()), |file| file.write(&report)))
@@ -62,7 +66,7 @@ struct Report {
     exit_code: u8,
     /// `null` if nothing failed.
     error: Option<String>,
-    /// The options that do something about it, if there are any.
+    /// What users do about it, if anything can be said.
     hint: Option<Hint>,
     /// Whether the same command may succeed later, though nobody changes anything; `null` if
     /// nothing failed.
@@ -266,7 +270,7 @@ struct SumReport {
 
 impl Report {
     /// Returns the report of a run that may have failed, from what is known of it.
-    fn new(known: &Known, failure: Option<&Failure>) -> Self {
+    fn new(known: &Known, failure: Option<&Failure>, hint: Option<Hint>) -> Self {
         let plan = &known.plan;
         let fingerprint = plan.peer.map(|fingerprint| fingerprint.to_string());
         Self {
@@ -280,7 +284,7 @@ impl Report {
             },
             exit_code: failure.map_or(0, |failure| failure.exit_code() as u8),
             error: failure.map(Failure::to_string),
-            hint: failure.and_then(Failure::hint),
+            hint,
             try_again: failure.map(Failure::may_pass),
             warnings: known.warnings.clone(),
             started: time_shown(plan.started),

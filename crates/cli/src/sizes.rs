@@ -6,7 +6,7 @@ use psijoin_params::Sizes;
 use psijoin_printable::Quoted;
 
 /// More threads than any machine has cores: each takes memory before it computes anything.
-const MOST_THREADS: usize = 1024;
+pub const MOST_THREADS: usize = 1024;
 
 /// The sizes of both sets.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]

@@ -9,52 +9,56 @@ use psijoin_table::{Doubt, Source};
 
 use crate::{
     calibration,
+    conduct::Witnesses,
     console::Console,
     exit::{self, Code, Failure},
     guard, humanize,
     progress::Model,
-    record::Record,
     ways_out,
     words::{self, with_hint},
 };
 
 /// See the [module](self).
-pub(crate) struct Teller<'a> {
-    pub(crate) console: &'a Console,
-    pub(crate) record: &'a Record,
-}
+pub(crate) struct Teller<'a>(pub(crate) Witnesses<'a>);
 
 impl Teller<'_> {
     /// This party cannot go on, and the other one is about to be told so.
     pub(crate) fn fail(&self, failure: &Failure) {
-        let hint = failure.hint();
+        let hint = self.0.console.hint(failure);
         self.tells_other(&failure.to_string(), hint.as_deref(), failure.exit_code());
     }
 
     fn tells_other(&self, failure: &str, hint: Option<&str>, code: Code) {
-        self.console.fail(failure, hint);
-        self.record.told();
+        let Witnesses {
+            console, record, ..
+        } = self.0;
+        console.fail(failure, hint);
+        record.told();
         guard::has_said(code);
-        self.console
-            .say("telling the other party; Ctrl-C ends this at once");
+        console.say("telling the other party; Ctrl-C ends this at once");
     }
 }
 
 impl Watcher for Teller<'_> {
     fn hear(&self, event: Event<'_>) {
-        self.record.note(&event);
-        let console = self.console;
+        let Witnesses {
+            console,
+            record,
+            hands_out,
+        } = self.0;
+        record.note(&event);
         match event {
             Event::Warning(warning) => {
-                let (text, hint) = (words::of_warning(&warning), ways_out::of_warning(&warning));
+                let text = words::of_warning(&warning);
+                let hint = console.hint_of_warning(&warning);
                 console.advise(&text, hint.as_deref());
-                self.record.warn(with_hint(&text, hint.as_deref()));
+                record.warn(&text, hint.as_deref());
             }
             Event::TellsOther(error) => {
-                let hint = ways_out::of_error(error);
+                let hint = console.hint_of_error(error);
                 self.tells_other(&error.to_string(), hint.as_deref(), exit::code_of(error));
             }
-            Event::HandsOut => guard::lift_deadline(),
+            Event::HandsOut => hands_out(),
             Event::Opened(source) => tell_layout(source, console),
             Event::Foreseen {
                 plan,
@@ -75,7 +79,7 @@ impl Watcher for Teller<'_> {
                 }
             }
             other => {
-                if let Some(told) = told(&other) {
+                if let Some(told) = told(&other, console) {
                     console.say(told);
                 }
             }
@@ -88,6 +92,7 @@ impl Watcher for Teller<'_> {
         position: &mut (dyn FnMut() -> (u64, u64) + Send),
         work: &mut dyn FnMut(),
     ) {
+        let console = self.0.console;
         let Work::Protocol {
             plan,
             role,
@@ -95,16 +100,16 @@ impl Watcher for Teller<'_> {
             done,
         } = what
         else {
-            return self.console.during(&called(&what), position, work);
+            return console.during(&called(&what), position, work);
         };
         let network = Network::from(plan.request().path);
-        let model = Model::new(plan, role, threads, network, Cores::Own, self.console);
+        let model = Model::new(plan, role, threads, network, Cores::Own, console);
         let mut model = match done {
             0 => model,
             done => model.going_on(done),
         };
         let position = || model.position(position().0);
-        self.console.during(plan.info().name, position, work);
+        console.during(plan.info().name, position, work);
     }
 }
 
@@ -123,7 +128,7 @@ pub(crate) fn tell_doubt(name: &str, doubt: &Doubt, console: &Console) {
 }
 
 /// Returns what has happened, in words; nothing if there is nothing to say.
-fn told(event: &Event<'_>) -> Option<String> {
+fn told(event: &Event<'_>, console: &Console) -> Option<String> {
     Some(match event {
         Event::SeveralFiles { name, files } => format!(
             "{}: {files} files, in the order of their names",
@@ -187,7 +192,7 @@ fn told(event: &Event<'_>) -> Option<String> {
         ),
         Event::NotTold(error) => format!(
             "the other party could not be told: {}",
-            with_hint(&error.to_string(), ways_out::of_error(error).as_deref())
+            with_hint(&error.to_string(), console.hint_of_error(error).as_deref())
         ),
         Event::Warning(_)
         | Event::Opened(_)

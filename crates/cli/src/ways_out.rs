@@ -20,7 +20,11 @@ mod table;
 
 pub(crate) use table::of_doubt;
 
-pub(crate) type Hint = Cow<'static, str>;
+/// What users do about something, in a few words.
+pub type Hint = Cow<'static, str>;
+
+/// What users do who find next to nothing.
+pub(crate) const OF_FEW_SHARED: &str = "`psijoin keys FILE` shows the first keys as they are compared, and what each rule of --normalize changed";
 
 /// Returns what users do about an error, if anything can be said.
 pub(crate) fn of_error(error: &Error) -> Option<Hint> {
@@ -87,7 +91,7 @@ fn of_session(error: &Error) -> Option<&'static str> {
 }
 
 /// Returns why the other party gave up, if that is the error.
-fn reason_of_peer(error: &Error) -> Option<AbortCode> {
+pub fn reason_of_peer(error: &Error) -> Option<AbortCode> {
     match error {
         Error::Psi(psijoin::Error::Channel(ChannelError::PeerAborted(reason)))
         | Error::Transport(TransportError::Channel(ChannelError::PeerAborted(reason)))
@@ -128,8 +132,9 @@ fn of_transport(error: &TransportError) -> Option<&'static str> {
     }
 }
 
-/// Whether the parties did not meet because one of them does not have the key that it should have.
-fn is_of_keys(error: &TransportError) -> bool {
+/// Returns whether the parties did not meet because one of them does not have the key that it
+/// should have.
+pub fn is_of_keys(error: &TransportError) -> bool {
     use TransportError::*;
     match error {
         WrongPeer { .. } | Refused { .. } => true,

@@ -160,14 +160,15 @@ fn shown(kind: &PeerKind) -> String {
 }
 
 /// What to do if columns of a key differ in kind.
-pub(crate) struct Remedy {
+pub struct Remedy {
     text: String,
     /// The rule that makes them alike, if there is one.
-    pub(crate) rule: Option<&'static str>,
+    pub rule: Option<&'static str>,
 }
 
 impl Remedy {
-    pub(crate) fn new(ours: Kind, theirs: Option<Kind>) -> Self {
+    /// Returns what to do about such columns.
+    pub fn new(ours: Kind, theirs: Option<Kind>) -> Self {
         let with = |rule, text: &str| Self {
             text: text.to_owned(),
             rule: Some(rule),

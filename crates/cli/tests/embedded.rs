@@ -2,6 +2,7 @@
 
 use std::{
     net::TcpListener,
+    num::NonZeroUsize,
     ops::Range,
     sync::{Arc, Mutex, mpsc},
     thread,
@@ -13,9 +14,19 @@ use arrow_array::{
     cast::AsArray,
     types::{Int64Type, UInt64Type},
 };
-use psijoin_cli::embedded::{
-    Failed, Joined, Learned, Listener, Stop, Table, join, plan, with_hint,
+use psijoin::Role;
+use psijoin_cli::{
+    embedded::{
+        Failed, Hint, Joined, Learned, Listener, Order, PlannedJoin, Stop, Table, join, plan,
+        with_hint,
+    },
+    sizes::SetSizes,
 };
+use psijoin_session::{
+    Error, Give, JoinSpec, Learners, Meeting, Question, RequestedOutput, TableSpec, Taken,
+};
+use psijoin_table::{KeySpec, given::RepeatedKeys};
+use psijoin_transport::{Endpoint, Security};
 use serde_json::Value;
 
 /// Keeps what it hears.
@@ -29,6 +40,10 @@ impl Listener for Heard {
 
     fn warn(&self, text: &str, hint: Option<&str>) {
         self.say(&with_hint(text, hint));
+    }
+
+    fn about_error(&self, error: &Error) -> Option<Hint> {
+        matches!(error, Error::Handshake(_)).then_some(Hint::Borrowed("say `learn`"))
     }
 
     fn at(&self, _: &str, bytes: u64, total_bytes: u64) {
@@ -51,37 +66,67 @@ fn table(name: &str, ids: Range<i64>, factor: i64) -> Table {
     Table::in_memory(name, rows(ids, factor))
 }
 
-fn words(text: &str) -> Vec<String> {
-    text.split_whitespace().map(str::to_owned).collect()
-}
-
 /// Returns a port that is free a moment before it is used.
 fn free_address() -> String {
     let listener = TcpListener::bind("127.0.0.1:0").unwrap();
     listener.local_addr().unwrap().to_string()
 }
 
-/// Returns what the receiver and the sender get, told these words beside those of where they meet.
-fn both(receiver: &str, sender: &str) -> [Result<Joined, Failed>; 2] {
+/// Says what is wanted beside the tables and where the parties meet.
+type Wanted<'a> = &'a (dyn Fn(&mut JoinSpec) + Sync);
+
+/// Nothing more.
+const ROWS: Wanted<'_> = &|_| ();
+
+/// What a party wants that meets the other there.
+fn spec(role: Role, endpoint: Endpoint, table: Table, wanted: Wanted<'_>) -> JoinSpec {
+    let mut meeting = Meeting::new(endpoint, Security::InsecurePlaintext);
+    meeting.wait = Duration::from_secs(20);
+    let key = KeySpec::new(vec!["id".to_owned()], vec![]).unwrap();
+    let mut spec = JoinSpec::new(role, meeting, TableSpec::Arrow(table), key);
+    spec.resources.threads = NonZeroUsize::new(1);
+    wanted(&mut spec);
+    spec
+}
+
+/// Returns what the receiver and the sender get that want this.
+fn both(receiver: Wanted<'_>, sender: Wanted<'_>) -> [Result<Joined, Failed>; 2] {
     let [mine, theirs] = [table("mine", 0..100, 1), table("theirs", 50..200, 10)];
     both_of((receiver, mine), (sender, theirs))
 }
 
 /// Joins these tables, and returns the results of both sides.
 fn both_of(
-    (receiver, mine): (&str, Table),
-    (sender, theirs): (&str, Table),
+    (receiver, mine): (Wanted<'_>, Table),
+    (sender, theirs): (Wanted<'_>, Table),
 ) -> [Result<Joined, Failed>; 2] {
     let address = free_address();
-    let common = "--insecure-plaintext --key id --wait 20 --threads 1";
-    let receive = words(&format!("receive --listen {address} {common} {receiver}"));
-    let send = words(&format!("send --connect {address} {common} {sender}"));
+    let listen = Endpoint::Listen(address.parse().unwrap());
+    let connect = Endpoint::Connect(address.parse().unwrap());
+    let receive = spec(Role::Receiver, listen, mine, receiver);
+    let send = spec(Role::Sender, connect, theirs, sender);
+    let joined = |spec| {
+        join(
+            Order::new(spec),
+            Arc::new(Heard::default()),
+            &Stop::default(),
+        )
+    };
     thread::scope(|scope| {
-        let heard = Arc::new(Heard::default());
-        let sent = scope.spawn(move || join(&send, theirs, heard, &Stop::default()));
-        let received = join(&receive, mine, Arc::new(Heard::default()), &Stop::default());
-        [received, sent.join().unwrap()]
+        let sent = scope.spawn(move || joined(send));
+        [joined(receive), sent.join().unwrap()]
     })
+}
+
+/// Gives a column of its own, and takes all.
+fn trade(spec: &mut JoinSpec) {
+    spec.question.learners = Learners::Both;
+    spec.trade.takes = Some(Taken::All);
+    spec.trade.gives = Some(Give {
+        columns: vec!["n".to_owned()],
+        row_bytes: None,
+        repeated: RepeatedKeys::Refuse,
+    });
 }
 
 /// Returns the numbers in a column of rows in memory.
@@ -99,8 +144,7 @@ fn numbers(learned: &Learned, column: &str) -> Vec<i64> {
 
 #[test]
 fn rows_stay_in_memory_with_columns_of_either_side() {
-    let trade = "--learn both --give n --take all";
-    let [received, sent] = both(trade, trade);
+    let [received, sent] = both(&trade, &trade);
     let (received, sent) = (received.unwrap(), sent.unwrap());
     let ids: Vec<i64> = (50..100).collect();
     let tens: Vec<i64> = ids.iter().map(|id| id * 10).collect();
@@ -122,10 +166,9 @@ fn rows_stay_in_memory_with_columns_of_either_side() {
 /// What is copied to a file gives the same rows; and numbers of rows are of those rows.
 #[test]
 fn rows_come_from_streams_and_go_by_number() {
-    let trade = "--learn both --give n --take all";
     let mine = Table::in_memory("mine", rows(0..100, 1)).by_number();
     let theirs = Table::stream("theirs", rows(50..200, 10));
-    let [received, sent] = both_of((trade, mine), (trade, theirs)).map(Result::unwrap);
+    let [received, sent] = both_of((&trade, mine), (&trade, theirs)).map(Result::unwrap);
     let Learned::Rows(Some((schema, batches))) = &received.learned else {
         panic!("{:?}", received.learned);
     };
@@ -139,11 +182,31 @@ fn rows_come_from_streams_and_go_by_number() {
     assert_eq!(numbers(&sent.learned, "partner_n"), ids);
 }
 
+const CALIBRATION: &str = concat!(env!("CARGO_MANIFEST_DIR"), "/../forecast/calibration.json");
+
 #[test]
 fn plans_are_those_of_the_program() {
-    let heard = || Arc::new(Heard::default());
-    let planned = |text: &str| plan(&words(text), heard(), &Stop::default());
-    let found = planned("plan --all --items 2^10:2^12 --network 10mbps,80ms --threads 1").unwrap();
+    let join = PlannedJoin {
+        items: SetSizes {
+            sender: 1 << 10,
+            receiver: 1 << 12,
+        },
+        question: Question::default(),
+        sender_gives: None,
+        receiver_gives: None,
+        threads: NonZeroUsize::new(1),
+        memory: None,
+        rates: None,
+        order: Default::default(),
+        // Otherwise, this machine would be measured.
+        calibration: Some(CALIBRATION.into()),
+        all: true,
+    };
+    let planned = |join: &PlannedJoin| {
+        let network = "10mbps,80ms".parse().unwrap();
+        plan(join, network, "all of them", Arc::new(Heard::default()))
+    };
+    let found = planned(&join).unwrap();
     assert!(
         found.text.contains("1,024 items of the sender and 4,096"),
         "{}",
@@ -159,29 +222,24 @@ fn plans_are_those_of_the_program() {
     assert!(lines[0]["seconds"].as_f64().unwrap() > 0.0);
     assert_eq!(lines[0]["ratio"], 1.0);
     assert!(lines.last().unwrap()["obstacle"].is_string());
-    for (wrong, what) in [
-        ("plan", "--items"),
-        ("demo", "first word"),
-        ("plan --items x", "x"),
-    ] {
-        let failed = planned(wrong).unwrap_err();
-        assert_eq!(failed.code, 2);
-        assert!(failed.message.contains(what), "{failed}");
-    }
+    let some = planned(&PlannedJoin { all: false, ..join }).unwrap();
+    assert!(some.text.contains("all of them compares"), "{}", some.text);
 }
 
 #[test]
 fn other_results_are_values() {
-    let [received, sent] = both("", "");
+    let [received, sent] = both(ROWS, ROWS);
     assert_eq!(numbers(&received.unwrap().learned, "n").len(), 50);
     assert!(matches!(sent.unwrap().learned, Learned::Nothing));
-    let [count, _] = both("--output-kind count", "--output-kind count");
-    assert!(matches!(count.unwrap().learned, Learned::Count(50)));
-    let [reached, _] = both("--output-kind threshold:51", "--output-kind threshold:51");
-    assert!(matches!(reached.unwrap().learned, Learned::Reached(false)));
-    let sum = "--output-kind sum:sender.n";
-    let [sums, _] = both(sum, sum);
-    let Learned::Sums(sums) = sums.unwrap().learned else {
+    let of = |output: &'static str| {
+        let output: RequestedOutput = output.parse().unwrap();
+        let asks = move |spec: &mut JoinSpec| spec.question.asked = output.clone();
+        let [received, _] = both(&asks, &asks);
+        received.unwrap().learned
+    };
+    assert!(matches!(of("count"), Learned::Count(50)));
+    assert!(matches!(of("threshold:51"), Learned::Reached(false)));
+    let Learned::Sums(sums) = of("sum:sender.n") else {
         panic!("sums");
     };
     let expected: i64 = (50..100).map(|id| id * 10).sum();
@@ -190,39 +248,64 @@ fn other_results_are_values() {
 
 #[test]
 fn failures_are_those_of_the_program() {
-    for failed in both("--learn both", "") {
+    let both_learn: Wanted<'_> = &|spec| spec.question.learners = Learners::Both;
+    for failed in both(both_learn, ROWS) {
         let failed = failed.unwrap_err();
         assert_eq!(failed.code, 5);
         assert!(failed.message.contains("who learns"), "{failed}");
+        // What to do about it is for the listener to say.
+        assert_eq!(failed.hint.as_deref(), Some("say `learn`"));
         let report: Value = serde_json::from_str(&failed.report.unwrap()).unwrap();
         assert_eq!(report["exit_code"], 5);
+        assert_eq!(report["hint"], "say `learn`");
     }
-    let alone = |text: &str| {
-        let heard = Arc::new(Heard::default());
-        join(
-            &words(text),
-            table("mine", 0..1, 1),
-            heard,
+    let alone = |wanted| {
+        let failed = join(
+            Order::new(nowhere(wanted)),
+            Arc::new(Heard::default()),
             &Stop::default(),
-        )
-        .unwrap_err()
+        );
+        failed.unwrap_err()
     };
-    let nowhere = "receive --connect 127.0.0.1:1 --insecure-plaintext --wait 1 --key id";
-    assert_eq!(alone(nowhere).code, 4);
-    assert!(alone(nowhere).may_pass);
-    for (wrong, code) in [
-        (&nowhere.replace("id", "none")[..], 3),
-        (&nowhere.replace("receive", "demo"), 2),
-        (&nowhere.replace("--key id", "--key id --colour red"), 2),
-        (&nowhere.replace("--key id", "--key id --no-header"), 2),
-        (&nowhere.replace("--key id", "--key id --report -"), 2),
-        (&nowhere.replace("--key id", "--key id --json"), 2),
-        ("", 2),
-    ] {
-        let failed = alone(wrong);
-        assert_eq!(failed.code, code, "{failed}");
-        assert!(!failed.message.starts_with("error"), "{failed}");
-    }
+    let failed = alone(ROWS);
+    assert_eq!((failed.code, failed.may_pass), (4, true));
+    let other_key: Wanted<'_> =
+        &|spec| spec.key = KeySpec::new(vec!["none".to_owned()], vec![]).unwrap();
+    assert_eq!(alone(other_key).code, 3);
+    let aligned: Wanted<'_> = &|spec| spec.aligned = Some(RepeatedKeys::First);
+    assert_eq!(alone(aligned).code, 2);
+}
+
+/// What a party wants that nobody will meet.
+fn nowhere(wanted: Wanted<'_>) -> JoinSpec {
+    let endpoint = Endpoint::Connect("127.0.0.1:1".parse().unwrap());
+    let mut spec = spec(Role::Receiver, endpoint, table("mine", 0..1, 1), wanted);
+    spec.meeting.wait = Duration::from_secs(1);
+    spec
+}
+
+#[test]
+fn no_file_is_two_of_a_join() {
+    let folder = tempfile::tempdir().unwrap();
+    let path = folder.path().join("me.pem");
+    let mut order = Order::new(nowhere(&|_| ()));
+    order.report = Some(path.clone());
+    order.identity = Some(path);
+    let failed = join(order, Arc::new(Heard::default()), &Stop::default()).unwrap_err();
+    assert_eq!(failed.code, 2);
+    let named = "`report` and `identity` name the same file";
+    assert!(failed.message.contains(named), "{failed}");
+}
+
+#[test]
+fn a_deadline_ends_a_wait() {
+    let mut spec = nowhere(&|_| ());
+    spec.meeting.wait = Duration::from_secs(60);
+    let mut order = Order::new(spec);
+    order.deadline = Some(1);
+    let failed = join(order, Arc::new(Heard::default()), &Stop::default()).unwrap_err();
+    assert_eq!((failed.code, failed.may_pass), (4, true));
+    assert!(failed.message.contains("within the 1 second"), "{failed}");
 }
 
 /// Also while it waits for somebody who does not come.
@@ -242,13 +325,9 @@ fn a_join_can_be_stopped() {
     }
     thread::scope(|scope| {
         let joined = scope.spawn(|| {
-            let alone = words("receive --listen 127.0.0.1:0 --insecure-plaintext --key id");
-            join(
-                &alone,
-                table("mine", 0..1, 1),
-                Arc::new(Tells(waits)),
-                &stop,
-            )
+            let endpoint = Endpoint::Listen("127.0.0.1:0".parse().unwrap());
+            let alone = spec(Role::Receiver, endpoint, table("mine", 0..1, 1), ROWS);
+            join(Order::new(alone), Arc::new(Tells(waits)), &stop)
         });
         waiting.recv().unwrap();
         let stopped = Instant::now();

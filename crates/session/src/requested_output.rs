@@ -61,6 +61,17 @@ impl RequestedOutput {
 }
 
 impl RequestedOutput {
+    /// Returns the sums of these columns, each named as [`ColumnName`] says.
+    ///
+    /// # Errors
+    /// If there are none, or too many, or one cannot be asked for, or is named twice.
+    pub fn sum(names: &[String]) -> Result<Self, String> {
+        match names {
+            [] => Err("name the columns to add up".to_owned()),
+            names => of_names(names).map(Self::Sum),
+        }
+    }
+
     /// Why it is not withheld if too few keys are shared, if it cannot be.
     pub fn why_not_withheld(&self) -> &'static str {
         match self {
@@ -112,10 +123,15 @@ impl FromStr for RequestedOutput {
     }
 }
 
-/// Returns a list of columns, each of them once.
+/// Reads a list of columns, each of them once.
 fn columns(text: &str) -> Result<Vec<ColumnName>, String> {
+    of_names(&names::parse(text)?)
+}
+
+/// Returns the columns of these names, each of them once.
+fn of_names(names: &[String]) -> Result<Vec<ColumnName>, String> {
     let mut columns: Vec<ColumnName> = Vec::new();
-    for name in names::parse(text)? {
+    for name in names {
         let column: ColumnName = name.parse()?;
         if columns.contains(&column) {
             return Err(format!(

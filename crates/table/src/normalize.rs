@@ -362,6 +362,17 @@ pub struct ColumnRules {
     pub rules: Vec<Rule>,
 }
 
+impl ColumnRules {
+    /// Reads the rules of a column, written `RULE+RULE`.
+    ///
+    /// # Errors
+    /// If there is no such rule, or rules do not go together.
+    pub fn new(column: String, rules: &str) -> Result<Self, Error> {
+        let rules = parse_rules(rules).and_then(with_hash)?;
+        Ok(Self { column, rules })
+    }
+}
+
 impl FromStr for ColumnRules {
     type Err = Error;
 

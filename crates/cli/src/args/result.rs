@@ -1,6 +1,6 @@
 //! What is learned, and where it goes.
 
-use std::{num::NonZeroU16, path::PathBuf};
+use std::path::PathBuf;
 
 use clap::Args as ClapArgs;
 use psijoin_session::{AtMost, Give, Learners, RequestedOutput, Taken, Trade as Traded, names};
@@ -66,7 +66,7 @@ pub(crate) struct Trade {
     /// `refuse` (an error), or take the `first` of them. Or give all of up to K rows (`list:K`):
     /// then each key takes the room of K rows, and the other party gets a row for each row of it.
     /// [default: refuse]
-    #[arg(long, value_name = "HOW", value_parser = repeated)]
+    #[arg(long, value_name = "HOW")]
     pub(crate) repeated: Option<RepeatedKeys>,
 
     /// Bytes per row of the columns that are given, the same for all rows.
@@ -100,16 +100,6 @@ impl Trade {
     /// Returns whether anything is given.
     pub(crate) fn gives(&self) -> bool {
         !self.give.is_empty()
-    }
-}
-
-fn repeated(text: &str) -> Result<RepeatedKeys, String> {
-    let list = |most: &str| most.parse::<NonZeroU16>().ok().map(RepeatedKeys::List);
-    match (text, text.strip_prefix("list:").and_then(list)) {
-        ("refuse", _) => Ok(RepeatedKeys::Refuse),
-        ("first", _) => Ok(RepeatedKeys::First),
-        (_, Some(list)) => Ok(list),
-        _ => Err("say refuse, first or list:K, as in list:3".to_owned()),
     }
 }
 

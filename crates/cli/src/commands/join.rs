@@ -6,6 +6,7 @@ use psijoin_session::{KeptJob, Outcome, Stop};
 
 use crate::{
     closing_statement,
+    conduct::{self, Witnesses},
     console::{self, Console},
     exit::{Code, Failure},
     guard,
@@ -54,19 +55,24 @@ fn join(
     if let Some(seconds) = order.join.resources.deadline {
         guard::set_deadline(seconds);
     }
-    order.join(None, (console, record), &stop)
+    let witnesses = Witnesses {
+        console,
+        record,
+        hands_out: &guard::lift_deadline,
+    };
+    order.join(witnesses, &stop)
 }
 
 /// Says what was checked, or learned, and prints what goes to standard output.
 fn hand_out(order: &Order<'_>, console: &Console, record: &Record) -> Result<(), Failure> {
-    order.tell(console, record);
+    conduct::tell(order.mode, console, record);
     let text = |outcome: &Outcome| {
         outcome
             .received
             .as_ref()
             .and_then(closing_statement::result)
     };
-    match record.with_outcome(text).flatten() {
+    match record.look(|known| known.outcome.as_ref().and_then(text)) {
         Some(text) if !order.join.evidence.prints_report() => output::text(&(text + "\n")),
         _ => Ok(()),
     }

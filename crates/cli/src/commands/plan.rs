@@ -1,6 +1,10 @@
 //! `psijoin plan`: what a join will take, before any data moves.
 
-use std::{num::NonZeroUsize, thread};
+use std::{
+    num::NonZeroUsize,
+    path::{self, PathBuf},
+    thread,
+};
 
 use psijoin::{
     OutputKind, Request, Role,
@@ -8,9 +12,8 @@ use psijoin::{
     registry::{self, AUTO},
     spill::Budget,
 };
-use psijoin_channel::path::Path;
 use psijoin_forecast::{
-    Calibration, Network,
+    Calibration,
     money::{Prices, Rates, Setting},
 };
 use psijoin_session::{
@@ -34,7 +37,7 @@ use crate::{
 mod meeting;
 mod shown;
 
-use meeting::Between;
+pub(crate) use meeting::Between;
 pub(crate) use shown::Planned;
 
 pub(super) fn run(args: &args::Plan) -> Result<(), Failure> {
@@ -43,61 +46,121 @@ pub(super) fn run(args: &args::Plan) -> Result<(), Failure> {
     if args.meeting.is_wanted() {
         handle_ctrl_c(stop.clone(), console.clone())?;
     }
-    let planned = planned(args, &console, &stop)?;
+    let planned = of_args(args, &console, &stop)?;
     match args.json {
         true => planned.lines().iter().try_for_each(output::json),
-        false => output::text(&planned.text()),
+        false => output::text(&planned.text("--all")),
     }
 }
 
-/// What the join will take.
-pub(crate) fn planned(
-    args: &args::Plan,
-    console: &Console,
-    stop: &Stop,
-) -> Result<Planned, Failure> {
+/// What the join will take that the command line says.
+fn of_args(args: &args::Plan, console: &Console, stop: &Stop) -> Result<Planned, Failure> {
     let question = Question {
         asked: args.result.output_kind.clone(),
         min_intersection: args.result.min_intersection.unwrap_or_default(),
         learners: args.result.learn,
     };
-    question.check_minimum()?;
-    check_columns(args, &question)?;
-    let rates = rates(args)?;
-    let order = order(args.optimise, rates.is_some())?;
-    let items = items(args, stop.progress(), console)?;
-    let holders = args.result.output_kind.holders();
-    let gives = |role| match role {
-        Role::Sender => args.result.sender_gives.unwrap_or(0).into(),
-        Role::Receiver => args.result.receiver_gives.unwrap_or(0).into(),
+    if args.result.learn == Learners::Receiver && args.result.receiver_gives.is_some() {
+        return Err(Failure::Usage(
+            "the receiver gives columns only if the sender learns, too: give --learn both, or leave out --receiver-gives"
+                .to_owned(),
+        ));
+    }
+    let rates = rates(args.prices.as_deref(), &args.regions)?;
+    let mut join = PlannedJoin {
+        items: args.items,
+        question,
+        sender_gives: args.result.sender_gives,
+        receiver_gives: args.result.receiver_gives,
+        threads: args.threads,
+        memory: args.memory,
+        order: order(args.optimise, rates.is_some())?,
+        rates,
+        calibration: args.calibration.clone(),
+        all: args.all,
     };
-    let request = question.request(items.sender, items.receiver, holders, gives)?;
-    let threads = args.threads.unwrap_or_else(cores);
-    let limit = args
+    join.check()?;
+    join.items = items(args, stop.progress(), console)?;
+    let between = meeting::measure(args, stop, console)?;
+    let between = between.unwrap_or_else(|| args.network.into());
+    planned(&join, between, console)
+}
+
+/// A join that is to be planned.
+pub struct PlannedJoin {
+    /// How many items each party has.
+    pub items: SetSizes,
+    /// What is to be learned.
+    pub question: Question,
+    /// How many bytes per key the sender's columns take.
+    pub sender_gives: Option<u16>,
+    /// How many bytes per key the receiver's columns take.
+    pub receiver_gives: Option<u16>,
+    /// With how many threads each party computes; one per core if nothing is said.
+    pub threads: Option<NonZeroUsize>,
+    /// The bytes that each party allows.
+    pub memory: Option<u64>,
+    /// What things cost.
+    pub rates: Option<Rates>,
+    /// What the best protocol has least of.
+    pub order: Order,
+    /// The file that says how fast both machines are, if not as this one is.
+    pub calibration: Option<PathBuf>,
+    /// Whether all protocols are compared.
+    pub all: bool,
+}
+
+impl PlannedJoin {
+    /// Checks that what is asked for goes together.
+    fn check(&self) -> Result<(), Failure> {
+        let Self { question, .. } = self;
+        question.check_minimum()?;
+        if question.learners == Learners::Both {
+            question.check_finds_rows(Further::Both)?;
+        }
+        if self.sender_gives.is_some() || self.receiver_gives.is_some() {
+            question.check_finds_rows(Further::Columns)?;
+        }
+        Ok(())
+    }
+}
+
+/// What the join will take.
+pub(crate) fn planned(
+    join: &PlannedJoin,
+    between: Between,
+    console: &Console,
+) -> Result<Planned, Failure> {
+    join.check()?;
+    let PlannedJoin {
+        items,
+        ref question,
+        order,
+        ..
+    } = *join;
+    let asked = &question.asked;
+    let gives = |role| match role {
+        Role::Sender => join.sender_gives.unwrap_or(0).into(),
+        Role::Receiver => join.receiver_gives.unwrap_or(0).into(),
+    };
+    let request = question.request(items.sender, items.receiver, asked.holders(), gives)?;
+    let threads = join.threads.unwrap_or_else(cores);
+    let limit = join
         .memory
         .map(|bytes| Limit::new(bytes, threads, &request))
         .transpose()?;
-    let measured = meeting::measure(args, stop, console)?;
-    let network = match measured {
-        None => args.network.to_string(),
-        Some(_) => "the network as measured".to_owned(),
-    };
-    let between = measured.unwrap_or_else(|| Between {
-        network: Network::from(args.network),
-        path: Path::from(args.network).as_measured(),
-    });
     let request = request.path(between.path);
     let conditions = Conditions {
         network: between.network,
-        calibration: &calibration(args, console)?,
+        calibration: &calibration(join.calibration.as_deref(), console)?,
         threads,
         memory: limit.as_ref().map(|limit| limit.memory),
-        rates,
+        rates: join.rates,
     };
     let (mut estimates, mut others) = compare(&request, &conditions, order);
     let compared = estimates.len() + others.len();
     let is_choice = |estimate: &Estimate| registry::is_choice(estimate.plan.info());
-    if !args.all && estimates.iter().any(is_choice) {
+    if !join.all && estimates.iter().any(is_choice) {
         estimates.retain(is_choice);
         others.retain(|(info, _)| registry::is_choice(info));
     }
@@ -105,11 +168,11 @@ pub(crate) fn planned(
         items,
         output: match request.output {
             OutputKind::Payloads(payloads) => payloads.to_string(),
-            _ => args.result.output_kind.to_string(),
+            _ => asked.to_string(),
         },
         order,
         auto: AUTO.chosen(&request).info().name,
-        network,
+        network: between.shown,
         threads,
         budget: limit.map(|limit| limit.budget),
         has_money: conditions.rates.is_some(),
@@ -137,23 +200,6 @@ impl Limit {
             memory: allowance::of_protocols(bytes, tables, allowance.threads),
             budget: allowance.budget,
         })
-    }
-}
-
-/// Checks that columns and who learns fit to what is asked.
-fn check_columns(args: &args::Plan, question: &Question) -> Result<(), Failure> {
-    if args.result.learn == Learners::Both {
-        question.check_finds_rows(Further::Both)?;
-    }
-    if args.result.sender_gives.is_some() || args.result.receiver_gives.is_some() {
-        question.check_finds_rows(Further::Columns)?;
-    }
-    match (args.result.learn, args.result.receiver_gives) {
-        (Learners::Receiver, Some(_)) => Err(Failure::Usage(
-            "the receiver gives columns only if the sender learns, too: give --learn both, or leave out --receiver-gives"
-                .to_owned(),
-        )),
-        _ => Ok(()),
     }
 }
 
@@ -201,8 +247,8 @@ fn items(args: &args::Plan, progress: &Progress, console: &Console) -> Result<Se
 }
 
 /// How fast both machines are.
-fn calibration(args: &args::Plan, console: &Console) -> Result<Calibration, Failure> {
-    let own = match &args.calibration {
+fn calibration(file: Option<&path::Path>, console: &Console) -> Result<Calibration, Failure> {
+    let own = match file {
         Some(file) => Some(calibration::read(file)?),
         None => calibration::own()?,
     };
@@ -220,9 +266,15 @@ fn cores() -> NonZeroUsize {
     thread::available_parallelism().unwrap_or(NonZeroUsize::MIN)
 }
 
-/// What things cost, if that was asked for.
-fn rates(args: &args::Plan) -> Result<Option<Rates>, Failure> {
-    let Some(file) = &args.prices else {
+/// Returns what things cost by this file, or by the prices of this name, in these regions.
+///
+/// # Errors
+/// If the file cannot be used, or has no such region.
+pub(crate) fn rates(
+    file: Option<&path::Path>,
+    regions: &[String],
+) -> Result<Option<Rates>, Failure> {
+    let Some(file) = file else {
         return Ok(None);
     };
     let usage = |error: psijoin_forecast::money::PriceError| Failure::Usage(error.to_string());
@@ -231,7 +283,7 @@ fn rates(args: &args::Plan) -> Result<Option<Rates>, Failure> {
         Some(prices) => prices,
         None => Prices::read(file).map_err(usage)?,
     };
-    let setting = match &*args.regions {
+    let setting = match regions {
         [sender, receiver] => Setting::BusinessToBusiness {
             sender: sender.clone(),
             receiver: receiver.clone(),
@@ -246,7 +298,7 @@ fn rates(args: &args::Plan) -> Result<Option<Rates>, Failure> {
 #[cfg(test)]
 mod tests {
     use clap::Parser;
-    use psijoin_channel::path::FAST_BITS_PER_SECOND as FAST;
+    use psijoin_channel::path::{FAST_BITS_PER_SECOND as FAST, Path};
 
     use super::*;
     use crate::args::{Args, Command};
@@ -261,7 +313,7 @@ mod tests {
             panic!("it plans");
         };
         let console = Console::Silent;
-        let planned = planned(&args, &console, &Stop::default()).unwrap();
+        let planned = of_args(&args, &console, &Stop::default()).unwrap();
         planned.auto
     }
 

@@ -230,7 +230,7 @@ fn a_deadline_bounds_the_whole_session() {
     // How far they came by then is a matter of time.
     joined
         .receiver
-        .says(4, &["within the 4 seconds of --deadline"]);
+        .says(4, &["within the 4 seconds that it was given"]);
     joined.sender.says(
         4,
         &["the other party gave up: the deadline that its user set has passed"],

@@ -43,7 +43,7 @@ def joined(frame: Any, command: dict[str, Any]) -> None:
     Path("/proc/self/clear_refs").write_text("5")
     before = memory("VmRSS")
     started = time.perf_counter()
-    rows = getattr(session, command["role"])(frame, on="email", protocol="rr22")
+    rows = getattr(session, command["role"])(frame, on="email", protocol="rr22").rows
     seconds = time.perf_counter() - started
     peak = memory("VmHWM")
     if rows is not None and command["output"]:

@@ -1,4 +1,4 @@
-use std::num::NonZeroU16;
+use std::{num::NonZeroU16, str::FromStr};
 
 use super::{
     GivenColumns,
@@ -24,6 +24,20 @@ pub enum RepeatedKeys {
     First,
     /// All of them are given, up to this many.
     List(NonZeroU16),
+}
+
+impl FromStr for RepeatedKeys {
+    type Err = String;
+
+    fn from_str(text: &str) -> Result<Self, String> {
+        let list = |most: &str| most.parse::<NonZeroU16>().ok().map(Self::List);
+        match (text, text.strip_prefix("list:").and_then(list)) {
+            ("refuse", _) => Ok(Self::Refuse),
+            ("first", _) => Ok(Self::First),
+            (_, Some(list)) => Ok(list),
+            _ => Err("say refuse, first or list:K, as in list:3".to_owned()),
+        }
+    }
 }
 
 impl RepeatedKeys {

@@ -3,6 +3,7 @@
 use psijoin::Role;
 use psijoin_channel::{
     Channel,
+    link::Link,
     path::{Measured, Path},
 };
 use psijoin_forecast::Network;
@@ -12,6 +13,7 @@ use psijoin_transport::{Endpoint, Options};
 
 use crate::{
     args::{self, Part},
+    conduct::Witnesses,
     console::Console,
     exit::Failure,
     meeting,
@@ -20,11 +22,23 @@ use crate::{
 };
 
 /// What is between the parties.
-pub(super) struct Between {
+pub(crate) struct Between {
     /// As the simulation knows it.
     pub(super) network: Network,
     /// As a session finds it when the parties meet, which is what `auto` goes by.
     pub(super) path: Path,
+    /// How people call it.
+    pub(super) shown: String,
+}
+
+impl From<Link> for Between {
+    fn from(link: Link) -> Self {
+        Self {
+            network: Network::from(link),
+            path: Path::from(link).as_measured(),
+            shown: link.to_string(),
+        }
+    }
 }
 
 /// Meets the other party, if it was said where, and measures the network with it. No data moves.
@@ -41,10 +55,11 @@ pub(super) fn measure(
     let mut options = Options::new(security);
     options.interrupt = stop.interrupt().clone();
     let record = Record::default();
-    let watcher = &Teller {
+    let watcher = &Teller(Witnesses {
         console,
         record: &record,
-    };
+        hands_out: &|| (),
+    });
     let (connection, mut channel) = meet(&mut endpoint, &options, watcher)?;
     let (network, path) = agree(&mut channel, &endpoint, connection.measured())
         .and_then(|(role, path)| Ok((measure_network(&mut channel, role, watcher)?, path)))
@@ -54,15 +69,21 @@ pub(super) fn measure(
     // Whoever listened was the sender.
     let [out, back] = network.bits_per_second;
     let listened = matches!(endpoint, Endpoint::Listen(_));
-    Ok(Some(match is_sender == listened {
-        true => Between { network, path },
-        false => Between {
-            network: Network {
-                bits_per_second: [back, out],
+    let (network, path) = match is_sender == listened {
+        true => (network, path),
+        false => {
+            let bits_per_second = [back, out];
+            let network = Network {
+                bits_per_second,
                 ..network
-            },
-            path: path.swapped(),
-        },
+            };
+            (network, path.swapped())
+        }
+    };
+    Ok(Some(Between {
+        network,
+        path,
+        shown: "the network as measured".to_owned(),
     }))
 }
 

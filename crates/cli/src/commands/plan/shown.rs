@@ -50,11 +50,11 @@ impl Planned {
         choices.chain(others.map(Line::LeftOut)).collect()
     }
 
-    /// For people.
-    pub(crate) fn text(&self) -> String {
+    /// For people, who compare all by saying `all`.
+    pub(crate) fn text(&self, all: &str) -> String {
         let more = match self.more {
             0 => String::new(),
-            more => format!("\n--all compares {more} more.\n"),
+            more => format!("\n{all} compares {more} more.\n"),
         };
         self.compared() + &left_out(&self.others) + &more
     }

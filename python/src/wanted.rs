@@ -1,0 +1,337 @@
+//! What Python's calls want of a join, as the engine takes it.
+
+use std::{path::PathBuf, time::Duration};
+
+use psijoin::{Protocol, Role, registry};
+use psijoin_cli::{
+    embedded::{self, Failed, Order, Table},
+    sizes,
+};
+use psijoin_session::{
+    AtMost, Consent, Give, JoinSpec, MaxPeerKeys, Meeting, Memory, Mode, Question, RequestedOutput,
+    Resources, TableSpec, Taken, Trade, Written,
+};
+use psijoin_table::{ColumnRules, KeySpec, atomic_file::Existing, given::RepeatedKeys};
+use psijoin_transport::{Endpoint, Fingerprint, Identity, Security};
+use pyo3::{prelude::*, types::PyDict};
+
+use crate::{
+    options::{Options, columns, nearest, usage},
+    raised,
+    ways_out::of_error,
+};
+
+/// Keywords of a session.
+const OF_SESSIONS: [&str; 9] = [
+    "peer",
+    "connect",
+    "listen",
+    "identity",
+    "wait",
+    "timeout",
+    "threads",
+    "memory",
+    "spill_dir",
+];
+
+/// Keywords of a join.
+const OF_JOINS: [&str; 27] = [
+    "on",
+    "normalize",
+    "bad_keys",
+    "output_kind",
+    "learn",
+    "give",
+    "give_bytes",
+    "repeated",
+    "take",
+    "take_rows",
+    "take_bytes",
+    "output",
+    "no_clobber",
+    "rows",
+    "align",
+    "quote_empty",
+    "quote_formulas",
+    "min_intersection",
+    "protocol",
+    "max_peer_keys",
+    "strict",
+    "check",
+    "job",
+    "deadline",
+    "terms",
+    "record",
+    "report",
+];
+
+/// A keyword of a sender alone.
+const RECEIVERS_SUMS: &str = "allow_sums_that_reveal_keys";
+
+/// The longest time in seconds.
+const MOST_SECONDS: u64 = u32::MAX as u64;
+
+/// Where a session's parties meet, who they are, and what a join may use of this machine.
+#[pyclass(frozen, module = "psijoin._psijoin")]
+pub(crate) struct Party {
+    endpoint: Endpoint,
+    peer: Fingerprint,
+    identity: PathBuf,
+    wait: Duration,
+    timeout: Duration,
+    resources: Resources,
+}
+
+#[pymethods]
+impl Party {
+    #[new]
+    fn new(options: &Bound<'_, PyDict>) -> PyResult<Self> {
+        let options = &Options::new(options, &OF_SESSIONS, ("a join", &OF_JOINS))?;
+        let connect = options.parsed("connect")?.map(Endpoint::Connect);
+        let listen = options.parsed("listen")?.map(Endpoint::Listen);
+        let endpoint = connect.or(listen);
+        let endpoint = endpoint.ok_or_else(|| usage("say where the parties meet"))?;
+        let peer = options.parsed("peer")?;
+        let peer = peer.ok_or_else(|| usage("`peer` is the fingerprint of the other party"))?;
+        let identity = options.path("identity")?;
+        let identity = identity.ok_or_else(|| usage("`identity` is the file of this party's"))?;
+        let seconds = |name, least| {
+            let seconds = options.whole::<u64>(name, least..=MOST_SECONDS)?;
+            PyResult::Ok(seconds.map(Duration::from_secs))
+        };
+        let [wait, timeout] = [seconds("wait", 1)?, seconds("timeout", 3)?];
+        let memory = options.read("memory", sizes::bytes)?;
+        Ok(Self {
+            endpoint,
+            peer,
+            identity,
+            wait: wait.unwrap_or(Duration::from_secs(60)),
+            timeout: timeout.unwrap_or(Duration::from_secs(30)),
+            resources: Resources {
+                threads: options.threads()?,
+                memory: memory.map_or(Memory::Nothing, Memory::Memory),
+                spill_folder: options.path("spill_dir")?,
+            },
+        })
+    }
+}
+
+impl Party {
+    /// Where the parties meet.
+    fn meeting(&self) -> PyResult<Meeting> {
+        let security = || {
+            let identity = Identity::read(&self.identity)?;
+            let peer = self.peer;
+            let security = Security::PinnedTls { identity, peer };
+            security.check()?;
+            Ok(security)
+        };
+        let security = security();
+        let security = security
+            .map_err(|error: psijoin_transport::Error| raised(Failed::of(error, of_error)))?;
+        Ok(Meeting {
+            endpoint: self.endpoint.clone(),
+            security,
+            wait: self.wait,
+            timeout: self.timeout,
+        })
+    }
+
+    /// The join that this party wants with these keywords.
+    pub(crate) fn order(
+        &self,
+        role: Role,
+        options: &Bound<'_, PyDict>,
+        table: Table,
+    ) -> PyResult<Order> {
+        let mut known = OF_JOINS.to_vec();
+        known.extend((role == Role::Sender).then_some(RECEIVERS_SUMS));
+        let options = &Options::new(options, &known, ("Session", &OF_SESSIONS))?;
+        let question = question(options)?;
+        check_rows(options, &question, role)?;
+        let repeated = repeated(options)?;
+        let terms = options.path("terms")?;
+        let text = terms.as_deref().map(embedded::terms);
+        let deadline = options.whole("deadline", 1..=MOST_SECONDS)?;
+        let spec = JoinSpec {
+            question,
+            protocol: protocol(options)?,
+            trade: trade(options, repeated)?,
+            aligned: options.flag("align")?.then_some(repeated),
+            written: written(options)?,
+            consent: Consent {
+                max_peer_keys: max_peer_keys(options)?,
+                receiver_sums: role == Role::Receiver || options.flag(RECEIVERS_SUMS)?,
+                strict: options.flag("strict")?,
+            },
+            terms: text.transpose().map_err(raised)?,
+            record: options.path("record")?,
+            job: options.path("job")?.map(embedded::job_folder),
+            mode: mode(options)?,
+            resources: self.resources.clone(),
+            ..JoinSpec::new(
+                role,
+                self.meeting()?,
+                TableSpec::Arrow(table),
+                key(options)?,
+            )
+        };
+        Ok(Order {
+            report: options.path("report")?,
+            identity: Some(self.identity.clone()),
+            terms,
+            deadline,
+            ..Order::new(spec)
+        })
+    }
+}
+
+fn key(options: &Options<'_, '_>) -> PyResult<KeySpec> {
+    let refused = |error: psijoin_table::Error| raised(Failed::of(error, of_error));
+    let mut rules = Vec::new();
+    for (column, text) in options.by_column("normalize")? {
+        rules.push(ColumnRules::new(column, &text).map_err(refused)?);
+    }
+    let columns = options.columns("on")?.unwrap_or_default();
+    let key = KeySpec::new(columns, rules).map_err(refused)?;
+    Ok(key.with_bad_keys(options.parsed("bad_keys")?.unwrap_or_default()))
+}
+
+fn question(options: &Options<'_, '_>) -> PyResult<Question> {
+    let least = options.whole("min_intersection", 1..=u64::MAX)?;
+    Ok(Question {
+        asked: asked(options)?,
+        min_intersection: least.unwrap_or(0),
+        learners: options.parsed("learn")?.unwrap_or_default(),
+    })
+}
+
+/// What is asked for: a text, or a kind with what it is of.
+pub(crate) fn asked(options: &Options<'_, '_>) -> PyResult<RequestedOutput> {
+    const NAME: &str = "output_kind";
+    let Some(value) = options.get(NAME)? else {
+        return Ok(RequestedOutput::default());
+    };
+    let Ok((kind, of)) = value.extract::<(String, Bound<'_, PyAny>)>() else {
+        return Ok(options.parsed(NAME)?.unwrap_or_default());
+    };
+    match &*kind {
+        "sum" => RequestedOutput::sum(&columns(&of, "columns")?)
+            .map_err(|error| usage(format!("`columns`: {error}"))),
+        "threshold" => match of.extract() {
+            Ok(least @ 1..) => Ok(RequestedOutput::Threshold(least)),
+            _ => Err(usage("`least` is a whole number of at least 1")),
+        },
+        _ => Err(usage(format!(
+            "`{NAME}` is a text, or a pair that begins with sum or threshold"
+        ))),
+    }
+}
+
+/// Checks that what is said of rows is said where there are rows.
+fn check_rows(options: &Options<'_, '_>, question: &Question, role: Role) -> PyResult<()> {
+    for name in ["rows", "align", "quote_empty", "quote_formulas"] {
+        if options.is_told(name)? && !question.finds_rows(role) {
+            let Question {
+                asked, learners, ..
+            } = question;
+            return Err(usage(format!(
+                "`{name}` is for rows, and the {role} finds none if the output is {asked} and {learners} learns: leave it \
+                 out"
+            )));
+        }
+    }
+    options.only_with("no_clobber", &["output"])?;
+    options.only_with("repeated", &["give", "align"])
+}
+
+fn repeated(options: &Options<'_, '_>) -> PyResult<RepeatedKeys> {
+    Ok(options.parsed("repeated")?.unwrap_or_default())
+}
+
+fn trade(options: &Options<'_, '_>, repeated: RepeatedKeys) -> PyResult<Trade> {
+    for (name, whole) in [
+        ("give_bytes", "give"),
+        ("take_rows", "take"),
+        ("take_bytes", "take"),
+    ] {
+        options.only_with(name, &[whole])?;
+    }
+    let row_bytes = options.whole("give_bytes", 1..=u16::MAX.into())?;
+    let gives = options.columns("give")?;
+    let is_all = |value: Bound<'_, PyAny>| value.extract::<&str>().is_ok_and(|it| it == "all");
+    let takes = match options.get("take")?.is_some_and(is_all) {
+        true => Some(Taken::All),
+        false => options.columns("take")?.map(Taken::Named),
+    };
+    Ok(Trade {
+        gives: gives.map(|columns| Give {
+            columns,
+            row_bytes,
+            repeated,
+        }),
+        takes,
+        at_most: AtMost {
+            rows: options.whole("take_rows", 1..=u16::MAX.into())?,
+            row_bytes: options.whole("take_bytes", 1..=u16::MAX.into())?,
+        },
+    })
+}
+
+fn written(options: &Options<'_, '_>) -> PyResult<Written> {
+    Ok(Written {
+        output: options.path("output")?,
+        existing: match options.flag("no_clobber")? {
+            true => Existing::Keep,
+            false => Existing::Replace,
+        },
+        rows: options.parsed("rows")?.unwrap_or_default(),
+        quotes_empty: options.flag("quote_empty")?,
+        quotes_formulas: options.flag("quote_formulas")?,
+    })
+}
+
+fn protocol(options: &Options<'_, '_>) -> PyResult<&'static Protocol> {
+    let Some(name) = options.text("protocol")? else {
+        return Ok(&registry::AUTO);
+    };
+    if let Some(protocol) = registry::find(&name) {
+        return Ok(protocol);
+    }
+    let names = registry::PROTOCOLS.iter().map(|one| one.info().name);
+    let names: Vec<_> = names.chain([registry::AUTO.info().name]).collect();
+    let meant = match options.get("protocol")? {
+        Some(value) => nearest(value.py(), &name, &names)?,
+        None => None,
+    };
+    Err(usage(match meant {
+        Some(meant) => format!("`protocol`: there is none of this name; did you mean `{meant}`?"),
+        None => format!("`protocol` is one of {}", names.join(", ")),
+    }))
+}
+
+/// A number, or a text such as 1e6.
+fn max_peer_keys(options: &Options<'_, '_>) -> PyResult<MaxPeerKeys> {
+    const NAME: &str = "max_peer_keys";
+    let number = options
+        .get(NAME)?
+        .and_then(|value| value.extract::<u64>().ok());
+    let most = match number {
+        Some(number) => Some(sizes::size(&number.to_string())),
+        None => options.text(NAME)?.map(|text| sizes::size(&text)),
+    };
+    let most = most
+        .transpose()
+        .map_err(|error| usage(format!("`{NAME}`: {error}")))?;
+    Ok(most.map_or(MaxPeerKeys::ByMemory, MaxPeerKeys::Said))
+}
+
+fn mode(options: &Options<'_, '_>) -> PyResult<Mode> {
+    match options.flag("check")? {
+        true if options.is_told("job")? => {
+            Err(usage("a check has no progress to keep: leave `job` out"))
+        }
+        true => Ok(Mode::Check),
+        false => Ok(Mode::Join),
+    }
+}
