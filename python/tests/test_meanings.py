@@ -25,9 +25,9 @@ def test_periods_are_no_numbers(pair: Pair) -> None:
     assert "`month`" in refused(pair, frame, "month")
     assert "pandas.period" in refused(pair, frame, "month")
     ann, bob = pair
-    rows, _ = psijoin.together(lambda: ann.receive(frame, on="id"), lambda: bob.send(["2", "4"]))
-    assert rows.equals(frame[1:2])
-    assert rows["month"].dtype == frame["month"].dtype
+    joined, _ = psijoin.together(lambda: ann.receive(frame, on="id"), lambda: bob.send(["2", "4"]))
+    assert joined.rows.equals(frame[1:2])
+    assert joined.rows["month"].dtype == frame["month"].dtype
 
 
 def test_periods_are_not_given(pair: Pair) -> None:
@@ -54,9 +54,9 @@ def test_polars_types_nobody_reads_come_back(pair: Pair) -> None:
         }
     )
     ann, bob = pair
-    rows, _ = psijoin.together(lambda: ann.receive(frame, on="id"), lambda: bob.send(["2"]))
-    assert rows.equals(frame[1:])
-    assert rows.schema == frame.schema
+    joined, _ = psijoin.together(lambda: ann.receive(frame, on="id"), lambda: bob.send(["2"]))
+    assert joined.rows.equals(frame[1:])
+    assert joined.rows.schema == frame.schema
 
 
 @pytest.mark.parametrize("kind", ["Categorical", "Enum"])
@@ -65,8 +65,8 @@ def test_polars_texts_of_few_words_are_keys(pair: Pair, kind: str) -> None:
     dtype = polars.Enum(["1", "2"]) if kind == "Enum" else polars.Categorical
     frame = polars.DataFrame({"id": polars.Series(["2", "1", None], dtype=dtype)})
     ann, bob = pair
-    rows, _ = psijoin.together(lambda: ann.receive(frame, on="id"), lambda: bob.send(["1"]))
-    assert rows.equals(frame[1:2])
+    joined, _ = psijoin.together(lambda: ann.receive(frame, on="id"), lambda: bob.send(["1"]))
+    assert joined.rows.equals(frame[1:2])
 
 
 def test_polars_durations_are_no_keys(pair: Pair) -> None:
@@ -96,11 +96,11 @@ def test_unknown_extensions_are_no_keys_and_come_back(pair: Pair) -> None:
     assert "`degrees`" in said
     assert "test.celsius" in said
     ann, bob = pair
-    rows, _ = psijoin.together(lambda: ann.receive(table, on="id"), lambda: bob.send(["2"]))
+    joined, _ = psijoin.together(lambda: ann.receive(table, on="id"), lambda: bob.send(["2"]))
     # Extensions that pyarrow has not registered come back as what it makes of them.
-    field = rows.schema.field("degrees")
+    field = joined.rows.schema.field("degrees")
     assert field.type == Celsius() or field.metadata[b"ARROW:extension:name"] == b"test.celsius"
-    assert rows.num_rows == 1
+    assert joined.rows.num_rows == 1
 
 
 @pytest.mark.parametrize(
@@ -117,8 +117,8 @@ def test_canonical_extensions_are_keys(pair: Pair, extension: Any, storage: Any,
     rule = "uuid" if extension == pyarrow.uuid() else "bool" if extension == pyarrow.bool8() else None
     theirs = {"normalize": {"key": rule}} if rule else {}
     ann, bob = pair
-    rows, _ = psijoin.together(lambda: ann.receive(table, on="id"), lambda: bob.send([key], **theirs))
-    assert rows["n"].to_pylist() == [2]
+    joined, _ = psijoin.together(lambda: ann.receive(table, on="id"), lambda: bob.send([key], **theirs))
+    assert joined.rows["n"].to_pylist() == [2]
 
 
 def test_opaque_values_are_no_keys(pair: Pair) -> None:
