@@ -75,7 +75,7 @@ def test_polars_durations_are_no_keys(pair: Pair) -> None:
     assert "`id`" in refused(pair, frame)
 
 
-class Celsius(pyarrow.ExtensionType):  # type: ignore[misc]
+class Celsius(pyarrow.ExtensionType):  # type: ignore[misc, name-defined]
     """A type that nobody else knows."""
 
     def __init__(self) -> None:
@@ -115,7 +115,7 @@ def test_unknown_extensions_are_no_keys_and_come_back(pair: Pair) -> None:
 def test_canonical_extensions_are_keys(pair: Pair, extension: Any, storage: Any, key: str) -> None:
     table = pyarrow.table({"id": pyarrow.ExtensionArray.from_storage(extension, storage), "n": [1, 2]})
     rule = "uuid" if extension == pyarrow.uuid() else "bool" if extension == pyarrow.bool8() else None
-    theirs = {"normalize": {"key": rule}} if rule else {}
+    theirs: Any = {"normalize": {"key": rule}} if rule else {}
     ann, bob = pair
     joined, _ = psijoin.together(lambda: ann.receive(table, on="id"), lambda: bob.send([key], **theirs))
     assert joined.rows["n"].to_pylist() == [2]
