@@ -1,14 +1,14 @@
-//! What every protocol derives first.
+//! The numbers that every protocol derives first.
 
 use psijoin_params::{FailureBudget, digest};
 
 use crate::{Error, Request, items};
 
-/// The numbers that follow from the request alone. A protocol goes on to charge the budget for its
-/// own events.
+/// The numbers that follow from the request alone. A protocol then charges the budget for its own
+/// events.
 #[derive(Debug, Clone)]
 pub struct BaseParams {
-    /// What they were derived for.
+    /// The request they were derived for.
     pub request: Request,
     /// Bytes of the item digests that it works on: 16 or 32.
     pub digest_bytes: usize,

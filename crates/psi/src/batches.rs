@@ -38,15 +38,15 @@ impl Batches for Items {
     }
 }
 
-/// As [`Input`](crate::Input), of a party whose set need not fit into memory. What it says does not
-/// depend on how much of that it has, nor on how its items are cut into batches.
+/// As [`Input`](crate::Input), of a party whose set need not fit into memory. Its messages do not
+/// depend on the part of the set that memory holds, nor on how its items are cut into batches.
 #[derive(Clone, Copy)]
 pub struct BatchInput<'a> {
     /// Its items.
     pub items: &'a dyn Batches,
     /// As [`Input::joint_seed`](crate::Input::joint_seed).
     pub joint_seed: &'a JointSeed,
-    /// How much memory the run may take for what it keeps...
+    /// The memory that the run may take for what it keeps...
     pub budget: &'a Budget,
     /// ...and where the rest lies.
     pub folder: &'a Folder,
@@ -56,8 +56,8 @@ impl BatchInput<'_> {
     /// Calls `take` with the items of each batch.
     ///
     /// # Errors
-    /// If a batch cannot be had, they are not as many in all as [`Batches::items`] says, or their
-    /// digests do not have this length; and that of `take`.
+    /// If a batch cannot be had, if the batches have more or fewer items than [`Batches::items`],
+    /// if their digests do not have this length, or if `take` fails.
     pub fn each(
         &self,
         digest_bytes: usize,

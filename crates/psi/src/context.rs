@@ -1,4 +1,4 @@
-//! What a run is given beside its channel: the private input, and its surroundings.
+//! The input of a run beside its channel: the private set, and the surroundings.
 
 use std::time::Instant;
 
@@ -13,19 +13,19 @@ pub struct Input<'a> {
     /// The digests of its distinct items.
     pub items: &'a Items,
     /// The columns that it brings ([`OutputKind::columns`](crate::OutputKind::columns)): one number
-    /// per item each. Neither the positive numbers of a column nor its negative ones may add up to
-    /// more than an `i64` holds.
+    /// per item each. Neither the sum of a column's positive numbers nor that of its negative ones
+    /// may overflow an `i64`.
     pub columns: &'a [Vec<i64>],
-    /// What it gives for each shared item
-    /// ([`OutputKind::payload_bytes`](crate::OutputKind::payload_bytes)): the payloads of all
-    /// items, one after the other.
+    /// The payloads for the other party
+    /// ([`OutputKind::payload_bytes`](crate::OutputKind::payload_bytes)), those of all items one
+    /// after the other.
     pub payloads: &'a [u8],
     /// Public randomness to which both parties contributed after both sets were fixed, fresh for
     /// each session. The digests come from it. All attempts at a session share it ([`Ledger`]).
     pub joint_seed: &'a JointSeed,
 }
 
-/// What a run needs from its surroundings.
+/// The surroundings of a run.
 #[non_exhaustive]
 pub struct Context<'a> {
     /// The channel to the peer.
@@ -37,7 +37,7 @@ pub struct Context<'a> {
     pub rng: Prg,
     /// Who hears how the run proceeds.
     pub phases: Phases<'a>,
-    /// Which steps are done already, and what keeps those to come.
+    /// Knows the steps that are done, and keeps those to come.
     pub ledger: Option<&'a dyn Ledger>,
 }
 

@@ -1,9 +1,10 @@
-//! Who says what in which order. A plan's bytes and flights follow from it.
+//! The messages of a run, in order. A plan's bytes and flights follow from it.
 
 use crate::{Role, Traffic};
 
-/// What the parties of a run say, in order. Flights are told apart as
-/// [`psijoin_channel::count`] does on a wire: what a party says depends on all that it has heard.
+/// The messages of both parties in a run, in order. Flights are counted as
+/// [`psijoin_channel::count`] does on a wire: what a party sends depends on all that it has
+/// received.
 ///
 /// ```
 /// use psijoin_psi::Conversation;
@@ -23,7 +24,7 @@ struct Stretch {
     times: u64,
 }
 
-/// Bytes that the sender says, and the receiver, neither of which waits for the other.
+/// The bytes that the sender and the receiver send at the same time, neither waiting for the other.
 #[derive(Debug, Clone, Copy)]
 struct Turn {
     sender: u64,
@@ -31,19 +32,19 @@ struct Turn {
 }
 
 impl Conversation {
-    /// Then the sender says this; nothing, if there are no bytes.
+    /// Adds a message of the sender; nothing if it is empty.
     #[must_use]
     pub fn sender(self, bytes: u64) -> Self {
         self.both(bytes, 0)
     }
 
-    /// Then the receiver says this.
+    /// Adds a message of the receiver; nothing if it is empty.
     #[must_use]
     pub fn receiver(self, bytes: u64) -> Self {
         self.both(0, bytes)
     }
 
-    /// Then this party says this.
+    /// Adds a message of this party; nothing if it is empty.
     #[must_use]
     pub fn says(self, role: Role, bytes: u64) -> Self {
         match role {
@@ -64,7 +65,8 @@ impl Conversation {
         self
     }
 
-    /// Adds a stretch. What is not repeated is one stretch with what comes before it.
+    /// Adds a stretch. One that is not repeated is joined to one before it that is not repeated
+    /// either.
     fn add(&mut self, later: Stretch) {
         match self.0.last_mut() {
             Some(Stretch { turns, times: 1 }) if later.times == 1 => turns.extend(later.turns),

@@ -1,6 +1,6 @@
 use crate::Conversation;
 
-/// What passes over the wire in one phase: exact, framing not included.
+/// The bytes on the wire in one phase: exact, framing not included.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Default)]
 #[non_exhaustive]
 pub struct Traffic {
@@ -19,7 +19,7 @@ impl Traffic {
     }
 }
 
-/// What a run costs on the wire.
+/// The cost of a run on the wire.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Default)]
 #[non_exhaustive]
 pub struct Cost {
@@ -32,7 +32,7 @@ pub struct Cost {
     pub total: Traffic,
 }
 
-/// What the parties say in a run, phase by phase.
+/// The messages of a run, phase by phase.
 #[derive(Debug, Clone, Default)]
 pub struct Dialogue {
     offline: Conversation,
@@ -53,7 +53,7 @@ impl Dialogue {
     /// Of phases that overlap, given all that is said if they run at once.
     ///
     /// # Panics
-    /// If that is not as long as both phases together.
+    /// If `at_once` is not as long as both phases together.
     pub fn overlapping(offline: Conversation, online: Conversation, at_once: Conversation) -> Self {
         let dialogue = Self {
             at_once,

@@ -1,6 +1,6 @@
-//! What every protocol does if the result follows from the sizes of the sets, which both parties
-//! know: nothing. That is so if a set is empty, if a threshold is 0, and if a threshold or a
-//! minimum exceeds the smaller set.
+//! The behaviour of every protocol if the result follows from the sizes of the sets, which both
+//! parties know: it sends nothing. That is so if a set is empty, if a threshold is 0, and if a
+//! threshold or a minimum exceeds the smaller set.
 
 use psijoin_circuit::Bits;
 use psijoin_params::FailureBudget;

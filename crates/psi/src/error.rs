@@ -2,7 +2,7 @@ use std::io;
 
 use psijoin_channel::{AbortCode, Channel, Error as ChannelError};
 
-/// What a step of a run gives, or why it failed.
+/// The result of a step of a run.
 pub type Result<T, E = Error> = std::result::Result<T, E>;
 
 /// Why a run failed.
@@ -65,7 +65,8 @@ pub enum Error {
     )]
     Fault(&'static str),
 
-    /// What a step gave cannot be kept, or what was kept cannot be had ([`Ledger`](crate::Ledger)).
+    /// The result of a step cannot be kept, or a kept one cannot be read
+    /// ([`Ledger`](crate::Ledger)).
     #[error("cannot keep what was computed: {0}")]
     Ledger(#[source] io::Error),
 
@@ -95,11 +96,11 @@ pub enum ErrorKind {
 }
 
 impl Error {
-    /// What a caller is told whose set is not as large as was agreed on.
+    /// Returned to a caller whose set is not as large as agreed.
     pub(crate) const OTHER_NUMBER: Self =
         Self::Misuse("the number of items is not the one that was agreed on");
 
-    /// What a caller is told whose items were digested for another plan.
+    /// Returned to a caller whose items were digested for another plan.
     pub(crate) const OTHER_DIGESTS: Self =
         Self::Misuse("the item digests do not have the length that the plan demands");
 
@@ -171,7 +172,7 @@ impl From<psijoin_circuit::Error> for Error {
     }
 }
 
-/// What a run keeps that exceeds memory is a table's, as what is kept of a table is.
+/// Data of a run that exceeds memory is spilled as a table's is, so its errors are a table's.
 impl From<psijoin_spill::Error> for Error {
     fn from(error: psijoin_spill::Error) -> Self {
         Self::Table(Box::new(error))

@@ -14,13 +14,13 @@ use psijoin_params::{Error, FailureBudget, Sizes, digest, parts};
 /// The output of a collision-resistant hash of an item, such as BLAKE3's.
 pub type Fingerprint = [u8; 32];
 
-/// What the key of all digests is derived for.
+/// The context that the key of all digests is derived for.
 const SALT: &str = "psijoin 2026 salt of item digests";
 
 /// Fingerprints that one task digests.
 const CHUNK: usize = 1024;
 
-/// The digests of a party's distinct items, in its own order. How long a digest is, is a value:
+/// The digests of a party's distinct items, in its own order. Their length is a value:
 /// [`digest_bytes`](Self::digest_bytes).
 #[derive(Clone)]
 pub struct Items {

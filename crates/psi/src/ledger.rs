@@ -1,20 +1,20 @@
-//! What a party keeps of a session, so that one that broke off can go on.
+//! The state that a party keeps of a session, so that it can be resumed.
 
 use psijoin_block::Prg;
 use psijoin_channel::witness::{SoFar, Witness};
 
 use crate::{Context, Error, Output, Result, Role};
 
-/// What a party keeps of a session, so that one that broke off can go on.
+/// The state that a party keeps of a session, so that it can be resumed after it broke off.
 ///
 /// The *steps* of a session in parts are its parts, and then what is opened in the end, if anything
 /// is. A plan that is not in parts has one step, 0. A step that is done is not run again: the
 /// ledger gives what it gave.
 ///
 /// A step that is not done on both sides runs again, with the randomness that the ledger has for
-/// it: the party says what it said before, bit for bit, as long as it hears what it heard before,
-/// and otherwise nothing. So whoever goes on with another set, or with an old copy of what it kept,
-/// gets no second answer. That takes the same items in the same order, and the same [joint
+/// it: the party sends what it sent before, bit for bit, as long as it receives what it received
+/// before, and otherwise nothing. So whoever resumes with another set, or with an old copy of what
+/// it kept, gets no second answer. That takes the same items in the same order, and the same [joint
 /// seed](crate::Input::joint_seed), in each attempt.
 pub trait Ledger: Sync {
     /// Returns whether this step is done on both sides.
@@ -40,7 +40,7 @@ pub trait Ledger: Sync {
     fn keep(&self, step: u32, output: Option<&Output>, run: RunName) -> Result<()>;
 }
 
-/// What an attempt at a step needs.
+/// The input of an attempt at a step.
 pub struct Attempt {
     /// The party's randomness: the same whenever the step runs, and of no other use.
     pub rng: Prg,
@@ -48,7 +48,7 @@ pub struct Attempt {
     pub witness: Box<dyn Witness>,
 }
 
-/// What both parties call a run of a step: a hash of all that was said in it.
+/// The name of a run of a step, on both sides: a hash of all messages in it.
 pub type RunName = [u8; 32];
 
 /// Runs a step over the context's channel, and keeps what it gives. If it fails, this tells the

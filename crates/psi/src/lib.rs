@@ -15,7 +15,7 @@
 //! through [`prepare`] and [`run`], which check what they are given and tell the peer if this party
 //! gives up.
 //!
-//! The interface is at the root. Beside it:
+//! The interface is at the root. The modules:
 //!
 //! | module | what lives there |
 //! |---|---|
@@ -31,12 +31,11 @@
 //!
 //! # Deterministic given its seeds
 //!
-//! With the same seed of its own, the same joint seed, the same items in the same order, and a peer
-//! that says the same, a party says the same bytes in the same messages and learns the same:
-//! whatever the number of threads, and whichever instructions the kernels use. In parts that holds
-//! for each part, whatever the number of streams, the budget for memory and what was spilled, and
-//! for a count by `dh` as well. So a part that runs again answers what it answered before, or hears
-//! something else.
+//! Given its own seed, the joint seed, its items in their order, and the peer's messages, a party
+//! always sends the same bytes in the same messages and learns the same, whatever the number of
+//! threads and whichever instructions the kernels use. In parts this holds for each part, whatever
+//! the number of streams, the budget for memory and what was spilled, and for a count by `dh` as
+//! well. So a part that runs again answers what it answered before, or hears something else.
 //!
 //! - *One source.* A party's randomness is a `Prg`, and a protocol draws all of it from
 //!   `Context::rng`. No protocol asks the operating system.
@@ -51,8 +50,8 @@
 //! - *Items have one order.* A table is read by many threads, and taken in the order of its rows.
 //!   Partitions are poured into parts as chance will have it; a part notes what came at a time, and
 //!   puts it in order as it is read (`Spilled`): a copy to another place, and no sort.
-//! - *What is free.* How the two directions of an exchange interleave, and how streams do: nothing
-//!   that is said depends on it.
+//! - *What is free.* The interleaving of the two directions of an exchange, and of streams: no
+//!   message depends on it.
 //! - *Tests.* The harness runs every protocol and every output with 1, 2 and 7 threads, unequal on
 //!   the two sides, and in parts over one stream and over three, and compares all messages; of a
 //!   million items, nightly. The hashes of what is said about a few items are snapshots: the

@@ -1,4 +1,4 @@
-//! What a protocol derives first that compares masks of a fixed number of bits.
+//! The parameters of a protocol that compares masks of a fixed number of bits.
 
 use psijoin_params::Sizes;
 

@@ -1,5 +1,5 @@
-//! Masks: the pseudorandom strings of a few dozen bits that stand for items at the end of
-//! a protocol. The sender's masks travel bit-packed, and the receiver looks them up among its own.
+//! Masks: the pseudorandom strings of a few dozen bits that represent items at the end of a
+//! protocol. The sender's masks travel bit-packed, and the receiver looks them up among its own.
 
 use psijoin_block::{
     blake3_rows,
@@ -15,7 +15,7 @@ use crate::sorted_masks::sort;
 /// A mask, right-aligned.
 pub type Mask = u128;
 
-/// How long the masks of a run are.
+/// The length of a run's masks.
 #[derive(Debug, Clone, Copy)]
 pub struct MaskLength {
     /// Bits of a mask.
@@ -224,7 +224,7 @@ impl<'a> MaskIndex<'a> {
         (slot + 1) & (self.slots.len() - 1)
     }
 
-    /// Returns the topmost bits: the lowest ones say where the search begins.
+    /// Returns the topmost bits: the lowest ones give the place where the search begins.
     fn tag(&self, mask: Mask) -> u32 {
         (mask >> self.length.bits.saturating_sub(32)) as u32
     }

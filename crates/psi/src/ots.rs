@@ -7,9 +7,9 @@ use crate::{Conversation, Role};
 /// OTs between the parties.
 #[derive(Debug, Clone, Copy)]
 pub struct Ots {
-    /// How they are made.
+    /// The way the OTs are made.
     pub extension: Extension,
-    /// Which party is their sender, and has Δ. The other one has choices.
+    /// The party that is their sender, and has Δ. The other one has choices.
     pub sender: Role,
 }
 
@@ -17,7 +17,7 @@ impl Ots {
     /// Returns the setup.
     pub fn setup(self) -> Conversation {
         // Both speak at once in the base OTs, which are all of IKNP's setup. Silent OT's receiver
-        // goes on.
+        // speaks once more.
         let of_receiver = self.extension.setup_receiver_bytes();
         let base = iknp::SETUP_RECEIVER_BYTES.min(of_receiver);
         let of_sender = self.extension.setup_sender_bytes();

@@ -1,4 +1,4 @@
-//! What the parties want to learn, and what they learn.
+//! The output that the parties ask for, and the output they get.
 
 use std::{fmt, ops::Range};
 
@@ -6,7 +6,7 @@ use psijoin_block::memory::prefetch;
 
 use crate::{Role, Shares, TotalShares, positions::PositionSet};
 
-/// What the parties want to learn.
+/// The output that the parties ask for.
 #[derive(Debug, Clone, PartialEq, Eq, Hash)]
 #[non_exhaustive]
 pub enum OutputKind {
@@ -21,7 +21,7 @@ pub enum OutputKind {
     Threshold(u64),
     /// The receiver learns the sum of each of these columns over the shared items.
     Sums(Columns),
-    /// Each party gets [`Shares`] of which items are shared, and of these columns.
+    /// Each party gets [`Shares`] of one bit per item (shared or not), and of these columns.
     Shares(Columns),
     /// Each party gets [`TotalShares`] of what is added up over the shared items.
     Totals(Totals),
@@ -55,8 +55,8 @@ impl OutputKind {
     }
 
     /// Returns whether it can be withheld if too few items are shared
-    /// ([`Request::min_intersection`](crate::Request::min_intersection)). A threshold says only
-    /// whether they are too few, and shares say nothing at all.
+    /// ([`Request::min_intersection`](crate::Request::min_intersection)). A threshold already tells
+    /// only whether they are too few, and shares tell nothing.
     pub fn can_be_withheld(&self) -> bool {
         matches!(self, Self::Rows | Self::Count | Self::Sums(_))
     }
@@ -79,13 +79,13 @@ impl fmt::Display for OutputKind {
     }
 }
 
-/// What travels with the shared items.
+/// The payloads that travel with the shared items.
 #[derive(Debug, Clone, Copy, Default, PartialEq, Eq, Hash)]
 pub struct Payloads {
     /// Bytes of the sender's payload of each of its items; none if 0.
     pub from_sender: u32,
-    /// Whether the sender learns, too, which of its items are shared; and then bytes of the
-    /// receiver's payload of each of these.
+    /// `Some` if the sender, too, learns which of its items are shared, and then this many bytes of
+    /// the receiver's payload of each.
     pub back: Option<u32>,
 }
 
@@ -116,7 +116,7 @@ impl fmt::Display for Payloads {
     }
 }
 
-/// What is added up over the shared items.
+/// The totals over the shared items.
 #[derive(Debug, Clone, Copy, Default, PartialEq, Eq, Hash)]
 pub struct Totals {
     /// The numbers in these columns.
@@ -125,7 +125,7 @@ pub struct Totals {
     pub counted: bool,
 }
 
-/// How many columns of numbers each party brings.
+/// The number of columns of numbers that each party brings.
 #[derive(Debug, Clone, Copy, Default, PartialEq, Eq, Hash)]
 pub struct Columns {
     /// The sender's.
@@ -165,7 +165,7 @@ impl fmt::Display for Columns {
     }
 }
 
-/// What a party learns from a run.
+/// The output of a run for one party.
 #[derive(Debug, Clone, PartialEq, Eq)]
 #[non_exhaustive]
 pub enum Output {
@@ -175,9 +175,9 @@ pub enum Output {
     Rows(Vec<u32>),
     /// Its own items that the other party has too, each with the other's payload.
     Matched(Matched),
-    /// How many items are shared.
+    /// The number of shared items.
     Count(u64),
-    /// Whether at least the requested number of items are shared.
+    /// `true` if at least the requested number of items are shared.
     Reached(bool),
     /// The sum of each column over the shared items: the sender's columns, then the receiver's.
     Sums(Vec<i64>),
@@ -231,7 +231,7 @@ pub(crate) struct Arranged {
     bytes: usize,
 }
 
-/// How long before its use the place of a payload is fetched.
+/// The number of payloads between fetching a place and using it.
 const AHEAD: usize = 16;
 
 impl Arranged {

@@ -13,12 +13,12 @@ pub struct OutputHash(pub [u8; 32]);
 /// Rows that are hashed at a time.
 const BATCH: usize = 256;
 
-/// What items are hashed to, place by place.
+/// The hashes of items, place by place.
 pub struct Outputs {
     /// Of each item 128 bits that its mask is made from.
     pub hashes: Buffer<u128>,
-    /// Of each item the 128 bits that follow, which its hash says nothing about. There are none if
-    /// only masks are needed.
+    /// The next 128 bits of each item, independent of its hash. There are none if only masks are
+    /// needed.
     pub keys: Buffer<u128>,
 }
 
@@ -102,7 +102,7 @@ impl OutputHash {
     }
 }
 
-/// What is hashed of some items: digests of either length, and values.
+/// The hash's input for some items: digests of either length, and values.
 enum Rows<'a> {
     Short(&'a [[u64; 4]]),
     Long(&'a [[u64; 6]]),

@@ -19,7 +19,7 @@ pub struct Side<'a> {
     pub pool: &'a Pool,
 }
 
-/// What a party brings.
+/// The input of one party.
 #[derive(Debug, Clone, Copy)]
 pub struct Table<'a> {
     /// Its distinct items.
@@ -41,7 +41,7 @@ impl<'a, T: AsRef<[Fingerprint]> + ?Sized> From<&'a T> for Table<'a> {
     }
 }
 
-/// What both parties learned.
+/// The output of both parties.
 #[derive(Debug, PartialEq, Eq)]
 pub struct Outcome {
     /// The sender.

@@ -17,17 +17,17 @@
 //!
 //! If the sender learns, too:
 //!
-//! 4. The receiver sends a bit per mask, which says whether it has the item, and Claim(k_1 + k_2 +
-//!    …) for the keys of those that it has, added bit by bit (`claim.rs`).
+//! 4. The receiver sends a bit per mask, set if it has the item, and Claim(k_1 + k_2 + …) for the
+//!    keys of those that it has, added bit by bit (`claim.rs`).
 //! 5. It sends their payloads in the same order, and then zeros, up to as many as the smaller set
 //!    has items.
 //! 6. The sender compares the claim with its own.
 //!
 //! **Security.** To a receiver that does not have F(x), it is a random number of 256 bits. So the
-//! mask is uniform, and says nothing about the key; and what is hashed from the key is random if
-//! BLAKE3 is a random oracle: the sealed payload of an item that is not shared is uniform bits,
-//! too. A sealed payload that was changed is noticed, except with a probability below 2^-116. No
-//! length depends on what is shared.
+//! mask is uniform and independent of the key; and what is hashed from the key is random if BLAKE3
+//! is a random oracle: the sealed payload of an item that is not shared is uniform bits, too. A
+//! sealed payload that was changed is noticed, except with a probability below 2^-116. No length
+//! depends on what is shared.
 //!
 //! *Malicious parties.* A sender may seal what it likes, or seal wrongly. Then the receiver's run
 //! fails with [`Error::Payload`], but only after all has been said, and without a word to the
@@ -81,7 +81,7 @@ use seal::{Seal, sealed_bytes};
 /// Bytes of a message of payloads, about.
 const MESSAGE_BYTES: usize = 100 << 10;
 
-/// How long before its use an element is fetched.
+/// The number of elements between fetching one and using it.
 const AHEAD: usize = 16;
 
 /// Elements that a task collects.
@@ -104,23 +104,23 @@ pub fn comparisons(sizes: Sizes, budget: &mut FailureBudget) -> Result<u128, Err
 pub struct Delivery {
     /// The sender's masks.
     pub masks: SortedMasks,
-    /// What travels with the items.
+    /// The payloads that travel with the items.
     pub payloads: Payloads,
-    /// How many items each party has.
+    /// The number of items of each party.
     pub sizes: Sizes,
 }
 
-/// What a party has when the steps begin, place by place.
+/// The state of a party when the steps begin, place by place.
 pub struct Holding<'a> {
     /// F of each of its items, hashes and keys.
     pub outputs: Outputs,
-    /// Which item each output is of, by its position in the input.
+    /// The item of each output, by its position in the input.
     pub positions: &'a [u32],
     /// The payloads of all items, in the order of the input.
     pub payloads: &'a [u8],
 }
 
-/// What the sender has, in the order of its masks.
+/// The sender's state, in the order of its masks.
 struct Ranked<'a> {
     /// The key of each item.
     keys: Buffer<u128>,
@@ -130,8 +130,7 @@ struct Ranked<'a> {
     payloads: &'a [u8],
 }
 
-/// What of the receiver's is shared, in the order of the sender's masks; and what it has, place by
-/// place.
+/// The receiver's shared items, in the order of the sender's masks; and its state, place by place.
 struct Shared<'a> {
     /// The rank of each mask that is shared.
     ranks: Vec<u32>,
@@ -336,7 +335,7 @@ impl Delivery {
         context.phases.begin("payloads");
         let (payloads, all_right) =
             self.receive_sealed(&shared, &keys, context.channel.halves().1)?;
-        // Whether all could be opened must not show here.
+        // Nothing sent here may show whether all could be opened.
         if self.payloads.back.is_some() {
             self.tell(&shared, &keys, context.channel.halves().0)?;
         }
@@ -465,8 +464,8 @@ fn gathered<T: Pod + Send + Sync>(elements: &[T], places: &[u32]) -> Buffer<T> {
     gathered
 }
 
-/// Returns the payload of the i-th of these positions, of `bytes` bytes. The positions that follow
-/// should be asked for next.
+/// Returns the payload of the i-th of these positions, of `bytes` bytes. The caller should ask for
+/// the positions in order.
 fn payload_at<'a>(payloads: &'a [u8], positions: &[u32], i: usize, bytes: usize) -> &'a [u8] {
     let start_of = |position: u32| position as usize * bytes;
     if let Some(later) = positions.get(i + AHEAD) {

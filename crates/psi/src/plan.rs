@@ -32,12 +32,12 @@ pub fn parameters(named: &[(&'static str, u64)]) -> Vec<Parameter> {
     named.iter().map(parameter).collect()
 }
 
-/// What a protocol derived for a request.
+/// The numbers that a protocol derived for a request.
 #[derive(Debug)]
 pub struct Derived {
     /// The protocol.
     pub info: &'static Info,
-    /// What it was derived for, the length of digests, and the failure events.
+    /// The request, the length of digests, and the failure events.
     pub base: BaseParams,
     /// The parameters, all of which both parties must agree on.
     pub parameters: Vec<Parameter>,
@@ -45,9 +45,9 @@ pub struct Derived {
     pub dialogue: Dialogue,
 }
 
-/// What a session in parts consists of.
+/// The parts of a session in parts.
 pub struct Parts {
-    /// How many parts there are, and how large each is.
+    /// The number of parts, and the size of each.
     pub shape: parts::Shape,
     /// The plan of each part.
     pub plan: Plan,
@@ -93,8 +93,8 @@ impl Plan {
         }
     }
 
-    /// Refuses a run, since it would take longer than anyone waits. `what_to_do` says so, and what
-    /// to do instead.
+    /// Refuses a run, since it would take longer than anyone waits. The error is `what_to_do`,
+    /// which names an alternative.
     #[must_use]
     pub fn refused(self, what_to_do: &'static str) -> Self {
         Self {
@@ -120,7 +120,7 @@ impl Plan {
     }
 
     /// Lets the plan also take items batch by batch ([`run_batches`]). The sender and the receiver
-    /// keep so many bytes then, in memory or on disk.
+    /// then keep this many bytes, in memory or on disk.
     #[must_use]
     pub fn by_batches(self, kept_bytes: [u64; 2]) -> Self {
         Self {
@@ -205,7 +205,7 @@ impl Plan {
     /// than anyone waits.
     ///
     /// # Errors
-    /// What to do instead.
+    /// If it is refused. The error names an alternative.
     pub fn feasible(&self) -> Result<(), Error> {
         self.refusal.map_or(Ok(()), |why| Err(Error::Misuse(why)))
     }
@@ -234,7 +234,7 @@ impl Plan {
 /// One party, as a protocol implements it: nothing here checks its input, which
 /// [`prepare`], [`Prepared::run`] and [`run`] do. The value is the party after the offline phase.
 pub trait Party: Sized + Send + 'static {
-    /// What the protocol derived for the run.
+    /// The parameters that the protocol derived for the run.
     type Params: Send + Sync + 'static;
 
     /// Runs the offline phase.
@@ -413,7 +413,7 @@ pub fn run_batches(
         .inspect_err(|error| error.tell(context.channel))
 }
 
-/// What a plan demands of a party's input.
+/// The demands of a plan on a party's input.
 struct Demands {
     items: u64,
     digest_bytes: usize,
@@ -464,7 +464,7 @@ impl Demands {
     }
 }
 
-/// What the numbers of a column can add up to: the sum of any of them must fit, and so the sum of
+/// The bounds of the sum of a column's numbers: the sum of any of them must fit, and so the sum of
 /// those that are shared does.
 #[derive(Debug, Clone, Copy, Default)]
 pub struct ColumnSum {
@@ -489,7 +489,7 @@ impl ColumnSum {
         Ok(())
     }
 
-    /// Adds other numbers of the column, of which this is known.
+    /// Adds other numbers of the column, with these bounds.
     ///
     /// # Errors
     /// As [`Self::add`].

@@ -1,10 +1,10 @@
-//! What a protocol is before a run: a name, what it computes, and how it plans.
+//! A protocol before a run: its name, its functionality, and its planner.
 
 use std::fmt;
 
 use crate::{Error, OutputKind, Payloads, Plan, Request, decided};
 
-/// How the parties may deviate for the protocol still to be secure.
+/// The deviations under which the protocol is still secure.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 #[non_exhaustive]
 pub enum Adversary {
@@ -29,7 +29,7 @@ impl fmt::Display for Adversary {
     }
 }
 
-/// What a user should know before choosing a protocol.
+/// The facts that a user should know before choosing a protocol.
 #[derive(Debug)]
 pub struct Info {
     /// The name on the command line and in the handshake.
@@ -40,9 +40,9 @@ pub struct Info {
     pub paper: &'static str,
     /// Whom it is secure against.
     pub adversary: Adversary,
-    /// What the messages tell either party beyond the output, if the other one is as
-    /// [`adversary`](Self::adversary) says. What else a session tells, such as settings that are
-    /// compared, is not the protocol's.
+    /// The leakage beyond the output: what the messages tell either party if the other one is as
+    /// [`adversary`](Self::adversary) says. Whatever else a session tells, such as settings that
+    /// are compared, is not the protocol's.
     pub leaks: &'static str,
     /// Raised by any change of what goes over the wire.
     pub version: u32,

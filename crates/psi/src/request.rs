@@ -1,4 +1,4 @@
-//! What both parties agree to compute.
+//! The computation that both parties agree on.
 
 use std::fmt;
 
@@ -7,7 +7,7 @@ use psijoin_params::{Security, Sizes};
 
 use crate::{Error, OutputKind};
 
-/// Which side of a protocol a party plays.
+/// The side of a protocol that a party plays.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Hash)]
 pub enum Role {
     /// Helps the receiver to its result.
@@ -43,8 +43,8 @@ impl fmt::Display for Role {
     }
 }
 
-/// What both parties agreed to compute. Made by [`rows`](Self::rows), and changed by the other
-/// methods:
+/// The computation that both parties agreed on. Made by [`rows`](Self::rows), and changed by the
+/// other methods:
 ///
 /// ```
 /// use psijoin_psi::{OutputKind, Request};
@@ -55,15 +55,15 @@ impl fmt::Display for Role {
 #[derive(Debug, Clone, PartialEq, Eq)]
 #[non_exhaustive]
 pub struct Request {
-    /// How many distinct items each has.
+    /// The number of distinct items of each party.
     pub sizes: Sizes,
-    /// How likely a statistical failure may be.
+    /// The bound on the probability of a statistical failure.
     pub security: Security,
-    /// What is to be learned.
+    /// The output to be learned.
     pub output: OutputKind,
     /// If fewer items than this are shared, both learn that they are fewer, and nothing else.
     pub min_intersection: u64,
-    /// What is between the parties. A protocol that chooses among others goes by it, and no
+    /// The network between the parties. A protocol that chooses among others goes by it; no
     /// protocol's plan depends on it.
     pub path: Path,
 }

@@ -109,7 +109,7 @@ impl TotalShares {
     }
 }
 
-/// How many they are.
+/// Prints the number of columns only: the shares are secret.
 impl fmt::Debug for TotalShares {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         f.debug_struct("TotalShares")

@@ -1,4 +1,4 @@
-//! Masks that travel sorted, as differences: the order says nothing, and log2(n!) bits are
+//! Masks that travel sorted, as differences: their order tells nothing, and log2(n!) bits are
 //! saved.
 //!
 //! The sender hashes each item to 128 bits, and its mask is that hash scaled to 0..M
@@ -29,7 +29,7 @@ pub use own::Own;
 pub use sort::{order, sort};
 use upper_parts::{Masks, UpperParts};
 
-/// How many masks are sent, and their range.
+/// The number of masks that are sent, and their range.
 #[derive(Debug, Clone, Copy)]
 pub struct SortedMasks {
     /// n.

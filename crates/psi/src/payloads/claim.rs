@@ -1,9 +1,9 @@
-//! What the receiver claims to have: a bit per mask of the sender, and a proof.
+//! The receiver's claim to its items: a bit per mask of the sender, and a proof.
 //!
 //! The proof is a hash of the sum (exclusive or) of the keys of all items that it claims. The bits
-//! say which items these are. If the receiver does not have one of them, that item's key is uniform
-//! whatever the receiver knows, and so is the sum, whichever items it chose to claim. So each sum
-//! that it hashes is the right one with probability 2^-128. Keys are hashed before they travel, as
+//! name these items. If the receiver does not have one of them, that item's key is uniform whatever
+//! the receiver knows, and so is the sum, whichever items it chose to claim. So each sum that it
+//! hashes is the right one with probability 2^-128. Keys are hashed before they travel, as
 //! everywhere.
 
 use psijoin_channel::{

@@ -108,7 +108,7 @@ struct Batch {
     bytes: usize,
     /// Blocks of a key stream that are hashed.
     stream_blocks: usize,
-    /// What is hashed.
+    /// The hash's input.
     rows: Zeroizing<Vec<[u64; 3]>>,
     streams: Zeroizing<Vec<[Block; STREAM_BLOCK / BLOCK]>>,
     /// Payloads or ciphertexts, each filled up with zeros to whole blocks.
@@ -255,7 +255,8 @@ mod tests {
         }
     }
 
-    /// As the header says it, with the `blake3` crate and one product after the other.
+    /// Computes it as the header describes, with the `blake3` crate and one product after the
+    /// other.
     #[test]
     fn it_is_what_the_header_says() {
         let (bytes, output) = (50, 0x0123_4567_89ab_cdef_u128 << 60);

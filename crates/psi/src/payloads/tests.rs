@@ -111,7 +111,7 @@ fn nobody_or_everybody_is_shared() {
     }
 }
 
-/// The receiver says so when all has been said, and the sender does not hear of it.
+/// The receiver returns the error after its last message, and the sender does not hear of it.
 #[test]
 fn what_was_sealed_wrongly_is_an_error_that_the_sender_does_not_see() {
     let delivery = delivery(10, Some(4));

@@ -18,7 +18,7 @@ pub struct Own<'a> {
 /// Masks of the sender that are looked for together: they stay in the first-level cache.
 const BATCH: usize = 1024;
 
-/// How long before its use a hash is fetched.
+/// The number of hashes between fetching one and using it.
 const AHEAD: usize = 16;
 
 impl<'a> Own<'a> {
@@ -66,7 +66,7 @@ impl<'a> Own<'a> {
     /// Walks through both lists, and notes where the prefix of a mask is that of a key: the place
     /// of the mask, and of the first such key. Returns how many keys precede all masks to come.
     ///
-    /// Which list goes on is a coin toss, so it is not a branch.
+    /// A branch on which list comes next would be a coin toss, so there is none.
     fn merge(&self, masks: &[u128], own: &[u64], alike: &mut Vec<(u32, u32)>) -> usize {
         alike.resize(masks.len() + 1, (0, 0));
         let (mut mask, mut key, mut count) = (0, 0, 0);

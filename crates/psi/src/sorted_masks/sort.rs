@@ -5,7 +5,7 @@ use std::ops::Range;
 use bytemuck::Pod;
 use psijoin_block::{memory::Buffer, parallel, scatter};
 
-/// What is sorted.
+/// A type of values that are sorted.
 pub(super) trait Key: Pod + Ord + Send + Sync {
     /// Its highest bits: keys are in their order, except where these are equal.
     fn top(self) -> u64;
@@ -27,9 +27,9 @@ const MAX_BUCKETS: usize = 1 << 12;
 /// More keys than this with one slot are not taken for uniform.
 const MAX_SLOT_LEN: u32 = 32;
 
-/// Sorts, on the threads of the caller's pool: the topmost bits say which bucket, the next ones
-/// which slot of it, and a slot has one key or two. Hashes that are not uniform are sorted as
-/// well, but more slowly.
+/// Sorts on the threads of the caller's pool: the topmost bits choose the bucket, the next ones its
+/// slot, and a slot has one key or two. Hashes that are not uniform are sorted as well, but more
+/// slowly.
 pub fn sort(hashes: &[u128]) -> Buffer<u128> {
     sort_by(hashes, |_, hash| *hash)
 }
