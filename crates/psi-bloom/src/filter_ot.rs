@@ -2,7 +2,7 @@
 //!
 //! For each cell there is a random string, by the oblivious PRG of [`psijoin_ot::oprg`]. The sender
 //! gets all of them, and the receiver those in the cells of its items. Elsewhere it gets random
-//! strings that say nothing.
+//! strings that tell nothing.
 
 use std::ops::Range;
 
@@ -27,11 +27,11 @@ const BAND_CELLS: usize = 1 << 22;
 pub(crate) struct FilterOt {
     /// The receiver's filter.
     pub(crate) shape: Shape,
-    /// What makes the OTs.
+    /// The OT extension.
     pub(crate) extension: Extension,
 }
 
-/// What a party does with the strings of a band.
+/// A party's use of the strings of a band.
 pub(crate) type Use<'a> =
     dyn FnMut(&Range<usize>, &mut [Block], &mut Channel) -> Result<(), Error> + 'a;
 
@@ -88,7 +88,7 @@ impl FilterOt {
         }
     }
 
-    /// Returns what is said for all cells. After the OTs of each band, the sender says as many
+    /// Returns the messages for all cells. After the OTs of each band, the sender sends as many
     /// bytes as `after` gives for its cells.
     pub(crate) fn conversation(self, after: impl Fn(usize) -> u64) -> Conversation {
         self.bands().fold(Conversation::default(), |talk, band| {

@@ -35,7 +35,7 @@ impl GarbledTransfer {
     }
 
     /// Returns the filter in which the strings of each item sum up to its value. `sigma` is for the
-    /// error that says how unlikely it is that no such filter exists.
+    /// error, which tells how unlikely it is that there is none.
     ///
     /// # Errors
     /// [`Error::BadLuck`] if there is none.

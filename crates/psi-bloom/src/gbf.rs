@@ -90,7 +90,7 @@ const SILENT_INFO: Info = Info {
     ..INFO
 };
 
-/// What the hash functions of the filter are expanded for.
+/// The context that the hash functions of the filter are derived for.
 const CELLS: &str = "psijoin 2026 gbf cells";
 
 /// The party that learns nothing, after the offline phase.

@@ -1,9 +1,9 @@
-//! `kk20`: circuit PSI from a garbled Bloom filter and Ciampi-Orlandi equality tests. What is
-//! learned is a *function* of the intersection.
+//! `kk20`: circuit PSI from a garbled Bloom filter and Ciampi-Orlandi equality tests. The output is
+//! a *function* of the intersection.
 //!
 //! **Functionality.** For each of the receiver's bins, each party gets a bit. The XOR of the two
-//! bits says whether the item in that bin is shared (KK20's f(y ∈ X), as shares). From these bits
-//! the output is made (the module `functions`).
+//! bits is 1 if the item in that bin is shared (KK20's f(y ∈ X), as shares). The output is made
+//! from these bits (the module `functions`).
 //!
 //! **Source.** Karakoç and Küpçü, *Linear Complexity Private Set Intersection for Secure Two-Party
 //! Protocols* (CANS 2020), Protocols 1 to 4. P1 = sender, P2 = receiver; β bins, three hash
@@ -31,7 +31,7 @@
 //!
 //! **Two entries of the registry**, one protocol: `kk20` has IKNP's OT extension, and equality
 //! tests with tagged ciphertexts, as in the paper; `kk20-silent` has silent OT, and two ciphertexts
-//! per bit instead of four. Which one is the type parameter `O`.
+//! per bit instead of four. The type parameter `O` chooses one.
 //!
 //! **Deviations.**
 //! - Nothing is sent for cells that the receiver does not choose, where the paper sends zero: it
@@ -88,7 +88,7 @@ pub static KK20_SILENT: Protocol = Protocol::new(&SILENT_INFO, silent_plan)
     .computing(computes)
     .withholding();
 
-/// What the hash functions of the filter are expanded for.
+/// The context that the hash functions of the filter are derived for.
 const CELLS: &str = "psijoin 2026 kk20 cells";
 
 static INFO: Info = Info {

@@ -19,9 +19,9 @@
 //!   used and forgotten: `encode::bloom` marks the bits of a band, and adds its strings to a sum
 //!   per item.
 //! - *A garbled filter is a seed* and a correction for each item, in a cell that no other item has,
-//!   or no other that is still without one (`encode::garbled_bloom`): any band of it can be made
-//!   again. So `kk20` can fill it to seven eighths, as its bound allows (`params::garbled_bloom`),
-//!   and takes a third of the published cells.
+//!   or no other that is still without one (`encode::garbled_bloom`): any band of it can be
+//!   reproduced. So `kk20` can fill it to seven eighths, as its bound allows
+//!   (`params::garbled_bloom`), and takes a third of the published cells.
 //! - *The OT is a parameter.* `ot::extension` is a value, IKNP or silent OT; protocol, plan and
 //!   cost are written once.
 

@@ -41,9 +41,9 @@
 //!
 //! **Security**: semi-honest. A ciphertext is masked by keyed BLAKE3 of label, OT string and number
 //! of the test and the bit, as a PRF in either of the first two; so the receiver can read what its
-//! label and its choice are for, and nothing else. Labels and order say nothing about the node. The
-//! sender sees what the sender of OTs sees. With [`Tagged`], the wrong ciphertext may pass for the
-//! right one, with a probability of 2^-c if it comes first: [`Form::wrong`].
+//! label and its choice are for, and nothing else. Labels and order tell nothing about the node.
+//! The sender sees what the sender of OTs sees. With [`Tagged`], the wrong ciphertext may pass for
+//! the right one, with a probability of 2^-c if it comes first: [`Form::wrong`].
 //!
 //! **Cost.** For η bits, η OTs, and (η − 1) times four ciphertexts, in the forms above; those of
 //! the last bit are as long as λ. 4·(η − 1) hashes for the sender, η − 1 for the receiver. Tests
@@ -90,7 +90,7 @@ pub fn decryptions(bits: u32, lanes: u64) -> u64 {
     u64::from(bits - 1) * lanes
 }
 
-/// What the parties agreed on.
+/// The parameters that the parties agreed on.
 #[derive(Debug, Clone, Copy)]
 pub struct Tests<F> {
     /// Of ciphertexts.

@@ -15,7 +15,7 @@
 //!    those where F_X is one, and the receiver those where F_Y is one. Neither learns what the
 //!    other got.
 //! 4. For each item x, the sender sends a mask made of the sum (XOR) of the strings in the k cells
-//!    of x. The order of the masks says nothing.
+//!    of x. The order of the masks tells nothing.
 //! 5. The receiver computes the same of its items, and compares.
 //!
 //! **Two protocols**, which differ in their OTs only: [`RANDOM_GBF`] is on IKNP's OT extension, as
@@ -43,7 +43,7 @@
 //! **Security.** Semi-honest. The sender sees what the sender of OTs sees. The receiver sees the
 //! strings in the cells of its own items, and masks. Each item x of the sender outside Y has a cell
 //! where the receiver has no string, except with probability 2^-κ. The string there is
-//! pseudorandom. So the sum is, too, and H of it says nothing (random oracle, queried on that sum
+//! pseudorandom. So the sum is, too, and H of it tells nothing (random oracle, queried on that sum
 //! with probability 2^-128 per query). A simulator draws the masks of these items at random, and
 //! knows the others. OT extension or silent OT is as in [`psijoin_ot::oprg`]. The functions of the
 //! filter are AES under keys from the joint seed, a PRF.
@@ -95,7 +95,7 @@ const SILENT_INFO: Info = Info {
     ..INFO
 };
 
-/// What the hash functions of the filter are expanded for.
+/// The context that the hash functions of the filter are derived for.
 const CELLS: &str = "psijoin 2026 random-gbf cells";
 
 /// Items whose masks a task computes.

@@ -27,7 +27,7 @@ fn sends_what_the_paper_says_but_for_the_strings_length() {
         assert!((0.99..1.01).contains(&ratio), "{ratio} at 2^{log_n}");
         let table = 2.88 * 128.0 * (128.0 + 40.0);
         assert!(bits_per_item(Extension::Iknp, n) < 0.6 * table, "2^{log_n}");
-        // What is left is the strings, and the choices.
+        // The strings and the choices remain.
         let expected = 1.44 * 128.0 * (1.0 + strings);
         let ratio = bits_per_item(Extension::Silent, n) / expected;
         let most = if log_n < 14 { 1.1 } else { 1.02 };

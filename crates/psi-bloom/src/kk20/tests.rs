@@ -62,7 +62,7 @@ fn sends_no_more_than_published() {
     }
 }
 
-/// What is sent with the paper's parameters: k = η = 40, m = 1.44·k·3n, 1.27n bins, ciphertexts of
+/// The bits sent with the paper's parameters: k = η = 40, m = 1.44·k·3n, 1.27n bins, ciphertexts of
 /// κ + η bits. It is m·(κ + η) + 1.27n·η·(κ + 4·(κ + η)) bits, and not the formula of §6.1, whose
 /// second term lacks an η.
 #[test]
@@ -125,8 +125,8 @@ fn all_that_is_sent_is_uniform() {
     assert_all_is_uniform(&plan(&KK20, 600, 500, OutputKind::Rows));
 }
 
-/// What the receiver sees of the filter, and the numbers that it takes from it: uniform, whether
-/// all its items are shared or none are. The targets of a bin are what shared items sum up to.
+/// The receiver's view of the filter, and the numbers that it takes from it, are uniform, whether
+/// all its items are shared or none are. Shared items sum up to the targets of their bins.
 #[test]
 fn what_the_receiver_sees_is_the_same_for_shared_items_and_others() {
     let params = tagged(600, 600);

@@ -26,7 +26,7 @@ pub struct Held {
     pub(super) place: bool,
 }
 
-/// How ciphertexts look: [`Tagged`](super::Tagged) or [`Pointed`](super::Pointed).
+/// The form of ciphertexts: [`Tagged`](super::Tagged) or [`Pointed`](super::Pointed).
 ///
 /// The four pads of a test and a bit are those of "equal" with the sender's bit, "equal" with the
 /// other bit, and "differs" with either. On the wire, those of the first node come before those of

@@ -3,7 +3,7 @@
 //! After each bit the graph has a node for each beginning of an item of the set, and one for "not
 //! in the set". They are filled up to the largest possible number, the smaller of 2^bits and the
 //! number of items, with nodes that nothing leads to. All are in an order that is drawn anew. So
-//! neither their number nor the receiver's place says anything about the set. A bit takes two
+//! neither their number nor the receiver's place tells anything about the set. A bit takes two
 //! ciphertexts for each node before it, of κ bits and a place.
 
 use std::ops::Range;
@@ -24,7 +24,7 @@ use super::{
 /// Nodes whose ciphertexts travel together: about 70 KiB.
 const NODES_PER_MESSAGE: usize = 1 << 11;
 
-/// What the parties agreed on.
+/// The parameters that the parties agreed on.
 #[derive(Debug, Clone, Copy)]
 pub struct Membership {
     /// Items of the sender, one or more.

@@ -9,7 +9,7 @@ use super::form::{
 /// Ciphertexts as published: with zeros at the end, which show the receiver its own.
 #[derive(Debug, Clone, Copy)]
 pub struct Tagged {
-    /// How many zeros.
+    /// The number of zeros.
     pub tag_bits: u32,
 }
 

@@ -89,7 +89,7 @@ fn check<F: Form>(extension: Extension, tests: &Tests<F>, lanes: &[Lane]) {
     assert_said(said, run.traffic);
 }
 
-/// Returns what the sender of these tests says, on IKNP's OTs.
+/// Returns the number of bytes that the sender of these tests sends, on IKNP's OTs.
 fn sender_bytes<F: Form>(tests: &Tests<F>, lanes: usize) -> u64 {
     let said = tests.conversation(ots(Extension::Iknp), lanes);
     said.traffic().sender_bytes
@@ -239,7 +239,7 @@ proptest! {
         let blocks: Vec<Block> = set.iter().map(|item| Block(*item)).collect();
         let found = member(Extension::Silent, &membership(set.len(), 6, 128), &blocks, item, opened).0;
         prop_assert!(found == expected);
-        // All 128 bits count, though the first hundred say nothing.
+        // All 128 bits count, though the first hundred are equal.
         let long = |item: u128| item << 122 | high;
         let blocks: Vec<Block> = set.iter().map(|item| Block(long(*item))).collect();
         let membership = membership(set.len(), 128, 9);

@@ -43,7 +43,7 @@ fn silent_ot_takes_a_twentieth_of_it() {
     assert!(ratio < 0.0125, "{ratio}");
 }
 
-/// The receiver's set alone says how large the filter is.
+/// The size of the filter depends on the receiver's set alone.
 #[test]
 fn a_large_sender_costs_no_cells() {
     let shape = |sender| params(Extension::Iknp, sender, 1000).filter.shape;
