@@ -1,8 +1,8 @@
 //! Items in bins of a Cuckoo table without a stash, and keys. A key is a hash of an item and the
 //! number of one of its hash functions.
 //!
-//! Each of the receiver's items is in one bin and has one key, which looks up what the sender says
-//! about that bin. Each of the sender's items has a key for each of its bins.
+//! Each of the receiver's items is in one bin and has one key, which looks up the sender's hint for
+//! that bin. Each of the sender's items has a key for each of its bins.
 
 use std::ops::Range;
 
@@ -54,7 +54,7 @@ pub fn without_stash(sizes: Sizes, budget: &mut FailureBudget) -> Result<Shape, 
 /// Items that a task hashes.
 const ITEMS_PER_TASK: usize = 1024;
 
-/// What both expand from the joint seed.
+/// The keys that both expand from the joint seed.
 pub struct Keys {
     bins: BinHasher,
     key: [u8; 32],

@@ -18,12 +18,12 @@
 //!    becomes ⊥, which is 0 ([`duplicates`](psijoin_circuit::duplicates)).
 //! 5. **Shuffle**: Waksman's network permutes the ⌊N/2⌋ numbers. The sender draws the permutation
 //!    and inputs the settings of the switches ([`waksman`]).
-//! 6. The numbers are revealed to the receiver, which knows which of its items they stand for.
+//! 6. The numbers are revealed to the receiver, which knows the items that they number.
 //!
 //! If the receiver is to learn a count or a threshold, another circuit replaces steps 5 and 6: it
-//! adds up the number of duplicates, and for a threshold compares it with K. The bits of the count,
-//! or the one bit of the comparison, are all that is revealed. If both are to get shares of the
-//! count, it adds a random number of 64 bits that the sender puts in, and reveals the sum.
+//! adds up the number of duplicates, and for a threshold compares it with K. It reveals only the
+//! bits of the count, or the one bit of the comparison. If both are to get shares of the count, it
+//! adds a random number of 64 bits that the sender puts in, and reveals the sum.
 //!
 //! **Entries of the registry.** They are one protocol on several engines, which evaluate the
 //! circuit.
@@ -322,7 +322,7 @@ fn their_switches<W: Lanes>(
     Ok(wires.collect::<Result<Vec<_>, _>>()?.concat())
 }
 
-/// Returns the receiver's rows for the numbers that it learned. Zeros stand for no item.
+/// Returns the receiver's rows for the numbers that it learned. A zero means no item.
 fn rows(learned: &[u128], numbers: &[(u128, u32)]) -> Result<Output, Error> {
     let found = learned.iter().filter(|number| **number != 0);
     let positions = found.map(|number| {

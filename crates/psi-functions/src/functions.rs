@@ -1,5 +1,5 @@
-//! What the parties learn from shared bits: XOR shares of whether each of the receiver's items is
-//! shared, one bit per *lane*, become an [`OutputKind`].
+//! The output from shared bits: XOR shares of one bit per *lane*, set if the receiver's item there
+//! is shared, become an [`OutputKind`].
 //!
 //! - **Rows**: the sender opens its shares.
 //! - **Count**: each bit is multiplied by 1, which gives shares modulo 2^64 (`products.rs`). Each
@@ -11,8 +11,8 @@
 //!   shared beforehand: where the item is shared, v = w + u, the receiver has w, and the sender u.
 //!   Where it is not, w and u may be anything, since the bit is 0.
 //! - **Shares**: each party keeps its shares of the bits and of the products.
-//! - **Totals**: each party keeps its shares of the sums. The parts of a large session come to
-//!   this, and what is opened in the end ([`opening`]) is what all of them add up to.
+//! - **Totals**: each party keeps its shares of the sums. The parts of a large session end with
+//!   this, and their sums are opened in the end ([`opening`]).
 //!
 //! If the output is to be withheld when too few items are shared, their number is compared as for a
 //! threshold before anything is opened. Both learn the result of that.
@@ -35,7 +35,7 @@ use products::Multiplier;
 pub use receiver::{Compared, Receiver};
 pub use sender::Sender;
 
-/// What is to be made of the bits of the lanes.
+/// The function that is computed from the bits of the lanes.
 #[derive(Debug, Clone)]
 pub struct Function {
     output: OutputKind,
@@ -108,7 +108,7 @@ impl Function {
     }
 }
 
-/// What a party needs, after the offline phase. O is its half of the opening.
+/// The state of a party after the offline phase. O is its half of the opening.
 struct Prepared<O> {
     function: Function,
     multipliers: Vec<Multiplier>,

@@ -1,4 +1,4 @@
-//! What the garbled circuits of this crate have in common.
+//! The tools that the garbled circuits of this crate share.
 
 use psijoin_block::Prg;
 use psijoin_channel::Channel;
@@ -6,8 +6,8 @@ use psijoin_circuit::{Error, garble::garbler};
 use psijoin_ot::extension::Extension;
 use psijoin_psi::{Conversation, Role, ots::Ots};
 
-/// How the sender, which garbles, gives the receiver labels for its inputs. They are about 1 % of
-/// the bytes, so silent OT would gain nothing.
+/// The OT extension by which the sender, which garbles, gives the receiver labels for its inputs.
+/// They are about 1 % of the bytes, so silent OT would gain nothing.
 pub(crate) const EXTENSION: Extension = Extension::Iknp;
 
 /// Runs the base OTs for one of the parties: the garbler's or the evaluator's `Setup::new`.

@@ -1,5 +1,5 @@
-//! Functions of an intersection: by a circuit over both sets, or from shares of which items are
-//! shared.
+//! Functions of an intersection: by a circuit over both sets, or from secret shares of one bit per
+//! item.
 //!
 //! | module | protocols |
 //! |---|---|
@@ -16,8 +16,8 @@
 //! # How it is built
 //!
 //! - *Shares first.* `rr22_circuit` and `kk20` end with one bit per bin on either side, whose XOR
-//!   says whether the item there is shared. `functions` makes the output from them, whatever
-//!   protocol they come from.
+//!   is 1 if the item there is shared. `functions` makes the output from them, whatever protocol
+//!   they come from.
 //! - *Each output in the cheapest way.* Rows: the sender opens its bits. Count: each bit times 1,
 //!   as shares mod 2^64 by correlated OT (`functions::products`), added up locally. Threshold: the
 //!   two sums go into a garbled circuit, which shows one bit. A minimum is the same circuit, shown
@@ -29,7 +29,7 @@
 //! - *Shares are what is left if nothing is opened* (`psi-functions`' `shares`): with a file
 //!   format, and a call that garbles a circuit of the caller's over them. The circuit is a type
 //!   with a generic method, for the same reason as all circuits here.
-//! - *One path to every output.* `functions::Function` says what a request takes; the drivers of
+//! - *One path to every output.* `functions::Function` holds what a request takes; the drivers of
 //!   both parties, and the cost, follow from it. The tests run every kind of output of every
 //!   protocol against a plain join, and look for bits in either party's view that tell whether an
 //!   item is shared (`views`).
@@ -39,7 +39,7 @@
 //! - *Bins and keys* (`bins`) are the same for `rr22_circuit` and `kk20`: Cuckoo hashing without a
 //!   stash, a key for each item and function.
 //! - *Walks, not circuits* (`psm_co`): `kk20` tests equality by a walk through two nodes per bit. A
-//!   form says what ciphertexts look like, as published or row-reduced; the walk is written once.
+//!   form determines the ciphertexts, as published or row-reduced; the walk is written once.
 //! - *Lookups, not gates.* Equality of 64 bits is 21 lookups in tables of 16 entries, in six
 //!   flights, by `circuit::equality`.
 

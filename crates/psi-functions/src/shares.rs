@@ -78,10 +78,10 @@ pub trait Circuit {
     ) -> Result<Vec<B::Wires>, B::Error>;
 }
 
-/// What a [`Circuit`] computes with. Its wires have a lane per place.
+/// The inputs of a [`Circuit`]. Its wires have a lane per place.
 #[derive(Debug)]
 pub struct Places<W> {
-    /// Whether the place's item is shared.
+    /// 1 if the place's item is shared.
     pub shared: W,
     /// For each column, the sender's first, the item's number if it is shared, and otherwise 0: 64
     /// wires in two's complement, the lowest bit first.

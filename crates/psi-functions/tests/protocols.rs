@@ -1,4 +1,4 @@
-//! What every protocol is put through.
+//! Puts every protocol through all cases.
 
 use psijoin_psi_functions::circuit_psi::{
     CIRCUIT_GMW, CIRCUIT_GMW_VECTOR, CIRCUIT_GMW_VECTOR_SILENT, CIRCUIT_YAO,

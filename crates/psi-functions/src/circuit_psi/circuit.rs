@@ -10,14 +10,14 @@ use psijoin_circuit::{
 };
 use psijoin_psi::{Columns, OutputKind, Totals};
 
-/// What a circuit reveals to the receiver.
+/// The output that a circuit reveals to the receiver.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(super) enum Reveals {
     /// The shared numbers.
     Rows,
     /// Their number.
     Count,
-    /// Whether they are at least this many.
+    /// One bit: 1 if at least this many items are shared.
     Threshold(u64),
     /// Their number, with a random number of the sender's added to it.
     Total,
@@ -42,7 +42,7 @@ impl Reveals {
     }
 }
 
-/// What goes into a circuit.
+/// The inputs of a circuit.
 pub(super) struct Inputs<W> {
     /// The sender's numbers, ascending: one wire per bit, the lowest first.
     pub(super) sender: Vec<W>,

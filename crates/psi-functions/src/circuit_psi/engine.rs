@@ -1,4 +1,4 @@
-//! What evaluates the circuits.
+//! The engines that evaluate the circuits.
 
 use psijoin_circuit::{
     Error, Side,
@@ -26,16 +26,16 @@ pub(super) enum Engine {
     Gmw(Gmw),
 }
 
-/// How multiplication triples are made, and what for.
+/// The way multiplication triples are made, and their use.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(super) struct Gmw {
     /// The OTs that triples are made of.
     pub(super) extension: Extension,
-    /// What a triple multiplies.
+    /// The operands that a triple multiplies.
     pub(super) multiplication: Multiplication,
 }
 
-/// What a party has after the offline phase. Y is its half of Yao's protocol.
+/// The state of a party after the offline phase. Y is its half of Yao's protocol.
 pub(super) enum Setup<Y> {
     /// It garbles or evaluates.
     Yao(Box<Y>),

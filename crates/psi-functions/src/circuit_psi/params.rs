@@ -27,7 +27,7 @@ pub(super) struct Params {
     pub(super) work: Work,
 }
 
-/// What a run has to do.
+/// The work of a run.
 #[derive(Debug)]
 pub(super) struct Work {
     /// The gates of each layer.

@@ -1,4 +1,4 @@
-//! Whether a count is at least K. Each party has a share of the count. A garbled circuit adds them,
+//! Comparison of a count with K. Each party has a share of the count. A garbled circuit adds them,
 //! compares, and shows one bit; it has two gates per bit of the count.
 
 use psijoin_channel::Channel;
@@ -14,14 +14,14 @@ use crate::garbling::{self, OTS};
 /// Bytes that reveal whether K is reached.
 const REVEALED_BYTES: u64 = 1;
 
-/// What is compared, and who learns it.
+/// The comparison, and who learns its result.
 #[derive(Debug, Clone, Copy)]
 pub(super) struct Comparison {
     /// K.
     pub(super) least: u64,
-    /// What the count cannot exceed.
+    /// The upper bound of the count.
     pub(super) most: u64,
-    /// Whether the sender learns the result too.
+    /// `true` if the sender learns the result too.
     pub(super) both_learn: bool,
 }
 
@@ -40,7 +40,7 @@ impl Comparison {
         (self.most.ilog2() + 1) as usize
     }
 
-    /// How either party's share is turned into wires.
+    /// Returns the wires of either party's share.
     fn wires(self, share: u64) -> Vec<Bits> {
         Bits::transposed(&[share.into()], self.bits())
     }

@@ -1,5 +1,5 @@
-//! What is opened in the end: the totals that both parties have shares of, or the bits themselves,
-//! or nothing if too few items are shared.
+//! The opening at the end: of the totals that both parties have shares of, or of the bits
+//! themselves, or of nothing if too few items are shared.
 
 use psijoin_block::Prg;
 use psijoin_channel::Channel;
@@ -15,7 +15,7 @@ use crate::garbling::EXTENSION;
 /// Bytes that travel together.
 const BYTES_PER_MESSAGE: usize = 1 << 16;
 
-/// What the sender opens.
+/// The sender's part of the opening.
 #[derive(Debug, Clone)]
 pub struct Opening {
     output: OutputKind,
@@ -77,7 +77,7 @@ impl Opening {
     }
 }
 
-/// What the receiver learns.
+/// The receiver's result of the opening.
 pub enum Opened {
     /// The output.
     Output(Output),

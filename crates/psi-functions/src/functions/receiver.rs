@@ -11,16 +11,16 @@ use super::{
     products,
 };
 
-/// What the receiver needs, after the offline phase.
+/// The receiver's state after the offline phase.
 pub struct Receiver(Prepared<opening::Receiver>);
 
-/// What the receiver has when its items are compared with the sender's.
+/// The receiver's state when its items have been compared with the sender's.
 pub struct Compared<'a> {
     /// Its shares of whether they are shared, a bit per lane.
     pub shares: Bits,
     /// The lane and the position of each of its items.
     pub placed: &'a mut dyn Iterator<Item = (u32, u32)>,
-    /// How many items there are.
+    /// The number of items.
     pub items: usize,
     /// A column w for each of the sender's columns, with one number per lane.
     pub numbers: Vec<Vec<u64>>,

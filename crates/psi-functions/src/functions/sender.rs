@@ -7,7 +7,7 @@ use psijoin_psi::{Error, Output, OutputKind, Role, Shares};
 
 use super::{Function, Prepared, opening, products};
 
-/// What the sender needs, after the offline phase.
+/// The sender's state after the offline phase.
 pub struct Sender(Prepared<opening::Sender>);
 
 impl Sender {
