@@ -1,5 +1,5 @@
 //! Both parties of `psz-balanced`, `psz-cuckoo` and `pssz` on short items, one thread each, from
-//! base OTs to rows. Digests, which stand for long items, are measured by `psijoin-lab bench`.
+//! base OTs to rows. `psijoin-lab bench` measures digests, which represent long items.
 
 use divan::Bencher;
 use psijoin_channel::{joint_seed::JointSeed, memory};

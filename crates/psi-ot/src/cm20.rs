@@ -24,11 +24,12 @@
 //! the sender evaluates the last.
 //!
 //! **Deviations.**
-//! - *Bins.* The matrix is cut into bins of at most 2^13 rows. A digest says which bin an item is
-//!   in, and F picks a row of that bin in each column: v ranges over a part of the paper's \[m\]^w.
-//!   A column of a bin fits the first-level cache, all columns of a bin fit into a message, and no
-//!   party ever holds more than a bin of its matrix. It costs 1.4 % more columns; the proof is in
-//!   [`psijoin_params::cm20`]. Up to 2^13 rows there is one bin, and F is the paper's.
+//! - *Bins.* The matrix is cut into bins of at most 2^13 rows. The digest of an item chooses its
+//!   bin, and F picks a row of that bin in each column: v ranges over a part of the paper's
+//!   \[m\]^w. A column of a bin fits the first-level cache, all columns of a bin fit into a
+//!   message, and no party ever holds more than a bin of its matrix. It costs 1.4 % more columns;
+//!   the proof is in [`psijoin_params::cm20`]. Up to 2^13 rows there is one bin, and F is the
+//!   paper's.
 //! - *The nonce*, instead of the key itself: the key of F is a hash of it and of the joint
 //!   seed, so that both parties contribute to it and it is drawn after the OTs, as the proof for a
 //!   malicious sender requires. It travels before the first bin and costs no flight. Column keys

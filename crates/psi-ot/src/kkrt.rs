@@ -75,7 +75,7 @@ static INFO: Info = Info {
 /// The last input of the code for stash places; for bins it is the hash function's number.
 const STASH: u8 = CHOICES as u8;
 
-/// What both expand from the joint seed in step 2.
+/// The functions that both expand from the joint seed in step 2.
 struct Functions {
     bins: BinHasher,
     code: Code,

@@ -12,13 +12,13 @@
 //! - Hash function i is a pseudorandom permutation of bins × rests, and not x_L ⊕ f_i(x_R): the
 //!   proof of the table's bound needs more than that, and gets it
 //!   (`psijoin_params::cuckoo::failure_without_replacement`).
-//! - The rest says by which of its functions an item came to the bin
+//! - The rest tells by which of its functions an item came to the bin
 //!   ([`psijoin_encode::Permutations`]), in three bits that KKRT16's ℓ − log2(n) does not count.
 //!   Without them two items that meet in a bin by different functions would be taken for the same:
 //!   published code finds thousands of false matches among consecutive numbers. The three bits are
 //!   part of what the letters spell. If they were an input of the final hash only, the receiver
 //!   could test the other items with the same rest.
-//! - A long item is a random digest. No part of it depends on its bin, so the part alone stands for
+//! - A long item is a random digest. No part of it depends on its bin, so the part alone represents
 //!   the item there. There are enough letters that items that meet in a place are unlikely to agree
 //!   by chance: σ + log2((3 + s)·n_sender) bits and what the budget's share costs, where `psz`
 //!   counts all pairs.

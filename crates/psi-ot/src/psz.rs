@@ -140,14 +140,14 @@ pub static CUCKOO: Scheme = Scheme::new(
     "PSZ14 §6",
 );
 
-/// How items are hashed to the places where they are compared, and the protocol that does so.
+/// The way items are hashed to the places where they are compared, and the protocol that does so.
 #[derive(Debug)]
 pub struct Scheme {
     hashing: Hashing,
     info: Info,
 }
 
-/// How items are hashed to places.
+/// The way items are hashed to places.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(crate) enum Hashing {
     /// Not at all: all are compared with all.

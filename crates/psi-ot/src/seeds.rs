@@ -1,4 +1,4 @@
-//! How the protocols on OT matrices begin: one random OT per column, for its seeds.
+//! The first step of the protocols on OT matrices: one random OT per column, for its seeds.
 //!
 //! The sender of the intersection is the receiver of these OTs: it has Δ, and the seed of each pair
 //! that its bit of Δ chose.
@@ -14,20 +14,20 @@ use zeroize::Zeroizing;
 /// The OTs (IKNP, on 128 base OTs).
 #[derive(Debug, Clone, Copy)]
 pub(crate) struct SeedOts {
-    /// How many there are.
+    /// The number of OTs.
     pub(crate) columns: usize,
-    /// Whether they are secure even if the sender of the intersection cheats.
+    /// `true` if they are secure even if the sender of the intersection cheats.
     pub(crate) checked: bool,
 }
 
-/// What the sender gets.
+/// The sender's result.
 pub(crate) struct ChosenSeeds {
     /// Δ: bit i mod 128 of block i / 128 is that of column i.
     pub(crate) delta: Zeroizing<Vec<Block>>,
     pub(crate) seeds: Zeroizing<Vec<Block>>,
 }
 
-/// What the receiver gets: both seeds of each pair.
+/// The receiver's result: both seeds of each pair.
 pub(crate) struct SeedPairs(pub(crate) Zeroizing<Vec<[Block; 2]>>);
 
 impl SeedOts {

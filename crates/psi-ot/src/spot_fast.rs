@@ -10,11 +10,11 @@
 //! 2. By ℓ random OTs (IKNP, on 128 base OTs) it gets one seed of each pair of the receiver's.
 //!
 //! *Online.*
-//! 3. The receiver places each item y in one of its two bins. From then on it is y‖b, where b
-//!    says which hash function led there.
+//! 3. The receiver places each item y in one of its two bins. From then on it is y‖b, where b is
+//!    the number of the hash function that led there.
 //! 4. For each bin it interpolates a polynomial of degree below c with P(y‖b) = R(y‖b) for the
-//!    items there (`spot` says what R is), and random values at random points for the dummies that
-//!    fill the bin up. It sends the polynomial.
+//!    items there (`spot` defines R), and random values at random points for the dummies that fill
+//!    the bin up. It sends the polynomial.
 //! 5. For each item x and both b, the sender evaluates the polynomial of bin h_b(x) at x‖b, and
 //!    sends the masks H(Q(x‖b) ⊕ s·P(x‖b), x), all of them sorted.
 //! 6. The receiver's own value is H(T(y‖b), y): y is shared if its mask is among them.

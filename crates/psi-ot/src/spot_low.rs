@@ -12,7 +12,7 @@
 //! 2. By ℓ random OTs (IKNP, on 128 base OTs) it gets one seed of each pair of the receiver's.
 //!
 //! *Online.*
-//! 3. The receiver computes R(y) = T(y) ⊕ U(y) for its items y (`spot` says how).
+//! 3. The receiver computes R(y) = T(y) ⊕ U(y) for its items y (see `spot`).
 //! 4. It interpolates P(y) = R(y), slice by slice, and sends each slice as soon as it has it.
 //! 5. The sender evaluates each slice at its items, and sends the masks
 //!    H(Q(x) ⊕ s·P(x), x), sorted.
@@ -29,7 +29,7 @@
 //!
 //! **Security.** Semi-honest: Theorem 1; AES is a PRF, H is Hamming correlation robust.
 //!
-//! `spot_low_malicious_sender`: the sender may do what it likes. In Theorem 2 the simulator takes
+//! `spot_low_malicious_sender`: the sender may deviate in any way. In Theorem 2 the simulator takes
 //! the sender's items from its queries to F, a random oracle. Here F is a PRF, and the items are
 //! taken from queries to H, a random oracle that also takes the item. An item x is the sender's if
 //! the sender queries (Q(x) ⊕ s·P(x), x). The simulator recognises that query, since it knows s and
@@ -42,7 +42,7 @@
 //! - Digests have 256 bits, or a sender that knows the salt could find two items with one digest.
 //!   Points and selectors still come from half of it, since only the receiver's need be distinct.
 //! - Masks have 128 bits, or the sender could search for two items that have one mask, and so take
-//!   part with more items than it says.
+//!   part with more items than it announced.
 //!
 //! Nothing protects the sender from a malicious *receiver*.
 //!

@@ -6,7 +6,8 @@ use psijoin_block::{
 /// The most columns that H2 takes.
 pub(super) const MAX_COLUMNS: usize = 1024;
 
-/// What some items meet in the columns of their bin, and the hash of it: the end of steps 4 and 5.
+/// The bits that some items meet in the columns of their bin, and the hash of them: the end of
+/// steps 4 and 5.
 #[derive(Default)]
 pub(super) struct Evaluation {
     items: usize,

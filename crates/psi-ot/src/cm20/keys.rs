@@ -5,8 +5,8 @@ use psijoin_psi::Error;
 /// Step 2: what the receiver sends.
 pub(super) const NONCE_BYTES: usize = 32;
 
-/// What both expand from the joint seed and the nonce of step 2. It is public, but nobody
-/// could know it before the OTs were done.
+/// The keys that both expand from the joint seed and the nonce of step 2. They are public, but
+/// nobody could know them before the OTs were done.
 pub(super) struct Keys {
     seed: [u8; 32],
 }
@@ -18,7 +18,7 @@ impl Keys {
         channel: &mut Channel,
         rng: &mut Prg,
     ) -> Result<Self, Error> {
-        // From a generator of its own: what is shown says nothing about what else is drawn.
+        // From a generator of its own: what is shown tells nothing about what else is drawn.
         let nonce: [u8; NONCE_BYTES] = rng.fork().bytes();
         channel.send(&nonce)?;
         Ok(Self::new(joint_seed, nonce))

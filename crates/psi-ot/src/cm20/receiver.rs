@@ -49,7 +49,7 @@ impl Party for Receiver {
     }
 }
 
-/// What the bins are made from.
+/// The input that the bins are made from.
 struct Matrix<'a> {
     columns: ReceiverColumns,
     function: Function,

@@ -75,8 +75,8 @@ fn the_traffic_is_below_that_of_the_paper() {
     }
 }
 
-/// What the receiver uses or ignores by a secret bit of the OTs is noticed half of the time; a
-/// changed base OT, the answer to the check, and the upper parts of masks, always.
+/// A change to what the receiver uses or ignores by a secret bit of the OTs is noticed half of the
+/// time; a change to a base OT, to the answer to the check, or to the upper parts of masks, always.
 #[test]
 fn a_sender_that_tampers_is_caught_or_loses_items() {
     let plan = CM20_MALICIOUS_SENDER.plan(&Request::rows(300, 200).unwrap());

@@ -1,7 +1,7 @@
 //! The pseudorandom code C, the hash H, and rows of the matrix: the code word, zeros, and in the
 //! topmost 32 bits, once it is [tagged](tag), the row's number.
 //!
-//! How many words a row has is a value: what is done to a row is done to its parts of eight words.
+//! The number of words of a row is a value: rows are processed in parts of eight words.
 
 use psijoin_block::blake3_rows;
 use psijoin_psi::masks::{Mask, MaskLength};

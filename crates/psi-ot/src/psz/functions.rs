@@ -28,7 +28,7 @@ pub(super) struct Spot {
     pub(super) letters: Letters,
 }
 
-/// What both expand from the joint seed.
+/// The functions that both expand from the joint seed.
 pub(super) struct Functions {
     bins: Bins,
     spelling: Spelling,

@@ -1,4 +1,4 @@
-//! Which OTs compare what: the receiver's places, and the letters of each.
+//! The assignment of OTs to comparisons: the receiver's places, and the letters of each.
 
 use psijoin_channel::stream::Chunks;
 use psijoin_ot::kk13;

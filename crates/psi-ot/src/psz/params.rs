@@ -21,7 +21,7 @@ const MASKS_PER_LIST: usize = 1 << 22;
 /// Bytes of a number in [`Items::numbers`](psijoin_psi::Items::numbers).
 const NUMBER_BYTES: usize = 16;
 
-/// What items are.
+/// The domain of items.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(super) enum Domain {
     /// Anything, represented by digests.
@@ -55,7 +55,7 @@ impl Params {
 
     /// For items that *are* numbers of `item_bits` bits
     /// ([`Items::numbers`](psijoin_psi::Items::numbers)): fewer letters spell them, and none is
-    /// taken for another. Both parties must say the same. The sets are not empty.
+    /// taken for another. Both parties must choose alike. The sets are not empty.
     ///
     /// # Errors
     /// As [`new`](Self::new), and if items do not have 1 to 64 bits.

@@ -12,7 +12,7 @@ use super::{
     spelling::Method,
 };
 
-/// What a place holds: an item's number, and its letters.
+/// The content of a place: an item's number, and its letters.
 pub(super) type Place = Option<(u32, Letters)>;
 
 /// Every item in a place.

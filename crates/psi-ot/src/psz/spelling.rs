@@ -7,7 +7,7 @@ use psijoin_psi::{Error, Request};
 
 use super::{Hashing, TWO, params::Domain};
 
-/// How items are hashed to places, with its numbers.
+/// The way items are hashed to places, with its numbers.
 #[derive(Debug, Clone, Copy)]
 pub(super) enum Method {
     None,
@@ -90,7 +90,7 @@ impl Spelling {
                     return Self::permuted(bits, items, share, &price);
                 }
                 // A long item is a random digest. No part of it depends on its bins, so the part
-                // alone stands for the item in a bin.
+                // alone represents the item in a bin.
                 let met = |lists: usize| lists as u128 * u128::from(sizes.sender());
                 let shape = cuckoo(spelled(met(CHOICES))?)?;
                 let compared = met(CHOICES + shape.stash as usize);
@@ -137,7 +137,7 @@ impl Spelling {
     }
 }
 
-/// What places and masks cost, in bits.
+/// The cost of places and masks, in bits.
 struct Price {
     /// A mask for each item of the sender, about as long as masks are when coded.
     list_bits: u64,

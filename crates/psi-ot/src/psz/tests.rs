@@ -204,8 +204,8 @@ fn bits_per_item(plan: &Plan, n: u64) -> f64 {
     8.0 * plan.cost().total.total_bytes() as f64 / n as f64
 }
 
-/// PSZ14, Table 4, for n = 2^18 items of four letters, in MB. Where it says 595 for balanced
-/// allocations, it has 2n·ℓ2² bits of masks instead of 2n·ℓ2; with these it would say 239.
+/// PSZ14, Table 4, for n = 2^18 items of four letters, in MB. Its 595 for balanced allocations has
+/// 2n·ℓ2² bits of masks instead of 2n·ℓ2; with these it would be 239.
 #[test]
 fn psz14_table_4_is_undercut() {
     let n = f64::from(1 << 18);

@@ -9,7 +9,7 @@ use psijoin_psi::{Parameter, parameters};
 
 use super::{ROW_WORDS, WIDE_ROW_WORDS, coefficients::packed_bytes};
 
-/// How many slices a value may have. Rows of more than 504 bits need more than four.
+/// The possible numbers of slices of a value. Rows of more than 504 bits need more than four.
 const SLICES: [usize; 2] = [4, 5];
 
 /// The derived numbers of an extension.

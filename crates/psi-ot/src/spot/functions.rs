@@ -10,7 +10,7 @@ use psijoin_encode::{Digests, okvs::bin_of};
 
 use super::{Extension, ROW_WORDS, WIDE_ROW_WORDS};
 
-/// What both parties expand from the joint seed.
+/// The functions that both parties expand from the joint seed.
 ///
 /// Everything is a function of the first 128 bits of an item's digest, which is a uniform hash of
 /// the item. The bucket comes from these bits themselves. Bins, points and selectors come from

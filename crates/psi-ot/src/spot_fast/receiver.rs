@@ -88,7 +88,7 @@ fn bins_of<'a>(table: &'a TwoChoiceTable, own: &'a mut [u128], rng: &mut Prg) ->
     bins.collect()
 }
 
-/// What step 4 needs for all bins.
+/// The state of step 4, for all bins.
 struct Interpolation<'a> {
     params: &'a Params,
     functions: Functions,

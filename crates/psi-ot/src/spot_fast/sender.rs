@@ -60,7 +60,7 @@ impl Party for Sender {
     }
 }
 
-/// What step 5 needs for all bins.
+/// The state of step 5, for all bins.
 struct Evaluation<'a> {
     params: &'a Params,
     functions: Functions,

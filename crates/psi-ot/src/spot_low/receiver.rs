@@ -50,7 +50,7 @@ impl Party for Receiver {
     }
 }
 
-/// What the receiver's items have, bucket by bucket.
+/// The expanded values of the receiver's items, bucket by bucket.
 struct Expanded {
     points: Vec<Element>,
     /// Slices of R(y).

@@ -89,8 +89,8 @@ fn half_a_digest_in_common_is_no_match() {
     assert_eq!(found, Output::Rows((5..10).collect()));
 }
 
-/// What the receiver uses or ignores by a secret bit of the OTs is noticed half of the time; a
-/// changed base OT, the answer to the check, and the upper parts of masks, always.
+/// A change to what the receiver uses or ignores by a secret bit of the OTs is noticed half of the
+/// time; a change to a base OT, to the answer to the check, or to the upper parts of masks, always.
 #[test]
 fn tampering_by_the_sender_is_an_error_or_costs_it_its_items() {
     let plan = SPOT_LOW_MALICIOUS_SENDER.plan(&request(300, 200)).unwrap();
