@@ -42,8 +42,8 @@ const THREAD_BYTES: usize = 2 << 20;
 /// had been drawn but one seed.
 ///
 /// # Errors
-/// The first error of any part that says why. The others then stop at the end of their parts, and
-/// tell the peer why.
+/// Returns the first error of a part that gives a reason. The others then stop at the end of their
+/// parts, and tell the peer the reason.
 pub(crate) fn run_all(
     parts: &[u32],
     context: &mut Context<'_>,
@@ -94,8 +94,8 @@ impl Failure {
             .expect("nothing panics while it notes a failure")
     }
 
-    /// Notes why a part failed. That another stream has ended is no reason if there is one that
-    /// says why.
+    /// Notes why a part failed. That another stream has ended is no reason if a part gives a better
+    /// one.
     fn note(&self, error: Error) {
         let mut noted = self.lock();
         if noted.as_ref().is_none_or(is_consequence) {

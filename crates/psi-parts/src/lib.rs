@@ -4,14 +4,14 @@
 //! larger session is cut into parts of about that size ([`psijoin_params::parts`]), whatever its
 //! protocol, and each part is a run of its own.
 //!
-//! 1. A further word of the salted hash that an item's digest is cut from says which part it is in.
-//!    It is uniform, and unknown before both sets were fixed.
+//! 1. A further word of the salted hash that an item's digest is cut from chooses its part. It is
+//!    uniform, and unknown before both sets were fixed.
 //! 2. Each party fills each part up to a *capacity* with random digests, which match nothing. The
 //!    capacity follows from the sizes of the sets. So does all that is sent, in length and order.
 //! 3. The parts run one after the other, or several at a time over streams of their own
 //!    ([`Context::streams`](psijoin_psi::Context::streams)): part p on stream p mod s of s.
 //! 4. Rows are found part by part. Of everything else the parts give *shares*, which each party
-//!    adds up or keeps. What the receiver is to learn is opened once, in the end
+//!    adds up or keeps. The receiver's output is opened once, in the end
 //!    ([`opening`](psijoin_psi_functions::functions::opening)).
 //!
 //! | to be learned | each part gives | in the end |
@@ -26,12 +26,13 @@
 //! count in parts.
 //!
 //! **Security.** The messages of semi-honest parties tell nothing that those of one run would not:
-//! each part is a run on sets of public sizes, and which part an item is in says nothing about it.
-//! How long a receiver looks at a part's rows may. Computational security is that of one run for
-//! each part, and log2 of their number less for all. With malicious parties each part is an
-//! instance of the functionality. A party may fill parts up with items of its own, so its set may
-//! be larger than it said by what capacities add up to, one percent or so; and it may choose the
-//! items of a part when it has seen the results of earlier parts. `docs/scale.md` says more.
+//! each part is a run on sets of public sizes, and the part of an item tells nothing about the
+//! item. The time that a receiver spends on a part's rows may tell something. Computational
+//! security is that of one run for each part, and log2 of their number less for all. With malicious
+//! parties each part is an instance of the functionality. A party may fill parts up with items of
+//! its own, so its set may be larger than announced, up to the sum of the capacities, one percent
+//! or so; and it may choose the items of a part when it has seen the results of earlier parts.
+//! `docs/scale.md` says more.
 //!
 //! **What parts share.** Channels, and the public codes of silent OT and vector OLE
 //! ([`kept`](psijoin_ot::block_accumulate::kept)), which nobody writes to. Keys, seeds and base OTs
@@ -58,9 +59,9 @@
 //!   there are parts. That costs 0.7 % of everything.
 //! - *The part is not in the digest.* It comes from a further word of the same hash. So within a
 //!   part digests are uniform, as all bounds of hashing to bins assume.
-//! - *Totals* are a kind of output that no user asks for: shares of what is added up over the
-//!   shared items. Parts give them instead of a count or sums, and `functions::opening` opens what
-//!   they add up to. One run does the same with one part.
+//! - *Totals* are a kind of output that no user asks for: shares of sums over the shared items.
+//!   Parts give them instead of a count or sums, and `functions::opening` opens their totals. A
+//!   single run is a session of one part.
 //! - *A level to the hundredth of a bit.* σ of a part is σ + log2(k) and a little. Rounded up to a
 //!   whole bit, `rr22` takes 168.7 bits per item at 10^9 items, and not 168.0.
 //! - *Tables may spill* (`psi_parts::Spilled`, over a `spill::Store`). Parts are partitions of a
@@ -80,8 +81,8 @@
 //!   There is one implementation: a run in memory has an unlimited budget. So what is said cannot
 //!   depend on memory, and the other side need not know.
 //! - *Numbers of items are checked first.* A table that knows how many items its parts have
-//!   (`Table::items`) says so before anything is sent. An overflow found later would tell the other
-//!   side which part it was.
+//!   (`Table::items`) announces it before anything is sent. An overflow found later would tell the
+//!   other side which part it was.
 //! - *Stages.* Whoever has the parts' items in several places, as a cluster has, runs each part
 //!   where its items are ([`Session::run_part`]), gathers what they gave, and
 //!   [concludes](Session::conclude) once. The other side cannot tell.

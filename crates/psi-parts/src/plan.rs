@@ -119,7 +119,7 @@ pub(crate) fn opening(request: &Request) -> Option<Opening> {
     (!kept).then(|| Opening::new(request))
 }
 
-/// Returns all that is said, over one stream, if so many parts run, and then what is opened, if
+/// Returns the messages over one stream on which `run` parts run, and then those of the opening, if
 /// `opens`. Nothing is prepared before the sets are known: it would take the memory of all parts.
 pub(crate) fn dialogue(request: &Request, parts: &Parts, run: u32, opens: bool) -> Dialogue {
     let part = parts.plan.dialogue().at_once().clone();

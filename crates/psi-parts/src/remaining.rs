@@ -13,13 +13,13 @@ pub fn steps(plan: &Plan) -> u32 {
         .map_or(1, |parts| parts.shape.parts + u32::from(opens()))
 }
 
-/// What of a plan is still to run.
+/// The steps of a plan that are still to run.
 #[derive(Clone, Copy)]
 pub struct Remaining<'a> {
     plan: &'a Plan,
     /// Parts, if it is in parts, or otherwise the only run.
     runs: u32,
-    /// Whether something is opened in the end.
+    /// `true` if something is opened in the end.
     opens: bool,
 }
 

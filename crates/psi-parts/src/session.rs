@@ -22,7 +22,7 @@ use crate::{
 };
 
 /// Runs one party of a plan in parts on a table that gives its items part by part. If it fails,
-/// this tells the peer why. What is found of rows, the table gets; everything else is in the
+/// this tells the peer why. The table gets the rows that are found; everything else is in the
 /// output.
 ///
 /// Rows that are opened in the end, as a minimum was demanded, are in the output, too.
@@ -114,13 +114,13 @@ pub struct Session<'a> {
     joint_seed: &'a JointSeed,
 }
 
-/// What a part gave, and what was in it.
+/// The result of a part, and its contents.
 pub struct Done {
-    /// How many items the party had in it.
+    /// The number of the party's items in it.
     items: u64,
-    /// What bounds the sum of each of its columns.
+    /// The bounds of the sum of each of its columns.
     columns: Vec<ColumnSum>,
-    /// What it gave, with the items' [positions](Part::positions); nothing if the other party's
+    /// Its output, with the items' [positions](Part::positions); nothing if the other party's
     /// payloads could not be opened, which it must not see.
     output: Option<Output>,
 }
@@ -423,13 +423,13 @@ fn in_table(output: Output, positions: &[u32]) -> Output {
     }
 }
 
-/// What a party has of the parts that are done, rows and payloads aside.
+/// The party's results of the parts that are done, rows and payloads aside.
 pub struct Gathered {
     items: u64,
     columns: Vec<ColumnSum>,
     totals: TotalShares,
     shares: Vec<Option<Shares>>,
-    /// Whether a payload could not be opened.
+    /// `true` if a payload could not be opened.
     has_wrong_payloads: bool,
 }
 
@@ -509,7 +509,7 @@ impl Gathered {
         rows
     }
 
-    /// What no opening is needed for.
+    /// Returns the output that needs no opening.
     fn output(&self, kind: &OutputKind) -> Output {
         match kind {
             OutputKind::Totals(_) => Output::Totals(self.totals.clone()),

@@ -45,11 +45,11 @@ pub struct Spilled {
     spill: (Budget, Folder),
 }
 
-/// What a session found.
+/// The rows that a session found.
 pub struct Found {
     /// A bit per row, the lowest of a word first.
     pub rows: Vec<u64>,
-    /// What the other party gave for each of these rows, if it gave anything.
+    /// The other party's payload for each of these rows, if it sends any.
     pub given: Option<Given>,
 }
 
@@ -69,8 +69,8 @@ const MOST_RANGES: u32 = 1 << 12;
 /// ...and if payloads are short, no more rows in one than this.
 const RANGE_ROWS: u32 = 1 << 18;
 
-/// Returns how many rows a range of [`Given`] has in a table of so many rows, with payloads of so
-/// many bytes.
+/// Returns the number of rows in a range of [`Given`], for a table with this many rows and payloads
+/// of this many bytes.
 pub fn given_range_rows(rows: u64, payload_bytes: usize) -> u64 {
     let fitting = (RANGE_BYTES / (POSITION + payload_bytes)) as u64;
     let fitting = fitting.clamp(1, RANGE_ROWS.into());
@@ -332,18 +332,18 @@ impl Table for Spilled {
     }
 }
 
-/// What a part got: threads append to it as chance will have it, and its items are not to depend on
-/// that.
+/// The items of a part as they came: threads append to it in any order, and its items must not
+/// depend on that.
 #[derive(Default)]
 struct Runs(Mutex<Vec<Run>>);
 
 /// Items of a part that were added at a time.
 #[derive(Clone, Copy)]
 struct Run {
-    /// What runs are sorted by: the first position of all that was added at that time, and so no
-    /// other run's.
+    /// The key that runs are sorted by: the first position of all that was added at that time, and
+    /// so no other run's.
     order: u32,
-    /// How many items the part had before.
+    /// The number of items that the part had before.
     first: u32,
     len: u32,
 }
@@ -354,7 +354,8 @@ impl Runs {
         self.lock().push(Run { order, first, len });
     }
 
-    /// Returns where each of so many items belongs, in the order in which they were appended.
+    /// Returns the place of each of the part's `items` items, in the order in which they were
+    /// appended.
     ///
     /// # Errors
     /// If some of them could not be added: whoever did was told so.
@@ -407,7 +408,7 @@ fn all_bytes(plan: &Plan, role: Role) -> u64 {
     role.items(plan.request().sizes) * record_bytes(plan, role) as u64
 }
 
-/// What a record has beside its digest.
+/// A record without its digest.
 struct Tail<'a, N> {
     position: u32,
     numbers: N,

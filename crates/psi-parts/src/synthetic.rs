@@ -13,7 +13,7 @@ use psijoin_psi::{Error, Fingerprint, Output, OutputKind, Plan, Role, Shares};
 
 use crate::{Part, Table};
 
-/// What both parties have: random items, a number of them shared.
+/// The sets of both parties: random items, a number of them shared.
 pub struct Synthetic<'a> {
     plan: &'a Plan,
     joint_seed: &'a JointSeed,
@@ -41,8 +41,8 @@ impl Owner {
 }
 
 impl<'a> Synthetic<'a> {
-    /// Random sets for a plan in parts, which have `shared` items in common. The number of items in
-    /// each part is that of so many items that fall into random parts.
+    /// Random sets for a plan in parts, which have `shared` items in common. The numbers of items
+    /// per part are those of items that fall into random parts.
     ///
     /// # Panics
     /// If the plan is not in parts, or a set has fewer items than are shared.
@@ -154,8 +154,8 @@ impl<'a> Synthetic<'a> {
             .collect()
     }
 
-    /// Returns whether the shares of each place say whether its item is shared, and those of each
-    /// column add up to its sum.
+    /// Returns whether the shares of each place open to whether its item is shared, and those of
+    /// each column to its sum.
     fn add_up(&self, sent: &Shares, received: &Shares, receiver: &SyntheticTable<'_>) -> bool {
         let places = received.items().unwrap_or_default();
         let mut shared = vec![false; places.len()];
