@@ -1,4 +1,4 @@
-//! What the protocols of this crate do with items, elements and masks alike.
+//! The treatment that items, elements and masks have in common in this crate's protocols.
 
 use std::ops::Range;
 
@@ -12,7 +12,7 @@ use psijoin_psi::{
     masks::{Mask, MaskIndex, MaskLength},
 };
 
-/// How what stands for a party's items travels.
+/// Returns how the strings that represent a party's items are cut into messages.
 pub(crate) fn chunks(params: &MaskParams, owner: Role, per_message: usize) -> Chunks {
     Chunks {
         total: owner.items(params.sizes()) as usize,

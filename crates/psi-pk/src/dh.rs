@@ -31,11 +31,11 @@
 //! ffdhe3072, the square of a keyed hash of 3,072 + 128 bits modulo p. So nobody knows discrete
 //! logarithms of H(x). Encodings that are not canonical, and the identity, are refused. Exponents
 //! are fresh in every run. Both learn the set sizes. For a count the receiver sees both lists in an
-//! order that only the sender knows. The matches say how many items are shared, and no more.
+//! order that only the sender knows. The matches tell how many items are shared, and no more.
 //!
 //! Exponents modulo p are short, 275 bits, as RFC 7919 §5.2 has it for Diffie-Hellman key exchange.
 //! The assumption is DDH with short exponents ([`psijoin_curve::ffdhe3072`] says why that is
-//! enough). They take a ninth of the time of full ones. PSZ14 does not say which it has.
+//! enough). They take a ninth of the time of full ones. PSZ14 does not say which it uses.
 //!
 //! **Cost.** Two flights: 32 bytes per item of either party, and n_receiver masks of σ + 1 +
 //! log2(n_sender·n_receiver) bits. At 2^20 items each that is 593 bits per item (592 in SpOT19
@@ -109,7 +109,7 @@ fn rows_or_count(output: &OutputKind) -> bool {
 struct Params {
     group: Group,
     masks: MaskParams,
-    /// What [`count::BUCKET_BYTES`] is for all but tests.
+    /// [`count::BUCKET_BYTES`], except in tests.
     bucket_bytes: usize,
 }
 
@@ -155,7 +155,8 @@ impl Params {
         self.masks.base.digest_bytes
     }
 
-    /// Into how many buckets so many records of so many bytes go where memory holds one at a time.
+    /// Returns the number of buckets for records of this number and size, where memory holds one
+    /// bucket at a time.
     fn buckets(&self, records: usize, record_bytes: usize) -> usize {
         (records * record_bytes).div_ceil(self.bucket_bytes).max(1)
     }
@@ -174,7 +175,7 @@ impl Params {
         ]
     }
 
-    /// How a party's elements travel.
+    /// Returns how a party's elements are cut into messages.
     fn chunks(&self, owner: Role) -> Chunks {
         compare::chunks(&self.masks, owner, self.group.elements_per_message())
     }
@@ -264,7 +265,7 @@ impl Party for Receiver {
     }
 }
 
-/// What either party raises to its secret exponent.
+/// A party's secret exponent.
 struct Secret<'a> {
     params: &'a Params,
     exponent: Exponent,

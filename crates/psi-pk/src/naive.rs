@@ -53,7 +53,7 @@ fn plan(params: MaskParams) -> Plan {
     Plan::new::<Sender, Receiver>(derived, params)
 }
 
-/// How the sender's masks travel.
+/// Returns how the sender's masks are cut into messages.
 fn chunks(params: &MaskParams) -> Chunks {
     compare::chunks(params, Role::Sender, MASKS_PER_MESSAGE)
 }
@@ -76,7 +76,7 @@ impl Party for Sender {
 
         // Step 1.
         context.phases.begin("hashing");
-        // Sorting is the permutation: the order says nothing about the sender's.
+        // Sorting is the permutation: the new order tells nothing about the sender's.
         let masks = length.sort(masks(input, length));
         context.phases.begin("masks");
         let (outbound, _) = context.channel.halves();

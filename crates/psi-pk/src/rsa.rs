@@ -100,7 +100,7 @@ fn plan(params: MaskParams) -> Plan {
     Plan::new::<Sender, Receiver>(params.derived(&INFO, all, dialogue), params)
 }
 
-/// How a party's numbers or masks travel.
+/// Returns how a party's numbers or masks are cut into messages.
 fn chunks(params: &MaskParams, owner: Role) -> Chunks {
     compare::chunks(params, owner, NUMBERS_PER_MESSAGE)
 }

@@ -5,8 +5,9 @@
 //! those of a part of the session, it would tell how many items of that part are shared. So it has
 //! seen all elements of the receiver before it returns the first mask, and draws the order over
 //! [buckets](Shuffle) of which memory holds one at a time. The elements of either party's own items
-//! go out in such an order, too, as items come in one that says what they are; and only when all
-//! items have been read, or how long reading takes would say how many there are of each sort.
+//! go out in such an order, too, as the order in which items come tells what they are; and only
+//! when all items have been read, or the time that reading takes would tell how many there are of
+//! each sort.
 //!
 //! The receiver compares masks [partition by partition](MaskPartitions).
 
@@ -32,7 +33,7 @@ pub(super) struct Counting<R> {
     role: PhantomData<R>,
 }
 
-/// What a party does in its role.
+/// The part of a count that depends on the role.
 pub(super) trait Counts: Send + 'static {
     const ROLE: Role;
 
@@ -183,7 +184,7 @@ impl<'a> Run<'a> {
         }
     }
 
-    /// For so many records of so many bytes.
+    /// Returns a store for records of this number and size.
     fn store(&self, records: usize, record_bytes: usize) -> Store {
         let partitions = self.secret.params.buckets(records, record_bytes);
         Store::new(

@@ -95,7 +95,7 @@ impl Exponent {
     /// Raises elements to the exponent.
     ///
     /// # Errors
-    /// If bytes encode no element, or one whose powers say nothing.
+    /// If bytes encode no element, or one whose powers reveal nothing about the exponent.
     pub(super) fn power(&self, elements: &[u8]) -> Result<Vec<u8>, Error> {
         match self {
             Self::Ristretto255(exponent) => {

@@ -36,8 +36,8 @@ impl MaskPartitions {
     /// Adds masks that the peer chose, or could influence.
     ///
     /// # Errors
-    /// If one partition gets so many of them that they are not uniform; or if what exceeds memory
-    /// cannot be written.
+    /// If one partition gets too many of them for uniform masks, or if what exceeds memory cannot
+    /// be written.
     pub(super) fn add(&self, masks: impl IntoIterator<Item = Mask>) -> Result<(), Error> {
         for mask in masks {
             let before = self

@@ -1,8 +1,8 @@
 //! `dh` with payloads.
 //!
-//! What the sender of [`dh`](super) masks are the *receiver's* items. To seal payloads it needs
-//! something that only it and a receiver of the same item know. So its secret exponent is the key
-//! of an oblivious PRF here, F(x) = H'(H(x)^α).
+//! The sender of [`dh`](super) masks the *receiver's* items. To seal payloads it needs something
+//! that only it and a receiver of the same item know. So its secret exponent is the key of an
+//! oblivious PRF here, F(x) = H'(H(x)^α).
 //!
 //! **Source.** Jarecki and Liu, *Fast Secure Computation of Set Intersection* (SCN 2010), Figure 1,
 //! for semi-honest parties.
@@ -15,7 +15,7 @@
 //! 3. The sender raises each to the power α, and returns them in the order in which they came.
 //! 4. The receiver raises these to the power 1/β. Now it has H(y)^α, and so F(y), of its items, and
 //!    the sender has F(x) of its own.
-//! 5. What follows are the steps of [`payloads`](psijoin_psi::payloads).
+//! 5. Then come the steps of [`payloads`](psijoin_psi::payloads).
 //!
 //! **Deviations.** Parties are semi-honest, so there are no proofs of knowledge, and no committed
 //! exponents.
@@ -25,7 +25,7 @@
 //! receiver sees powers of its own items; F of any other is a hash of an element that it cannot
 //! know.
 //!
-//! **Cost.** 32 bytes per item of the receiver in either direction, and then as `payloads` says.
+//! **Cost.** 32 bytes per item of the receiver in either direction, and then that of `payloads`.
 //! Two flights, or three if the sender learns, too. The sender computes a power per item of either
 //! party, the receiver two per item of its own.
 
@@ -96,7 +96,7 @@ impl Params {
         Plan::new::<Sender, Receiver>(derived, self)
     }
 
-    /// How elements travel, in either direction.
+    /// Returns how elements are cut into messages, in either direction.
     fn elements(&self) -> Chunks {
         Chunks {
             total: Role::Receiver.items(self.base.request.sizes) as usize,

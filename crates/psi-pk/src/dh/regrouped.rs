@@ -4,11 +4,11 @@ use psijoin_psi::Error;
 
 use crate::compare;
 
-/// Appends to an empty message what stands for some records. It may fail.
+/// Appends to an empty message the strings that represent some records. It may fail.
 pub(super) type Compute<'a> = dyn Fn(&[u8], &mut Vec<u8>) -> Result<(), Error> + Sync + 'a;
 
-/// Sends what stands for records that come in pieces of any size, in messages as if all had been
-/// there at once.
+/// Sends the strings that represent records which come in pieces of any size, in messages as if all
+/// had been there at once.
 pub(super) struct Regrouped<'a> {
     outbound: &'a mut dyn Outbound,
     record_bytes: usize,
@@ -19,7 +19,7 @@ pub(super) struct Regrouped<'a> {
 }
 
 impl<'a> Regrouped<'a> {
-    /// Of records of so many bytes, `per_message` of which go into a message.
+    /// Makes it for records of `record_bytes` bytes, `per_message` per message.
     pub(super) fn new(
         outbound: &'a mut dyn Outbound,
         record_bytes: usize,

@@ -2,8 +2,8 @@
 //!
 //! Each record goes to a random bucket, and each bucket is then put into a random order: Rao
 //! (Sankhyā 1961), Sandelius (1962). As the buckets of different records are independent, all
-//! orders of all records are equally likely. What order it is follows from the generator and the
-//! number of records, and not from how much of them was in memory.
+//! orders of all records are equally likely. The order follows from the generator and the number of
+//! records, and not from how much of them was in memory.
 
 use psijoin_block::Prg;
 use psijoin_psi::Error;
@@ -33,7 +33,7 @@ impl Shuffle {
         }
     }
 
-    /// Adds records. How many come at a time changes nothing.
+    /// Adds records. The number that come at a time changes nothing.
     ///
     /// # Errors
     /// If what exceeds memory cannot be written.
@@ -91,7 +91,7 @@ mod tests {
 
     use super::*;
 
-    /// Returns the order of so many records, added so many at a time.
+    /// Returns the order of records that are added a number at a time.
     fn order(
         records: u16,
         at_a_time: usize,

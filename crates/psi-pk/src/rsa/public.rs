@@ -1,4 +1,4 @@
-//! What both parties know about a key, and why the receiver may blind its items with it.
+//! The public facts about a key, and the reason why the receiver may blind its items with it.
 
 use crypto_bigint::{Odd, U64, U3072};
 use psijoin_curve::modular::Modulus3072;

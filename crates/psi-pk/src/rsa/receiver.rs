@@ -22,7 +22,7 @@ pub(super) struct Receiver {
     factors: Vec<BlindingFactor>,
 }
 
-/// What hides an item. Wiped on drop.
+/// The factor that hides an item. Wiped on drop.
 #[derive(Clone, Default, Zeroize, ZeroizeOnDrop)]
 struct BlindingFactor {
     /// r^e.
@@ -88,7 +88,7 @@ impl Party for Receiver {
 /// Appends H(y)·r^e of each hash.
 ///
 /// # Errors
-/// If a hash is not a unit modulo N: then N is not what it should be.
+/// If a hash is not a unit modulo N: then N is invalid.
 fn blind(
     key: &PublicKey,
     hashes: &[U3072],

@@ -13,7 +13,7 @@ use super::{
     *,
 };
 
-/// Items, so many in a batch; those of the batch with a number that is given cannot be had.
+/// Items in batches of equal size. The batch with a given number cannot be had.
 struct Cut {
     items: Items,
     per_batch: usize,
@@ -40,7 +40,7 @@ impl Batches for Cut {
     }
 }
 
-/// What a party has.
+/// The state of a party.
 #[derive(Clone)]
 struct Side {
     per_batch: usize,
@@ -83,7 +83,7 @@ impl Side {
     }
 }
 
-/// 30 items are shared of so many of the sender and of the receiver.
+/// The number of shared items, of the sender's and the receiver's sets below.
 const SHARED: u32 = 30;
 
 /// Returns a count that goes over several buckets and partitions.
