@@ -28,14 +28,14 @@
 //!
 //! - *Four widths, one source.* Values have as few of 64, 72, 80 and 128 bits as the proof allows:
 //!   64 up to 2^23 items of the sender at σ = 40. Those between are no field, which nothing needs:
-//!   the store's coefficients are bits, and products are taken in GF(2^128). What values are is a
-//!   type parameter of vector OLE, store and drivers, chosen once by the plan.
+//!   the store's coefficients are bits, and products are taken in GF(2^128). The type of values is
+//!   a parameter of vector OLE, store and drivers, chosen once by the plan.
 //! - *Models are types.* `Sender<SemiHonest, _>` and `Sender<Malicious, _>`; the checks of one
 //!   model cost the other nothing.
 //! - *Bins* are units of everything: of solving, of threads, of messages, of the failure bound. The
 //!   receiver decodes a bin while its rows are at hand, and sends it while the next is solved; the
 //!   sender evaluates a bin as soon as it is there.
-//! - *Sorting is the shuffle.* Sorted masks say nothing about the sender's order, and their
+//! - *Sorting is the shuffle.* Sorted masks tell nothing about the sender's order, and their
 //!   differences are shorter. The receiver merges two sorted lists, without a hash table.
 
 #![forbid(unsafe_code)]

@@ -27,7 +27,7 @@ pub(crate) use receiver::{BinEncoder, Receiver};
 pub(crate) use sender::Sender;
 pub(crate) use width::{Width, over_base};
 
-/// How a store is laid out.
+/// The layout of a store.
 #[derive(Debug)]
 pub(crate) struct Layout {
     pub(crate) shape: okvs::Shape,
@@ -35,7 +35,8 @@ pub(crate) struct Layout {
 }
 
 impl Layout {
-    /// For this many items, within a sixteenth of the budget; `name` says whose they are.
+    /// Derives the layout for this many items, within a sixteenth of the budget; `name` tells whose
+    /// they are.
     pub(crate) fn derive(
         name: &'static str,
         items: u64,
@@ -71,12 +72,12 @@ impl Layout {
         self.bins().message_lengths(move |_| bin_bytes)
     }
 
-    /// Returns what step 1 says first: base OTs, whatever the layout.
+    /// Returns the first messages of step 1: base OTs, whatever the layout.
     pub(crate) fn setup() -> Conversation {
         Conversation::default().both(vole::SETUP_SENDER_BYTES, vole::SETUP_RECEIVER_BYTES)
     }
 
-    /// Returns what step 1 says then.
+    /// Returns the other messages of step 1.
     pub(crate) fn vole<M: Model, B: Base>(&self) -> Conversation {
         Conversation::default().flights(vole::flights::<M, B>(self.shape.len()))
     }

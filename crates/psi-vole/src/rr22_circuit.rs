@@ -1,11 +1,11 @@
-//! `rr22-circuit`: circuit PSI from a programmable oblivious PRF. What is learned is a *function*
-//! of the intersection: rows, a count, whether a threshold is reached, or sums of columns of either
-//! party; or shares of it, for a computation of the caller's.
+//! `rr22-circuit`: circuit PSI from a programmable oblivious PRF. The output is a *function* of the
+//! intersection: rows, a count, whether a threshold is reached, or sums of columns of either party;
+//! or shares of it, for a computation of the caller's.
 //!
 //! **Functionality.** For each bin of the receiver both parties get a bit, and the XOR of the two
-//! says whether the item in that bin is shared. For each column of the sender they also get a
-//! number each, and the sum of the two is the item's number if the item is shared. The output is
-//! made from these ([`functions`](psijoin_psi_functions::functions)).
+//! is 1 if the item in that bin is shared. For each column of the sender they also get a number
+//! each, and the sum of the two is the item's number if the item is shared. The output is made from
+//! these ([`functions`](psijoin_psi_functions::functions)).
 //!
 //! **Source.** Rindal and Schoppmann, *VOLE-PSI: Fast OPRF and Circuit-PSI from Vector-OLE*
 //! (EUROCRYPT 2021, ePrint 2021/266), on the store and the subfield vector OLE of RR22; after

@@ -1,4 +1,4 @@
-//! What every protocol is put through.
+//! Puts every protocol through all cases.
 
 use psijoin_psi_testing::{Limit, Subject, cases::resuming};
 use psijoin_psi_vole::{

@@ -108,7 +108,7 @@ impl Inputs<'_> {
     }
 }
 
-/// What a thread needs to encode bins of a store.
+/// The state of a thread that encodes bins of a store.
 pub(crate) struct BinEncoder<'a, V> {
     layout: &'a Layout,
     rows: &'a RowHasher,

@@ -1,4 +1,4 @@
-//! How many bits the values of a store have.
+//! The number of bits of a store's values.
 
 use psijoin_block::tower::{Element, Gf64, Tower};
 use psijoin_params::Log2Prob;

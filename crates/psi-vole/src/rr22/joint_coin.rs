@@ -5,7 +5,7 @@ use psijoin_block::{Prg, tower::Tower};
 use psijoin_channel::Channel;
 use psijoin_psi::Error;
 
-/// What opens a commitment: w_s, and as much randomness again that hides it.
+/// The opening of a commitment: w_s, and as much randomness again that hides it.
 type Opening = [u8; 32];
 
 /// Bytes that the sender sends first.
@@ -26,7 +26,7 @@ pub(super) struct Committed {
 impl Committed {
     /// Commits, and gets the receiver's part.
     pub(super) fn exchange(channel: &mut Channel, rng: &mut Prg) -> Result<Self, Error> {
-        // From a generator of its own: what is shown says nothing about what else is drawn.
+        // From a generator of its own: what is shown tells nothing about what else is drawn.
         let opening: Opening = rng.fork().bytes();
         channel.send(&commitment(&opening))?;
         let theirs: [u8; 16] = channel.recv_array()?;

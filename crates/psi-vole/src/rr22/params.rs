@@ -15,16 +15,16 @@ use psijoin_psi::{
 use super::{INFO, MALICIOUS_INFO, Receiver, Sender, joint_coin, malicious};
 use crate::oprf::{CIPHERS, Inputs, Layout, Width, ciphers, over_base};
 
-/// What is derived for a run.
+/// The parameters of a run.
 #[derive(Debug)]
 pub struct Params {
     pub(super) base: BaseParams,
-    /// How wide B is.
+    /// The width of B.
     pub(super) width: Width,
     pub(super) adversary: Adversary,
     pub(super) oprf: Layout,
     pub(super) mask_range: u128,
-    /// What travels with the items, if something does.
+    /// The payloads that travel with the items, if any do.
     payloads: Option<Payloads>,
 }
 
@@ -170,7 +170,7 @@ impl Params {
         }
     }
 
-    /// How payloads travel, if there are any.
+    /// Returns the parameters of the payloads' delivery, if there are any.
     pub(super) fn delivery(&self) -> Option<Delivery> {
         let delivery = |payloads| Delivery {
             masks: self.masks(),

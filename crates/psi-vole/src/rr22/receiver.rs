@@ -53,7 +53,7 @@ impl<B: Base> Party for Receiver<B> {
     }
 }
 
-/// What the receiver knows about a store that it has sent.
+/// The receiver's knowledge of a store that it has sent.
 pub(super) struct Sent<'a> {
     inputs: oprf::Inputs<'a>,
     rows: Buffer<Row>,

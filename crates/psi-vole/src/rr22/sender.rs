@@ -40,7 +40,7 @@ impl<B: Base> Party for Sender<B> {
             |outbound| {
                 // Step 1, the sender's half.
                 let oprf = oprf::Sender::<B>::new(granted.finish_sending(outbound)?);
-                // Steps 3 and 4. If the store ends too early, the reader's error says why.
+                // Steps 3 and 4. If the store ends too early, the reader's error is returned.
                 let w = Tower::default();
                 let evaluated =
                     evaluate::<SemiHonest, B>(params, oprf, w, input, &mut store, phases);
@@ -52,7 +52,7 @@ impl<B: Base> Party for Sender<B> {
     }
 }
 
-/// What the sender knows when it has evaluated the function at all of its items.
+/// The sender's knowledge when it has evaluated the function at all of its items.
 pub(super) struct Evaluated<'a> {
     inputs: oprf::Inputs<'a>,
     outputs: Outputs,

@@ -111,8 +111,8 @@ fn masks_and_store_show_nothing_of_items_that_are_not_shared() {
     }
 }
 
-/// What the other party uses or ignores by a secret bit is noticed half of the time; answers to
-/// checks, and what was committed to, always.
+/// A change to what the other party uses or ignores by a secret bit is noticed half of the time; a
+/// change to answers to checks, and to what was committed to, always.
 #[test]
 fn tampering_is_an_error_or_costs_the_cheater_its_items() {
     let plan = RR22_MALICIOUS.plan(&Request::rows(300, 200).unwrap());

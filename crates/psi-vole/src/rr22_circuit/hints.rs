@@ -11,7 +11,7 @@ use psijoin_psi::Error;
 use super::masks::{Of, masks};
 use crate::oprf::{BinEncoder, Layout};
 
-/// What either party needs to send hints, or to read them.
+/// The parameters for sending hints, or reading them, on either side.
 pub(super) struct Hints<'a> {
     layout: &'a Layout,
     rows: RowHasher,
@@ -39,7 +39,8 @@ impl<'a> Hints<'a> {
         }
     }
 
-    /// Sends a store. `program` says what keys at some places are to have, which is then masked.
+    /// Sends a store. `program` gives the values that the keys at some places are to have, which
+    /// are then masked.
     pub(super) fn send<V: Element>(
         &self,
         of: Of,

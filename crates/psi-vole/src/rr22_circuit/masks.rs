@@ -1,12 +1,12 @@
-//! What an output of the PRF is stretched to: a mask for the target of its key, and one for each
-//! column of numbers.
+//! The expansion of an output of the PRF: a mask for the target of its key, and one for each column
+//! of numbers.
 
 use psijoin_block::{Block, crhf, memory::Buffer, parallel, tower::Element};
 
 /// Outputs that are stretched at once.
 const AT_ONCE: usize = 1024;
 
-/// Which mask.
+/// The mask's purpose.
 #[derive(Debug, Clone, Copy)]
 pub(super) enum Of {
     Target,

@@ -16,15 +16,15 @@ use psijoin_psi_functions::{
 use super::{INFO, Receiver, Sender};
 use crate::oprf::{CIPHERS, Layout, Width, ciphers, over_base};
 
-/// What is derived for a run.
+/// The parameters of a run.
 #[derive(Debug)]
 pub struct Params {
     pub(super) base: BaseParams,
     /// Bins, without a stash.
     pub(super) bins: Shape,
-    /// How wide B is: the PRF's values, and targets.
+    /// The width of B: the PRF's values, and targets.
     pub(super) width: Width,
-    /// How many of them are compared.
+    /// The number of bits that are compared.
     number_bits: u32,
     /// The store of the receiver's keys.
     pub(super) oprf: Layout,
