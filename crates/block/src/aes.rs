@@ -11,7 +11,7 @@ use aes::{
 
 use crate::Block;
 
-/// How many blocks a kernel gathers before it calls the cipher: enough to hide the
+/// The number of blocks that a kernel gathers before it calls the cipher: enough to hide the
 /// latency of AES, few enough to stay in L1.
 pub(crate) const BATCH: usize = 64;
 

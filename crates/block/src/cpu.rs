@@ -1,4 +1,4 @@
-//! Which instruction set the kernels use: the widest that the processor has.
+//! The instruction set that the kernels use: the widest that the processor has.
 //!
 //! With `--cfg psijoin_backend="portable"` or `"avx2"` none wider is taken, so that whole protocols
 //! are tested on what other machines have.
@@ -6,7 +6,7 @@
 /// An instruction set that kernels are compiled for.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(crate) enum Backend {
-    /// What every processor of the target has. Miri runs this one.
+    /// The instructions that every processor of the target has. Miri runs this one.
     Portable,
     /// x86-64 with AVX2, BMI2 and PCLMULQDQ.
     Avx2,

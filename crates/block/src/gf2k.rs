@@ -189,7 +189,7 @@ impl Field {
         let (second, odd) = rest.split_at_mut(first.len());
         let mut products = first.to_vec();
         self.multiply(&mut products, second);
-        // An element without a partner stands for itself.
+        // An element without a partner is its own product.
         products.extend_from_slice(odd);
         let all = self.invert_all(&mut products);
         let (pairs, single) = products.split_at(first.len());

@@ -27,8 +27,8 @@ impl Marks {
         self.next_in(from..usize::MAX)
     }
 
-    /// Returns the first place in this range. What is behind the range costs nothing, though there
-    /// be no place for a long way.
+    /// Returns the first place in this range. The bytes behind the range cost nothing, however far
+    /// the next place is.
     #[inline]
     pub fn next_in(&self, range: Range<usize>) -> Option<usize> {
         let mut word = range.start / WORD_BITS;
@@ -80,7 +80,7 @@ fn all_words<C: Compare>(byte: u8, text: &[u8], words: &mut [u64]) {
         *word = C::equal(chunk, byte);
     }
     if !rest.is_empty() {
-        // What fills it up must not be found.
+        // The padding must not be found.
         let mut padded = [!byte; WORD_BITS];
         padded[..rest.len()].copy_from_slice(rest);
         words[chunks.len()] = C::equal(&padded, byte);

@@ -32,7 +32,7 @@ const HUGE_PAGE_BYTES: usize = 2 << 20;
 /// It is wiped when it is dropped: what lies on pages of its own goes back to the system, which
 /// clears pages before anyone gets them, and what lies on the heap is cleared.
 ///
-/// Making one when no memory is left ends as [`exhausted`] says.
+/// Making one when no memory is left calls [`exhausted`].
 pub struct Buffer<T: Pod> {
     storage: Storage<T>,
 }
@@ -135,7 +135,7 @@ impl<T: Pod> DerefMut for Buffer<T> {
     }
 }
 
-/// What a program does when the system has no memory left.
+/// The program's reaction when the system has no memory left.
 static EXHAUSTION_HANDLER: OnceLock<fn() -> !> = OnceLock::new();
 
 /// Lets `handler` be called, on the thread that asked for memory, when the system has none left.

@@ -138,7 +138,7 @@ pub fn chunks_mut<T: Send>(
     });
 }
 
-/// What is done with each chunk, given where it lies, and a thread's buffers.
+/// The work on each chunk, given its place, and a thread's buffers.
 pub type ChunkWork<'a, T, S> = dyn Fn(Range<usize>, &mut [T], &mut S) + Sync + 'a;
 
 /// As [`chunks_mut`], with buffers that `scratch` makes once for each thread.

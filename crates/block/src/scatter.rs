@@ -10,12 +10,13 @@ use crate::memory::prefetch;
 /// Of every bucket, what is still to be filled by one unit of work.
 pub type Places<'a, T> = Vec<Place<'a, T>>;
 
-/// What is still to be filled of a bucket.
+/// The part of a bucket that is still to be filled.
 pub struct Place<'a, T>(&'a mut [T]);
 
 impl<T> Place<'_, T> {
-    /// How far ahead of the next element memory is fetched. Streams take turns at random, so that
-    /// the processor does not see them; and a store that misses the cache holds up all others.
+    /// The distance, in elements, at which memory is fetched ahead of the next one. Streams take
+    /// turns at random, so that the processor does not see them; and a store that misses the cache
+    /// holds up all others.
     const AHEAD: usize = 128 / size_of::<T>();
 
     /// Fills the next place.

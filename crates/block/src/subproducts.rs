@@ -1,8 +1,8 @@
 //! The pointwise steps of subproduct trees over [`gf2k`](crate::gf2k), one level at a time.
 //!
 //! A level has nodes of `half` values each, one after the other; two neighbours have a parent of
-//! 2·`half` values. A last node without a neighbour stands for a parent by itself. What the values
-//! belong to is up to the code that builds the tree.
+//! 2·`half` values. A last node without a neighbour is a parent by itself. The code that builds the
+//! tree decides what the values belong to.
 
 use crate::{
     cpu::{self, multiversion},
@@ -15,8 +15,8 @@ use crate::{
 #[cfg(target_arch = "x86_64")]
 use crate::gf2k::products::x86;
 
-/// What a parent has at its first half is the product of what its children have in `first`, at
-/// its second half of what they have in `second`.
+/// Computes parents: the first half of each is the product of its children's parts of `first`, the
+/// second half that of their parts of `second`.
 ///
 /// # Panics
 /// If the lengths do not fit together.
@@ -272,7 +272,7 @@ mod tests {
             let parent_len = len.next_multiple_of(2 * half);
             let [a, b, c] = [1, 2, 3].map(|seed| random(&field, seed, len));
             let parents = random(&field, 4, parent_len);
-            // What a node has at a place, or its neighbour at the same place.
+            // The value of a node at a place belongs with its neighbour's at the same place.
             let mate = |place: usize| place ^ half;
             let times = |x: Element, y: Element| field.product(x, y);
             for backend in cpu::available() {

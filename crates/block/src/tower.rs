@@ -48,7 +48,7 @@ pub struct Tower {
     pub high: Gf64,
 }
 
-/// What the fields and [`Subspace`] have in common: a vector space over GF(2) inside [`Tower`].
+/// The interface of the fields and [`Subspace`]: a vector space over GF(2) inside [`Tower`].
 pub trait Element:
     Pod
     + Default

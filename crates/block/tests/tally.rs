@@ -13,7 +13,7 @@ static ALLOCATOR: ReportingAllocator = ReportingAllocator;
 
 const MIB: u64 = 1 << 20;
 
-/// What the test harness may allocate meanwhile, or give back.
+/// The bytes that the test harness may allocate meanwhile, or give back.
 const SLACK: u64 = MIB / 4;
 
 /// Returns what other tests allocate would count, too: one after the other.

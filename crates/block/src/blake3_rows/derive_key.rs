@@ -8,7 +8,7 @@ use crate::cpu::{self, multiversion};
 
 const DERIVE_KEY_MATERIAL: u32 = 1 << 6;
 
-/// What BLAKE3 in key derivation mode keeps of its context string.
+/// The key that BLAKE3 in key derivation mode derives from its context string.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct ContextKey([u8; 32]);
 
@@ -21,7 +21,7 @@ impl ContextKey {
 
 /// Derives 32 bytes from each message, exactly as [`blake3::derive_key`] would.
 ///
-/// A message is the first bytes of its block, as many as `lengths` says. The block's other bytes
+/// A message is the first bytes of its block, their number in `lengths`. The block's other bytes
 /// must be zero, or the output is another one.
 ///
 /// # Panics

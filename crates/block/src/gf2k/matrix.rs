@@ -160,7 +160,7 @@ mod tests {
                     }
                 }
             }
-            // The same on the other backends, whose single products agree.
+            // The other backends give the same products, since their single products agree.
             let (left, right) = (random(8), random(6));
             let prepared: Vec<Prepared> = left
                 .iter()

@@ -2,7 +2,8 @@
 
 use super::Element;
 
-/// What reduction needs. All are words, so that vectors of them are made by one instruction.
+/// The constants of the reduction. All are words, so that vectors of them are made by one
+/// instruction.
 #[derive(Clone, Copy)]
 pub(crate) struct Constants {
     /// 64 − d: residues are shifted up by so much.

@@ -1,4 +1,4 @@
-//! How much memory work takes.
+//! The memory that work takes.
 
 use std::{
     hint::black_box,
@@ -8,7 +8,7 @@ use std::{
     },
 };
 
-/// Whether bytes are counted. Most of the time they are not, which costs a look at this.
+/// `true` while bytes are counted. Most of the time they are not, which costs a look at this.
 static COUNTING: AtomicBool = AtomicBool::new(false);
 
 /// Bytes that were allocated since counting began, less those that were given back; and the most of
@@ -16,11 +16,12 @@ static COUNTING: AtomicBool = AtomicBool::new(false);
 static LIVE: AtomicI64 = AtomicI64::new(0);
 static PEAK: AtomicI64 = AtomicI64::new(0);
 
-/// Does `work`, and says how many bytes more were allocated than before at its peak, by all
-/// threads. Nobody knows in a program whose allocator is another than
+/// Does `work`, and returns with its result how many bytes more than before were allocated at its
+/// peak, by all threads. The number is `None` in a program whose allocator is another than
 /// [`ReportingAllocator`](super::ReportingAllocator).
 ///
-/// What is allocated and never touched counts, too. One caller at a time: another one waits.
+/// Memory that is allocated and never touched counts, too. Only one caller measures at a time:
+/// another one waits.
 pub fn peak_during<R>(work: impl FnOnce() -> R) -> (R, Option<u64>) {
     static TURN: Mutex<()> = Mutex::new(());
     let _turn = TURN.lock().unwrap_or_else(PoisonError::into_inner);
