@@ -42,12 +42,12 @@ pub fn counted(channel: Channel) -> (Channel, Counters) {
     (channel, counters)
 }
 
-/// What has passed through a channel, seen from one party.
+/// The traffic of a channel so far, seen from one party.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Default)]
 pub struct Snapshot {
-    /// What this party sent.
+    /// The bytes and messages that this party sent.
     pub sent: Tally,
-    /// What this party received.
+    /// The bytes and messages that this party received.
     pub received: Tally,
     /// Flights, as the [module](self) defines them.
     pub flights: u64,
@@ -60,8 +60,8 @@ impl Snapshot {
     }
 }
 
-/// Of streams side by side: bytes add up, and flights of one are on their way while those of
-/// another are.
+/// Sums streams side by side: bytes add up, while flights of one are on their way during those of
+/// another.
 impl Sum for Snapshot {
     fn sum<I: Iterator<Item = Self>>(streams: I) -> Self {
         streams.fold(Self::default(), |all, one| Self {
@@ -88,7 +88,7 @@ impl Sub for Snapshot {
     }
 }
 
-/// What has passed in one direction.
+/// The traffic in one direction.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Default)]
 pub struct Tally {
     /// Payload bytes, without any framing.

@@ -33,26 +33,25 @@ pub enum Error {
     #[error("interrupted")]
     Interrupted,
 
-    /// This party gave up over another stream of the same session. What failed there has the
-    /// reason.
+    /// This party gave up over another stream of the same session, whose error has the reason.
     #[error("the session was ended on this side, over another of its streams")]
     EndedElsewhere,
 
-    /// What a [witness](crate::witness) remembers of the other party is not what it says now.
+    /// The other party's messages are not those that a [witness](crate::witness) remembers.
     #[error(
         "this is not the set of the first attempt: the other party does not say what it said then; it goes on with its own \
          table as it was, or both sides begin anew with new job folders"
     )]
     PeerDiffers,
 
-    /// What a [witness](crate::witness) remembers of this party is not what it says now.
+    /// This party's messages are not those that a [witness](crate::witness) remembers.
     #[error(
         "this side does not compute what it computed in the first attempt, which has been said to the other party: go on \
          with the same build and machine, or begin anew on both sides with new job folders"
     )]
     OwnDiffers,
 
-    /// What was heard cannot be remembered, so it is not answered.
+    /// The received messages cannot be remembered, so they are not answered.
     #[error("cannot keep what was heard: {0}")]
     NotKept(#[source] io::Error),
 
@@ -99,15 +98,15 @@ fn same(error: &io::Error) -> io::Error {
     io::Error::new(error.kind(), error.to_string())
 }
 
-/// What a party that gives up tells its peer. It never carries data, since an error text could hold
-/// something private.
+/// The code that a party which gives up sends its peer. It never carries data, since an error text
+/// could hold something private.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 #[non_exhaustive]
 #[repr(u8)]
 pub enum AbortCode {
     /// Its own input or output cannot be used.
     LocalFailure = 1,
-    /// It says that the peer broke the protocol.
+    /// The sender of the code found that the peer broke the protocol.
     ProtocolViolation = 2,
     /// The two sides were not set up alike.
     Incompatible = 3,
@@ -139,7 +138,7 @@ pub enum AbortCode {
     NotOffered = 16,
     /// This side gives more with each item than it takes.
     TooMuchGiven = 17,
-    /// This side did not say what it said in an earlier attempt.
+    /// This side did not send what it sent in an earlier attempt.
     OtherRun = 18,
     /// A reason that this version does not know: the peer's may be a later one.
     Unknown = 0,

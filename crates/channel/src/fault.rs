@@ -41,16 +41,16 @@ pub fn faulty(channel: Channel, fault: Fault) -> (Channel, FaultProbe) {
     (channel, FaultProbe { line })
 }
 
-/// What goes wrong, and when.
+/// A fault, and its time.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub struct Fault {
     /// The number of the message sent that it strikes, from 0.
     pub at: u64,
-    /// What happens to it.
+    /// The kind of fault.
     pub kind: FaultKind,
 }
 
-/// What goes wrong.
+/// The kinds of faults.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum FaultKind {
     /// The connection breaks in both directions; the message is lost. This party's own
@@ -60,10 +60,10 @@ pub enum FaultKind {
     Truncate,
     /// One bit is inverted. An empty message has no bit: the next one that has is struck.
     Flip {
-        /// Which bit: modulo the bits of the message, least significant bit first.
+        /// The number of the bit: modulo the bits of the message, least significant bit first.
         bit: usize,
     },
-    /// This message and all that this party says later, even that it hangs up, vanish. The
+    /// This message and all later ones of this party vanish, even the news that it hangs up. The
     /// peer is heard as before. The connection stays open until the probe is dropped.
     Stall,
 }
@@ -283,7 +283,7 @@ mod tests {
             std::thread::sleep(Duration::from_millis(5));
             outbound.send(&[0]).unwrap_err();
             assert!(matches!(bob.recv_array::<1>(), Err(Error::Closed)));
-            // Whether this one still gets through depends on what Alice is at.
+            // The timing decides whether this one still gets through.
             let _ = bob.send(&[0]);
             assert!(matches!(receiving.join().unwrap(), Err(Error::Closed)));
             assert!(matches!(bob.send(&[0]), Err(Error::Closed)));

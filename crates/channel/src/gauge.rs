@@ -1,4 +1,4 @@
-//! What a network can do, measured between two parties.
+//! The capacity of a network, measured between two parties.
 //!
 //! ```
 //! use psijoin_channel::{gauge::gauge, memory};
@@ -21,7 +21,7 @@ use std::time::{Duration, Instant};
 
 use crate::{Channel, Error, MAX_MESSAGE_BYTES};
 
-/// What is between two parties, as they measured it together: both know all of it.
+/// The network between two parties, as they measured it together: both know all of it.
 #[derive(Debug, Clone, Copy, PartialEq)]
 pub struct Gauged {
     /// The time there and back: the shortest that either party saw.
@@ -38,7 +38,7 @@ const LONG_ENOUGH: Duration = Duration::from_millis(500);
 /// The first burst, and the longest, in bytes.
 const BURSTS: [usize; 2] = [1 << 14, 1 << 29];
 
-/// How often the round trip is measured.
+/// The number of measurements of the round trip.
 const PINGS: usize = 5;
 
 const PIECE_BYTES: usize = 1 << 16;
@@ -47,7 +47,7 @@ const _: () = assert!(PIECE_BYTES <= MAX_MESSAGE_BYTES);
 /// Measures the network with a peer that calls this too; exactly one of them is the `first`.
 ///
 /// # Errors
-/// If the channel fails, or the peer says what cannot be.
+/// If the channel fails, or the peer sends impossible figures.
 pub fn gauge(channel: &mut Channel, first: bool) -> Result<Gauged, Error> {
     let (ours, theirs) = if first {
         let ours = lead(channel)?;
@@ -63,7 +63,7 @@ pub fn gauge(channel: &mut Channel, first: bool) -> Result<Gauged, Error> {
     })
 }
 
-/// What a party saw while it was leading.
+/// The measurements of a party while it was leading.
 #[derive(Clone, Copy)]
 struct Seen {
     round_trip: Duration,

@@ -11,9 +11,8 @@ pub const SHARE_BYTES: usize = 32;
 
 /// Public randomness to which both parties contributed. It is not secret between them.
 ///
-/// What matters is that neither party could choose it, or know it before both had fixed their sets.
-/// So it comes only from an agreement: [`JointSeed::agree`], or the caller's own exchange of
-/// [`Share`]s.
+/// Neither party may be able to choose it, or to know it before both have fixed their sets. So it
+/// comes only from an agreement: [`JointSeed::agree`], or the caller's own exchange of [`Share`]s.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub struct JointSeed([u8; 32]);
 
@@ -49,8 +48,8 @@ impl JointSeed {
         Self(bytes)
     }
 
-    /// Returns a seed that both parties agreed on before, as this party kept it: to go on with what
-    /// was begun under it. The sets must be those that were fixed then.
+    /// Returns a seed that both parties agreed on before, as this party kept it, to resume a
+    /// session under it. The sets must be those that were fixed then.
     pub fn kept(bytes: [u8; 32]) -> Self {
         Self(bytes)
     }
@@ -160,7 +159,7 @@ impl Share {
     }
 }
 
-/// What the peer showed: first the commitment, then the share.
+/// The peer's messages: first the commitment, then the share.
 #[derive(Debug, Clone, Copy)]
 pub struct Revealed<'a> {
     /// The commitment to the share.
@@ -169,17 +168,17 @@ pub struct Revealed<'a> {
     pub share: &'a [u8; SHARE_BYTES],
 }
 
-/// What else a seed is a hash of, so that two sessions that differ in it have different seeds. Each
-/// part has a length that both parties know.
+/// The further input of a seed's hash, so that two sessions that differ in it have different seeds.
+/// Both parties know the length of each part.
 #[derive(Debug, Clone, Copy)]
 pub struct Transcript<'a> {
-    /// What the seed is for.
+    /// The purpose of the seed.
     pub purpose: &'a str,
-    /// What both said at first.
+    /// The opening messages of both.
     pub opening: &'a [u8],
-    /// What the first party said along with its commitment, and the second.
+    /// The messages of the first party along with its commitment, and of the second.
     pub said: [&'a [u8]; 2],
-    /// What both derived from that.
+    /// The bytes that both derived from that.
     pub derived: &'a [u8],
 }
 

@@ -7,19 +7,19 @@
 //!
 //! Everything that is not transport is a decorator: counting bytes and flights ([`count`]),
 //! injecting faults ([`fault`]), hashing the transcript ([`transcript`]), emulating a link
-//! ([`link`]), tracing what takes how long ([`trace`]). Each is a function named by what the
+//! ([`link`]), tracing the time of each step ([`trace`]). Each is a function named by what the
 //! channel becomes, which takes a [`Channel`] and returns the decorated one, with a handle if there
 //! is something to read. They stack in any order. [`memory`] joins two parties of one process;
-//! [`playback`] stands in for a peer whose messages are known. What parties know about the network
-//! between them is a [`path`].
+//! [`playback`] plays a peer whose messages are known. A [`path`] holds what parties know about the
+//! network between them.
 //!
 //! A [`witness`] watches over a channel for the time of a run, so that what was answered once is
 //! answered again only to the same words.
 //!
-//! What parties do over any channel lives here as well: long data is sent and received in pieces
+//! Work that is done over any channel lives here as well: long data is sent and received in pieces
 //! that all threads compute ([`stream`]), or read while something else is computed
 //! ([`read_ahead`]); a seed is drawn that neither party controls ([`joint_seed`]); and the network
-//! is measured ([`gauge`]). More threads than may compute do so in [`turns`].
+//! is measured ([`gauge`]). If there are more threads than may compute, they do so in [`turns`].
 //!
 //! ```
 //! use psijoin_channel::{count::counted, link::{Link, linked}, memory};
@@ -179,19 +179,19 @@ impl Channel {
         self.outbound.abort(code);
     }
 
-    /// Runs `send` and `receive` at the same time, so that two parties that both have
-    /// much to say never wait for each other with full queues.
+    /// Runs `send` and `receive` at the same time, so that two parties that both have much to send
+    /// never wait for each other with full queues.
     ///
     /// `receive` runs on a thread of its own (outside any thread pool the caller may be
     /// in), `send` on the caller's. In the count of [flights](count) an exchange is one:
     /// what is sent should not depend on what is received.
     ///
     /// # Errors
-    /// The error of the side that failed. If sending fails for a reason other than the
-    /// channel, the peer hears about it ([`AbortCode::LocalFailure`], unless `send` has aborted
-    /// with a better code), and that error is returned. If receiving fails, sending stops
-    /// at its next message. If the channel breaks under both, the receiving side's error is
-    /// returned, since it says what the peer did.
+    /// The error of the side that failed. If sending fails for a reason other than the channel, the
+    /// peer hears about it ([`AbortCode::LocalFailure`], unless `send` has aborted with a better
+    /// code), and that error is returned. If receiving fails, sending stops at its next message. If
+    /// the channel breaks under both, the receiving side's error is returned, since it tells what
+    /// the peer did.
     pub fn exchange<S, R, E>(
         &mut self,
         send: impl FnOnce(&mut dyn Outbound) -> Result<S, E>,
@@ -220,8 +220,8 @@ impl Channel {
         }
     }
 
-    /// [`exchange`](Self::exchange), compiled once. Both say whether they succeeded; the answer is
-    /// whether the channel broke under `send`.
+    /// Does the work of [`exchange`](Self::exchange), compiled once. Both closures return whether
+    /// they succeeded; the result is whether the channel broke under `send`.
     fn send_and_receive(
         &mut self,
         send: &mut dyn FnMut(&mut dyn Outbound) -> bool,

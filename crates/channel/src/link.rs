@@ -29,8 +29,8 @@ pub use text::InvalidLink;
 ///
 /// Its text form is `lan` or `wan:RATE,RTT`, for example `wan:100mbps,80ms`, where `wan:` may be
 /// left out, with rates in `bps`, `kbps`, `mbps` or `gbps` (powers of 1000, bits per second) and
-/// times in `us`, `ms` or `s`. What [`Display`](std::fmt::Display) writes,
-/// [`FromStr`](std::str::FromStr) reads back unchanged.
+/// times in `us`, `ms` or `s`. [`FromStr`](std::str::FromStr) reads back unchanged what
+/// [`Display`](std::fmt::Display) writes.
 #[derive(Debug, Clone, Copy, PartialEq)]
 pub struct Link {
     bits_per_second: f64,
@@ -129,14 +129,14 @@ fn paced(channel: Channel, link: Link, pacer: Pacer) -> Channel {
     )
 }
 
-/// Computes when messages arrive. Its clones stand for the same wire.
+/// Computes when messages arrive. Its clones share one wire.
 #[derive(Debug, Clone)]
 pub(crate) struct Pacer {
     origin: Instant,
     seconds_per_byte: f64,
     one_way_seconds: f64,
-    /// When the last bit so far leaves, in seconds after `origin`. An absolute time: waits
-    /// that are too long do not add up. Not a `Duration`, whose nanoseconds would round a
+    /// The time at which the last bit so far leaves, in seconds after `origin`. An absolute time:
+    /// waits that are too long do not add up. Not a `Duration`, whose nanoseconds would round a
     /// small message on a fast link.
     free_at: Arc<Mutex<f64>>,
 }

@@ -21,8 +21,8 @@ pub const FAST_BITS_PER_SECOND: u64 = 3_000_000_000;
 /// told apart, and the rate is [fast](FAST_BITS_PER_SECOND).
 pub const MEASURABLE_BITS_PER_SECOND: u64 = 400_000_000;
 
-/// What a party has measured of the way to the other. What it could not measure is missing, and by
-/// default that is everything.
+/// A party's measurements of the path to the other. Missing fields could not be measured, and by
+/// default all are missing.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Default)]
 pub struct Measured {
     round_trip_micros: Option<u64>,
@@ -74,7 +74,7 @@ pub struct Path {
     pub bits_per_second: [u64; 2],
 }
 
-/// What is assumed of a path that nobody has measured: machines that are near each other.
+/// The assumption about a path that nobody has measured: machines that are near each other.
 impl Default for Path {
     fn default() -> Self {
         Self {
@@ -113,7 +113,7 @@ impl Path {
     ///
     /// The round trip is the shorter one, since a machine that is busy measures too long a time.
     /// The rate of a direction is what its receiving end has measured, or else the rate of the
-    /// other direction. What nobody has measured is that of [`default`](Self::default).
+    /// other direction. A figure that nobody has measured is that of [`default`](Self::default).
     pub fn between(sender: Measured, receiver: Measured) -> Self {
         let unknown = Self::default();
         let round_trips = [sender, receiver].map(|party| party.round_trip_micros);

@@ -1,7 +1,7 @@
 //! A peer whose messages are known beforehand.
 //!
-//! A party that runs against what its peer said in another run, with the same randomness, says and
-//! learns the same as then, and nobody else computes meanwhile: so it can be measured alone.
+//! A party that runs against its peer's messages of another run, with the same randomness, sends
+//! and learns the same as then, and nobody else computes meanwhile: so it can be measured alone.
 //!
 //! ```
 //! use psijoin_channel::{memory, playback::playback, transcript::recorded};
@@ -19,7 +19,7 @@
 
 use crate::{AbortCode, Channel, Error, Inbound, Outbound};
 
-/// A channel whose peer says these messages, at once, and hears nothing.
+/// Returns a channel whose peer sends these messages, at once, and receives nothing.
 pub fn playback(messages: Vec<Vec<u8>>) -> Channel {
     Channel::new(
         Nobody,

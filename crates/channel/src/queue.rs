@@ -12,7 +12,7 @@ use std::{
 
 use crate::{AbortCode, Error, MAX_MESSAGE_BYTES, turns};
 
-/// How much may be under way before a sender has to wait.
+/// The bytes that may be under way before a sender has to wait.
 ///
 /// An empty queue admits any message, so even a window of zero bytes lets messages through
 /// one by one.
@@ -53,14 +53,14 @@ impl Default for Window {
     }
 }
 
-/// How the sending side ended.
+/// The way the sending side ended.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(crate) enum Ending {
     Closed,
     Aborted(AbortCode),
 }
 
-/// What [`Queue::pop`] found. `S` is the sender's stamp.
+/// The result of [`Queue::pop`]. `S` is the sender's stamp.
 pub(crate) enum Popped<R, S> {
     Message(R),
     Ended(Ending, S),
@@ -82,7 +82,7 @@ struct State<S> {
     messages: VecDeque<(usize, S)>,
     ending: Option<(Ending, S)>,
     refusal: Option<Error>,
-    // Waking nobody is still a system call, so each side says when it sleeps.
+    // Waking nobody is still a system call, so each side notes when it sleeps.
     receiver_sleeps: bool,
     sender_sleeps: bool,
 }
@@ -121,7 +121,7 @@ impl<S: Copy> Queue<S> {
     /// Queues `message` as soon as there is room. `stamp` is asked for at that moment.
     ///
     /// # Errors
-    /// What the receiving side refused with; [`Error::Closed`] after [`Self::end`];
+    /// The error that the receiving side refused with; [`Error::Closed`] after [`Self::end`];
     /// [`Error::TimedOut`] if there was no room for `timeout`.
     pub(crate) fn push(
         &self,
@@ -220,8 +220,7 @@ impl<S: Copy> Queue<S> {
         self.lock().messages.is_empty()
     }
 
-    /// Ends the sending side. What is queued is still delivered; only the first ending
-    /// counts.
+    /// Ends the sending side. Queued messages are still delivered; only the first ending counts.
     pub(crate) fn end(&self, ending: Ending, stamp: S) {
         let mut state = self.lock();
         if state.ending.is_none() {

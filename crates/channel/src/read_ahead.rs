@@ -14,8 +14,8 @@ use crate::{Channel, Error, Inbound, listener::Listener, turns};
 /// Where messages are put.
 pub struct Reader(mpsc::Sender<Vec<u8>>);
 
-/// Where they are taken out, in order. [`Error::Closed`] says that there will be no more, and
-/// that the reader knows why.
+/// The end where they are taken out, in order. [`Error::Closed`] means that there will be no more,
+/// and that the reader knows why.
 pub struct Ahead {
     messages: mpsc::Receiver<Vec<u8>>,
     listeners: Vec<Arc<dyn Listener>>,

@@ -171,7 +171,7 @@ pub fn receive_in_turn<T: Send>(
     })
 }
 
-/// What is done with the messages of a group of chunks; a message that fails has an error.
+/// The work on the messages of a group of chunks; a message that fails has an error.
 type GroupWork<'a, E> = dyn FnMut(Range<usize>, &mut [Message<E>]) + 'a;
 
 /// The message of a chunk, and why it could not be computed.
@@ -245,7 +245,7 @@ fn groups(chunks: Chunks) -> impl Iterator<Item = Range<usize>> {
         .map(move |first| first..count.min(first + threads))
 }
 
-/// What the threads have besides messages.
+/// The state of the threads besides messages.
 struct Workers<'a, T, S> {
     chunks: Chunks,
     /// The state of the chunks that are still to come.

@@ -1,11 +1,11 @@
-//! What a party does between its messages: how long it computes before each, what it sends, what it
+//! The steps of a party, message by message: its computing time before each, what it sends, what it
 //! waits for.
 //!
-//! A trace says nothing about the network it was recorded on: time in which the party waited for a
-//! message, or for room to send one, is not in it. So it can be simulated over any other. What the
-//! other party takes on a shared core is in it, though: to keep that out, record the messages of a
-//! run ([`transcript::recorded`](crate::transcript::recorded)), and trace each party alone against
-//! them ([`playback`](crate::playback)).
+//! A trace is independent of the network it was recorded on: time in which the party waited for a
+//! message, or for room to send one, is not in it. So it can be simulated over any other. The time
+//! that the other party takes on a shared core is in it, though: to keep that out, record the
+//! messages of a run ([`transcript::recorded`](crate::transcript::recorded)), and trace each party
+//! alone against them ([`playback`](crate::playback)).
 //!
 //! ```
 //! use psijoin_channel::{memory, trace::{Step, traced}};
@@ -34,15 +34,16 @@ use crate::{
     listener::{Half, Listener},
 };
 
-/// What a party did, in order.
+/// The steps of a party, in order.
 #[derive(Debug, Clone, PartialEq, Eq, Default)]
 pub struct Trace {
-    /// What it did.
+    /// The steps.
     pub steps: Vec<Step>,
 }
 
 impl Trace {
-    /// Returns the time that it computes. What both threads of an exchange compute counts twice.
+    /// Returns the time that it computes. Time in which both threads of an exchange compute counts
+    /// twice.
     pub fn computing(&self) -> Duration {
         computing(&self.steps)
     }
@@ -74,7 +75,7 @@ pub enum Step {
     },
     /// It waits until the receiving side of the exchange that it is in has had one more message.
     Take,
-    /// It does both at the same time, and goes on when both are done.
+    /// It does both at the same time, and continues when both are done.
     Exchange {
         /// The thread that sends.
         sending: Vec<Step>,

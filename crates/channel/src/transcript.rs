@@ -1,4 +1,4 @@
-//! What was said: a hash that both parties can compare, and a recorder for tests.
+//! The messages of a run: a hash that both parties can compare, and a recorder for tests.
 //!
 //! The two directions are hashed apart, since the order in which they interleave on the
 //! wire is known to nobody and may change from run to run.
@@ -29,7 +29,7 @@ pub fn hashed(channel: Channel, party: Party) -> (Channel, Transcript) {
     (channel, transcript)
 }
 
-/// Which of the two parties. Any assignment on which both agree will do.
+/// One of the two parties. Any assignment on which both agree will do.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum Party {
     /// One of them.
@@ -79,7 +79,7 @@ impl Transcript {
     }
 }
 
-/// The hash of what one party says.
+/// The hash of one party's messages.
 #[derive(Debug, Clone, Default)]
 struct DirectionHash(Arc<Mutex<blake3::Hasher>>);
 
@@ -145,7 +145,7 @@ mod tests {
     use super::*;
     use crate::memory;
 
-    /// Lets two parties say `script` and returns the hash of each.
+    /// Lets two parties send the messages of `script` and returns the hash of each.
     fn digests(script: &[(Party, &[u8])]) -> [[u8; 32]; 2] {
         let (first, second) = memory::pair();
         let (mut first, by_first) = hashed(first, Party::First);

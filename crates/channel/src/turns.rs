@@ -22,8 +22,8 @@ use std::{
 /// party waits for.
 const LONG: usize = 16 << 10;
 
-/// How long a message gives way. What those before it wait for may depend on it, so it must not
-/// wait for ever.
+/// The time for which a message gives way. The earlier ones may wait for something that depends on
+/// it, so it must not wait for ever.
 const PATIENCE: Duration = Duration::from_millis(300);
 
 thread_local! {
@@ -31,7 +31,7 @@ thread_local! {
     static HELD: RefCell<Option<Held>> = const { RefCell::new(None) };
 }
 
-/// How many threads may compute at a time.
+/// The number of threads that may compute at a time.
 #[derive(Debug)]
 pub struct Turns {
     /// So many may wait for room to send, before others give way.
@@ -108,7 +108,8 @@ impl Turns {
         }
     }
 
-    /// Returns whether so many threads of lower rank wait for room to send that this one gives way.
+    /// Returns whether this thread gives way, because enough threads of lower rank wait for room to
+    /// send.
     fn is_to_give_way(&self, state: &State, rank: u32) -> bool {
         state.sending.range(..rank).count() >= self.senders
     }
@@ -297,8 +298,8 @@ mod tests {
         assert_eq!(ordered.iter().collect::<Vec<_>>(), [1, 2, 3]);
     }
 
-    /// What a part sends waits while an earlier one has not got through, if it is long. Short
-    /// messages pass, and in the end long ones do, too.
+    /// A long message of a part waits while an earlier part's has not got through. Short messages
+    /// pass, and in the end long ones do, too.
     #[test]
     fn long_messages_give_way_to_earlier_parts() {
         let turns = &Turns::new(1);

@@ -1,12 +1,12 @@
 //! Answering again only what was answered before.
 //!
-//! A party that runs something again with the randomness of an earlier attempt must say what it
-//! said then. If it answered something else, its randomness would serve two conversations, and the
+//! A party that runs something again with the randomness of an earlier attempt must send what it
+//! sent then. If it answered something else, its randomness would serve two conversations, and the
 //! peer could learn from both. So it remembers what it had heard whenever it began to speak, and
-//! demands to have heard the same before it says the same again. Whoever remembers that is a
+//! demands to have heard the same before it sends the same again. Whoever remembers that is a
 //! [`Witness`].
 //!
-//! What a party says in an [exchange](Channel::exchange) depends on what it heard before the
+//! The messages of a party in an [exchange](Channel::exchange) depend on what it heard before the
 //! exchange, and on what was [read ahead](crate::read_ahead) for it since, but not on the other
 //! messages that arrive meanwhile. So these count as heard when the exchange is over.
 
@@ -18,7 +18,7 @@ use std::{
 
 use crate::{AbortCode, Channel, Error, Inbound, Outbound, listener::Listener, turns};
 
-/// What has passed in a run so far, each direction by itself.
+/// The traffic of a run so far, each direction by itself.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub struct SoFar {
     /// A hash of what this party has said.
@@ -36,7 +36,7 @@ pub trait Witness: Send {
     /// If it is another, or cannot be remembered. Then nothing is said.
     fn may_speak(&mut self, so_far: &SoFar) -> Result<(), Refusal>;
 
-    /// The party is about to give up, and to say why. That is an answer, too.
+    /// The party is about to give up, and to send the reason. That is an answer, too.
     ///
     /// # Errors
     /// If it cannot be remembered. Then the peer is told of a local failure.
@@ -50,7 +50,7 @@ pub enum Refusal {
     PeerDiffers,
     /// It has said something else than before.
     OwnDiffers,
-    /// What it has heard cannot be remembered.
+    /// The received messages cannot be remembered.
     Io(io::Error),
 }
 
@@ -189,7 +189,7 @@ impl Inbound for Hearing {
     }
 }
 
-/// What has passed, as both halves know it.
+/// The traffic so far, as both halves know it.
 #[derive(Default)]
 struct Passed(Mutex<Words>);
 
@@ -197,11 +197,11 @@ struct Passed(Mutex<Words>);
 struct Words {
     said: Direction,
     heard: Direction,
-    /// What was heard, and what arrives in the exchange that is under way.
+    /// The received messages, with those of the exchange that is under way.
     arriving: Option<Direction>,
-    /// What of that was taken ahead.
+    /// Those of them that were taken ahead.
     taken: Direction,
-    /// Whether something was heard since this party last spoke.
+    /// `true` if something was heard since this party last spoke.
     is_news: bool,
 }
 
