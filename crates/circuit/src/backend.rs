@@ -1,4 +1,4 @@
-//! What circuits are written against.
+//! The interface that circuits are written against.
 
 use std::ops::Range;
 
@@ -21,7 +21,7 @@ pub trait Lanes: Clone + Send + Sync {
     /// If a lane does not exist. So do all functions of this trait.
     fn gather(&self, lanes: &[u32]) -> Self;
 
-    /// Puts lane i of `from` where `lanes[i]` says.
+    /// Moves lane i of `from` to lane `lanes[i]`.
     fn scatter(&mut self, lanes: &[u32], from: &Self);
 
     /// Returns a range of lanes.
@@ -44,15 +44,15 @@ pub struct Product<'a, W> {
 pub trait Backend {
     /// Wires.
     type Wires: Lanes;
-    /// What may go wrong.
+    /// The error of a failed evaluation.
     type Error;
 
-    /// Returns whether a layer of products costs a round trip, so that a circuit should be shallow
-    /// than small.
+    /// Returns whether a layer of products costs a round trip, so that shallow circuits are better
+    /// than small ones.
     fn layers_take_rounds(&self) -> bool;
 
-    /// Returns how many lanes are best computed at once, where the order of gates is free: all,
-    /// unless a backend says otherwise.
+    /// Returns the number of lanes that are best computed at once, where the order of gates is
+    /// free: all, by default.
     fn lanes_at_once(&self) -> usize {
         usize::MAX
     }
@@ -117,7 +117,7 @@ impl<W: Lanes> Backend for &mut (dyn TwoParty<Wires = W> + '_) {
     }
 }
 
-/// Which of the two parties.
+/// One of the two parties.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Hash)]
 pub enum Side {
     /// The one that garbles.

@@ -1,4 +1,4 @@
-//! What a circuit costs, found without evaluating it: wires have lanes, but nothing in them.
+//! The cost of a circuit, found without evaluating it: wires have lanes, but nothing in them.
 
 use std::{convert::Infallible, ops::Range};
 

@@ -1,5 +1,5 @@
-//! Whether numbers of the two parties are equal, as XOR shares: one test per lane, on many lanes at
-//! once.
+//! Equality tests between numbers of the two parties, with results as XOR shares: one test per
+//! lane, many lanes at once.
 //!
 //! It is GMW with AND gates of four inputs. Goldreich, Micali and Wigderson evaluate a gate by
 //! 1-out-of-4 OT from a table that one party masks; here tables have 16 entries (as in Dessouky et
@@ -9,7 +9,8 @@
 //!    1 where y is the sender's digit. The bit that it gets and s are shares of whether the digits
 //!    are equal.
 //! 2. Four such bits at a time are multiplied the same way: the receiver chooses by its shares, and
-//!    the sender's digit is the one at which all four bits are one. This goes on until one is left.
+//!    the sender's digit is the one at which all four bits are one. This is repeated until one is
+//!    left.
 //!
 //! For its digit y and a random OT with place r, the receiver sends y ⊕ r, and the sender turns its
 //! table by that. The sender takes the s that makes the entry at 0 vanish, so it need not send that
@@ -61,7 +62,8 @@ pub fn lookups(bits: usize, lanes: usize) -> usize {
     layers(bits).sum::<usize>() * lanes
 }
 
-/// Bytes that the sender says in tests, and the receiver, flight by flight; lookups are prepared.
+/// Returns the bytes that the sender and the receiver send in tests, flight by flight; lookups are
+/// prepared.
 pub fn flights(bits: usize, lanes: usize) -> impl Iterator<Item = [u64; 2]> {
     layers(bits).flat_map(move |digits| {
         let lookups = digits * lanes;
@@ -70,7 +72,7 @@ pub fn flights(bits: usize, lanes: usize) -> impl Iterator<Item = [u64; 2]> {
     })
 }
 
-/// Bytes that the sender says to prepare lookups, and the receiver, flight by flight.
+/// Returns the bytes that the sender and the receiver send to prepare lookups, flight by flight.
 pub fn preparing_flights(count: usize) -> impl Iterator<Item = [u64; 2]> {
     calls(count).flat_map(|count| {
         [

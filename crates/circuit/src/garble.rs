@@ -41,7 +41,7 @@ pub use garbler::Garbler;
 /// Bytes that the garbler sends for an AND gate.
 pub const AND_BYTES: u64 = 2 * Block::BYTES as u64;
 
-/// What is sent for a gate: T_G and T_E.
+/// The message for a gate: T_G and T_E.
 type Table = [Block; 2];
 
 /// Gates that travel together: 256 KiB.

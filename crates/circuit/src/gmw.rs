@@ -8,7 +8,7 @@
 //!
 //! Where one bit multiplies a whole vector, one *vector* triple does for all of it (PSZ14 §3.2): α
 //! is a bit, β and γ are vectors. A triple costs a random OT in each direction, whatever the length
-//! of the vector. [`triples`] says where the OTs come from, IKNP or silent OT.
+//! of the vector. [`triples`] makes the OTs, IKNP or silent OT.
 //!
 //! **Inputs** are masked with pseudorandom bits from a seed that the other side knows. These bits
 //! are its share, so inputs cost nothing. **Security**: semi-honest. **Cost** of a layer: from
@@ -37,7 +37,7 @@ pub fn layer_bytes(layer: &Gates, multiplication: Multiplication) -> u64 {
     bits.div_ceil(8) as u64
 }
 
-/// What a party keeps from one circuit to the next.
+/// The state that a party keeps from one circuit to the next.
 pub struct Setup {
     side: Side,
     triples: Triples,
@@ -154,7 +154,7 @@ impl Backend for Gmw<'_> {
     }
 }
 
-/// What was opened, in order.
+/// The opened values, in order.
 struct Opened {
     bits: Bits,
     next: usize,

@@ -72,12 +72,12 @@
 //! - *Products.* The one gate that costs something multiplies a vector of wires by one wire.
 //!   Multiplexers, swaps and the shallow comparator are products, so that GMW takes a vector triple
 //!   for each; an AND gate is a product with a vector of one.
-//! - *Small or shallow.* A backend says whether a layer takes a flight; the comparator has both
+//! - *Small or shallow.* A backend tells whether a layer takes a flight; the comparator has both
 //!   forms.
 //! - *Counting is a backend too.* `circuit::count` runs a circuit on wires that have lanes but no
 //!   bits; it gives the gates of each layer, from which a plan derives its cost to the byte.
 //! - *One protocol, several engines* (`psi-functions`' `circuit_psi`). Sort, compare and shuffle
-//!   are written once; an `Engine` says what garbling or GMW sets up, and what that costs.
+//!   are written once; an `Engine` sets up garbling or GMW, and tells the cost.
 //! - *Two extensions, one interface.* `ot::extension` gives correlated OT from IKNP, as in the
 //!   papers, or from silent OT; garbling, triples and what comes after take it as a value.
 

@@ -153,7 +153,7 @@ mod tests {
         ) {
             a.sort_unstable();
             b.sort_unstable();
-            // What goes along is a function of the key, so that equal keys may come in any order.
+            // The value beside a key is a function of it, so that equal keys may come in any order.
             let tagged = |list: &[u128]| -> Vec<u128> {
                 list.iter().map(|key| key | (key * 13 % 64) << KEY).collect()
             };

@@ -5,7 +5,7 @@ use std::{collections::BTreeMap, convert::Infallible};
 
 use crate::{Backend, Bits, Lanes, Product};
 
-/// How many gates a circuit has.
+/// The numbers of gates of a circuit.
 #[derive(Debug, Clone, Default, PartialEq, Eq)]
 pub struct Gates {
     /// Lanes of products, by the length of their vectors.

@@ -47,8 +47,8 @@ pub fn switches_by_layer(lanes: u32) -> Vec<usize> {
     switches
 }
 
-/// How the switches of [`layers`] stand, true for those that swap, so that lane i gets what lane
-/// `permutation[i]` had. Time depends on the permutation.
+/// Returns the settings of the switches of [`layers`], `true` for those that swap, so that lane i
+/// gets what lane `permutation[i]` had. Time depends on the permutation.
 ///
 /// # Panics
 /// If it is not a permutation.

@@ -10,7 +10,7 @@ use super::{
 };
 use crate::{Backend, Bits, Error, Lanes, Product, Side, TwoParty};
 
-/// What the evaluator keeps from one circuit to the next.
+/// The state that the evaluator keeps from one circuit to the next.
 pub struct Setup {
     ots: extension::Receiver,
     their_labels: Prg,

@@ -15,7 +15,7 @@ use crate::{Backend, Bits, Error, Lanes, Product, Side, TwoParty};
 /// sender of.
 pub const SEED_BYTES: u64 = Block::BYTES as u64;
 
-/// What the garbler keeps from one circuit to the next.
+/// The state that the garbler keeps from one circuit to the next.
 pub struct Setup {
     ots: extension::Sender,
     own_labels: Prg,

@@ -82,7 +82,7 @@ fn a_gate_costs_two_blocks() {
     assert_eq!(traffic.sent.bytes, setup + AND_BYTES * lanes as u64);
 }
 
-/// What the evaluator sees says nothing of what the garbler's wires carry.
+/// The evaluator's view is independent of the bits on the garbler's wires.
 #[test]
 fn labels_and_tables_do_not_show_bits() {
     let view = |bit: bool| {

@@ -16,7 +16,7 @@ use zeroize::ZeroizeOnDrop;
 
 use crate::{Bits, Error, Lanes, Side, plain::Gates};
 
-/// What a product of a bit and a vector takes.
+/// The triples for a product of a bit and a vector.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Hash)]
 pub enum Multiplication {
     /// A triple for each bit of the vector: plain GMW.
@@ -40,7 +40,7 @@ pub struct Triples {
     kept: BTreeMap<usize, Kept>,
 }
 
-/// Triples of vectors of one length, the first lanes of which are used.
+/// Triples of vectors of one length. The first lanes have been used.
 #[derive(Default)]
 struct Kept {
     part: Part,
@@ -55,7 +55,7 @@ pub(super) struct Part {
     pub(super) gamma: Vec<Bits>,
 }
 
-/// What a product takes.
+/// The triple for a product.
 pub(super) struct Triple {
     pub(super) parts: Vec<Part>,
 }
