@@ -29,8 +29,8 @@ pub(crate) struct Extended<L: Lanes> {
     pub(crate) t: Element<L>,
 }
 
-/// What an addition leaves before its last products: x = E/G, y = H/F. The sizes of the
-/// factors of EF, GH, FG and EH multiply to at most 2.
+/// The result of an addition before its last products: x = E/G, y = H/F. The sizes of the factors
+/// of EF, GH, FG and EH multiply to at most 2.
 #[derive(Clone, Copy)]
 struct Completed<L: Lanes> {
     e: Element<L>,
@@ -163,7 +163,7 @@ impl<L: Lanes> Addend<L> {
         }
     }
 
-    /// −P where the mask says so.
+    /// Returns −P in the lanes of the mask, P elsewhere.
     #[inline(always)]
     fn negate_if(&self, mask: Mask<L>) -> Self {
         let [y_plus_x, y_minus_x, z2, t2d] = &self.coordinates;
@@ -253,8 +253,8 @@ impl<L: Lanes> Multiples<L> for [[Constant; 4]; 8] {
     }
 }
 
-/// In each lane the multiple whose mask says so, of those from 0 to 8, by a scan of them all;
-/// negated where the last mask says so.
+/// Returns in each lane the multiple whose mask is set, of those from 0 to 8, by a scan of them
+/// all; negated where the last mask is set.
 #[inline(always)]
 fn select<L: Lanes>(
     lanes: L,

@@ -9,7 +9,7 @@ pub enum Error {
         index: usize,
     },
 
-    /// They encode the identity, whose multiples say nothing about the scalar: no honest party
+    /// They encode the identity, whose multiples tell nothing about the scalar: no honest party
     /// sends it.
     #[error("number {index} of the received points is the identity of the group")]
     Identity {

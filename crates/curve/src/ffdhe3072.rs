@@ -10,7 +10,7 @@
 //! whatever number is raised, the result is in the group of prime order, and x and −x give the
 //! same. Squaring a uniform number hashes to the group. It also clears any component outside of the
 //! group that a peer may have put in, without a Legendre symbol. Among the numbers below p, only 0,
-//! 1 and −1 have a power that says nothing about α; they are refused.
+//! 1 and −1 have a power that tells nothing about α; they are refused.
 //!
 //! # Short exponents
 //!

@@ -2,10 +2,10 @@
 //!
 //! # Representation
 //!
-//! x = Σ xₖ·2^(51k), k = 0…4, each limb a double that holds a *signed integer*. Limbs are
-//! *reduced* if |xₖ| ≤ R = 2^50 + 2^13. Additions and subtractions do not reduce: their
-//! results are within a few R, and every function says how many it takes. Below, an element has
-//! *size* n if |xₖ| ≤ n·R.
+//! x = Σ xₖ·2^(51k), k = 0…4, each limb a double that holds a *signed integer*. Limbs are *reduced*
+//! if |xₖ| ≤ R = 2^50 + 2^13. Additions and subtractions do not reduce: their results are within a
+//! few R, and every function documents how many it takes. Below, an element has *size* n if |xₖ| ≤
+//! n·R.
 //!
 //! # Products
 //!
@@ -16,8 +16,8 @@
 //! modular exponentiation using double precision floating point arithmetic on the GPU",
 //! ARITH 2018):
 //!
-//! - c₁ = 3·2^102 is so large that the last bit of a double near it stands for 2^51. Then
-//!   h' = fma(a, b, c₁) = c₁ + h·2^51 with a·b = h·2^51 + l, |l| ≤ 2^50, as long as
+//! - c₁ = 3·2^102 is so large that the last bit of a double near it has the weight 2^51. Then h' =
+//!   fma(a, b, c₁) = c₁ + h·2^51 with a·b = h·2^51 + l, |l| ≤ 2^50, as long as
 //!   |a·b| < 2^102, which keeps h' between 2^103 and 2^104.
 //! - c₂ = 3·2^51 does the same for 1: (c₁ + c₂) − h' = c₂ − h·2^51 is exact, and so is
 //!   l' = fma(a, b, c₂ − h·2^51) = c₂ + l.
@@ -136,7 +136,7 @@ impl<L: Lanes> Mask<L> {
         }
     }
 
-    /// Yes where either says yes.
+    /// Returns a mask that is set where either one is set.
     #[inline(always)]
     pub(crate) fn or(self, other: Self) -> Self {
         Self {
@@ -145,7 +145,7 @@ impl<L: Lanes> Mask<L> {
         }
     }
 
-    /// Yes where this says no.
+    /// Returns a mask that is set where this one is not.
     #[inline(always)]
     pub(crate) fn not(self) -> Self {
         Self {
@@ -250,7 +250,7 @@ impl<L: Lanes> Element<L> {
         self.lanes.run(Square { base: self })
     }
 
-    /// −x where the mask says so; the size stays.
+    /// Returns −x in the lanes of the mask, x elsewhere; the size stays.
     #[inline(always)]
     pub(crate) fn negate_if(&self, mask: Mask<L>) -> Self {
         let l = self.lanes;
@@ -262,7 +262,7 @@ impl<L: Lanes> Element<L> {
         Self { lanes: l, limbs }
     }
 
-    /// The element where the mask says so, elsewhere zero.
+    /// Returns the element in the lanes of the mask, zero elsewhere.
     #[inline(always)]
     pub(crate) fn keep_if(&self, mask: Mask<L>) -> Self {
         let l = self.lanes;
@@ -284,7 +284,7 @@ impl<L: Lanes> Element<L> {
         Self { lanes: l, limbs }
     }
 
-    /// `yes` where the mask says so, elsewhere `no`; the larger size.
+    /// Returns `yes` in the lanes of the mask, `no` elsewhere; the size is the larger one.
     #[inline(always)]
     pub(crate) fn select(mask: Mask<L>, yes: &Self, no: &Self) -> Self {
         let l = mask.lanes;
@@ -410,7 +410,7 @@ impl<L: Lanes> Element<L> {
 impl<L: Lanes> Add for &Element<L> {
     type Output = Element<L>;
 
-    /// Returns the sum; sizes add up.
+    /// Returns the sum; its size is the sum of both sizes.
     #[inline(always)]
     fn add(self, other: Self) -> Element<L> {
         let l = self.lanes;
@@ -425,7 +425,7 @@ impl<L: Lanes> Add for &Element<L> {
 impl<L: Lanes> Sub for &Element<L> {
     type Output = Element<L>;
 
-    /// Returns the difference; sizes add up.
+    /// Returns the difference; its size is the sum of both sizes.
     #[inline(always)]
     fn sub(self, other: Self) -> Element<L> {
         let l = self.lanes;
@@ -534,7 +534,7 @@ fn squared<L: Lanes>(lanes: L, x: &Element<L>) -> Element<L> {
     columns.reduce()
 }
 
-/// Sums of products by weight: column k stands for 2^(51k).
+/// Sums of products by weight: column k has the weight 2^(51k).
 struct Columns<L: Lanes> {
     lanes: L,
     sums: [L::Word; 10],
@@ -573,10 +573,10 @@ impl<L: Lanes> Columns<L> {
 
     /// Returns the sum of the columns, reduced.
     ///
-    /// A low half is at most 2^50, a high half at most 2^51, so a column is at most
-    /// (4 + 5·2)·2^50, and 20 of them are within the 256·2^51 that [`Self::new`] put in:
-    /// every sum s below is positive and less than 400·2^51. What is left in a limb is
-    /// s mod 2^51 − 2^50, from −2^50 to 2^50, plus less than 19·400 < 2^13 carried in.
+    /// A low half is at most 2^50, a high half at most 2^51, so a column is at most (4 + 5·2)·2^50,
+    /// and 20 of them are within the 256·2^51 that [`Self::new`] put in: every sum s below is
+    /// positive and less than 400·2^51. A limb keeps s mod 2^51 − 2^50, from −2^50 to 2^50, plus
+    /// less than 19·400 < 2^13 carried in.
     #[inline(always)]
     fn reduce(self) -> Element<L> {
         let l = self.lanes;

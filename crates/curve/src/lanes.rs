@@ -82,7 +82,7 @@ pub(crate) trait Lanes: Copy {
 
 /// Code to run on one instruction set.
 pub(crate) trait Job<L: Lanes> {
-    /// What it returns.
+    /// The result.
     type Output;
 
     /// Does it. Implementations are `#[inline(always)]`.

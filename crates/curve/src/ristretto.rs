@@ -80,9 +80,9 @@ fn elligator_point<L: Lanes>(
 /// A vector of decoded points, and the lanes without one.
 pub(crate) type Decoded<L> = (Extended<L>, [bool; MAX_LANES]);
 
-/// DECODE of RFC 9496 §4.3.1 for two vectors of encodings at once, to hide the latency of the
-/// square roots. Whether the encodings are canonical and non-negative is the caller's to
-/// check. Lanes beyond a slice are the identity.
+/// Decodes two vectors of encodings at once (DECODE of RFC 9496 §4.3.1), to hide the latency of the
+/// square roots. The caller checks that the encodings are canonical and non-negative. Lanes beyond
+/// a slice are the identity.
 #[inline(always)]
 pub(crate) fn decode<L: Lanes>(lanes: L, encoded: [&[[u8; 32]]; 2]) -> [Decoded<L>; 2] {
     let [s0, s1] = [

@@ -65,7 +65,8 @@ fn exponents_commute() {
     assert_eq!(raise(&alpha, &beta), raise(&beta, &alpha));
 }
 
-/// What a peer puts in beside the group is lost: x and −x have the same power, a square.
+/// A component that a peer puts in beside the group is lost: x and −x have the same power, a
+/// square.
 #[test]
 fn the_cofactor_is_cleared() {
     let x = U3072::from_u8(11);

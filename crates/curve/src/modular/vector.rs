@@ -269,7 +269,7 @@ struct Reduction<L: Lanes, const N: usize> {
     lanes: L,
     modulus: Number<L, N>,
     negated_inverse: L::Float,
-    /// What takes off the constants of the products in each column of a·b, and of a².
+    /// The constants that take off those of the products in each column of a·b, and of a².
     multiply_start: [[u64; N]; 2],
     square_start: [[u64; N]; 2],
 }
@@ -365,7 +365,7 @@ impl<L: Lanes, const N: usize> Job<L> for Square<'_, L, N> {
     }
 }
 
-/// Sums of products by weight: column k stands for 2^(51k).
+/// Sums of products by weight: column k has the weight 2^(51k).
 struct Columns<L: Lanes, const N: usize> {
     lanes: L,
     sums: [[L::Word; N]; 2],
