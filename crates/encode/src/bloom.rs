@@ -187,7 +187,7 @@ fn encrypt(cipher: &Aes128, digests: Digests<'_>, blocks: &mut [Block]) {
     cipher.encrypt(blocks);
 }
 
-/// Returns the cell that a word, as a fraction of 2^64, stands for.
+/// Returns the cell of a word, taken as a fraction of 2^64.
 #[inline]
 fn scale(word: u64, cells: u32) -> usize {
     ((u128::from(word) * u128::from(cells)) >> 64) as usize

@@ -19,7 +19,7 @@ use crate::{CHOICES, Error};
 pub struct Placed {
     /// The item's index.
     pub item: u32,
-    /// Which of its hash functions led to the bin: 0, 1 or 2.
+    /// The number of the hash function that led to the bin: 0, 1 or 2.
     pub choice: u8,
 }
 
@@ -35,7 +35,7 @@ pub struct CuckooTable {
 impl CuckooTable {
     /// Places items 0 .. `choices.len()`; `choices[i]` are the bins of item i, as
     /// [`BinHasher::hash`](crate::BinHasher::hash) gives them. An item may name a bin more than
-    /// once: it has fewer, then. The same choices give the same table.
+    /// once: it has fewer, then. The table depends on the choices only.
     ///
     /// # Errors
     /// [`Error::NoPlacement`] if no placement leaves as few items as the stash holds;
@@ -133,7 +133,7 @@ mod tests {
         CuckooTable::build(choices, Shape { bins, stash })
     }
 
-    /// Every item lies in the bin that its choice says, or in the stash, and nowhere else.
+    /// Asserts that every item lies in the bin of its choice, or in the stash, and nowhere else.
     fn assert_valid(table: &CuckooTable, choices: &[[u32; CHOICES]]) {
         let mut seen = vec![0; choices.len()];
         for (bin, placed) in table.bins().enumerate() {

@@ -1,14 +1,14 @@
 //! Garbled Bloom filters (Dong, Chen, Wen 2013): filters with a string in each cell. The sum (XOR)
 //! of the strings in an item's cells is a value of that item. Otherwise all strings are random.
 //!
-//! The paper inserts items one after the other, each into whichever of its cells is still free.
-//! Here each item is adjusted in a cell that it shares with no other item of the set. Items that
-//! have no such cell are adjusted in one that they share with no other *of these*, and so on, round
-//! by round (*peeling*; `psijoin_params::garbled_bloom` bounds how often that fails). Items of
-//! later rounds are adjusted first. If a filter is half full, half of an item's cells are its own,
-//! and one round is enough. Fuller filters can be made too. The order of items does not matter,
-//! they can be worked on in parallel, and the filter never exists: all strings come from a seed,
-//! and any band of them can be made again.
+//! The paper inserts items one after the other, each into one of its cells that is still free. Here
+//! each item is adjusted in a cell that it shares with no other item of the set. Items that have no
+//! such cell are adjusted in one that they share with no other *of these*, and so on, round by
+//! round (*peeling*; `psijoin_params::garbled_bloom` bounds how often that fails). Items of later
+//! rounds are adjusted first. If a filter is half full, half of an item's cells are its own, and
+//! one round is enough. Fuller filters can be made too. The order of items does not matter, they
+//! can be worked on in parallel, and the filter never exists: all strings come from a seed, and any
+//! band of them can be reproduced.
 
 use std::ops::Range;
 
@@ -24,7 +24,7 @@ pub struct GarbledBloomFilter {
     seed: Prg,
     /// The cell in which each item is adjusted.
     own_cells: Vec<u64>,
-    /// What is added there.
+    /// The values that are added there.
     adjustments: Vec<Block>,
 }
 

@@ -1,4 +1,4 @@
-//! How a set is laid out before a protocol works on it.
+//! The layouts of sets before a protocol works on them.
 //!
 //! Items are digests of 16 or 32 bytes, all of one width: [`Digests`].
 //!

@@ -16,7 +16,7 @@
 //! received one by one. Sizes come from [`psijoin_params::okvs`], with a proof of how rarely a bin
 //! cannot be encoded.
 //!
-//! What differs from the paper and its code:
+//! Differences from the paper and its code:
 //!
 //! - The dense coefficients are independent bits instead of powers of an element of GF(2^128). That
 //!   takes a few dozen columns instead of two, and no products: eight columns are one look into a

@@ -5,9 +5,9 @@
 //! pseudorandom permutation of {0..b - i} × {0,1}^r, from the item's upper and lower bits. Its
 //! first part counts the bins that functions 0 .. i have not taken, as
 //! [`BinHasher`](crate::BinHasher) does, so that an item has three *distinct* bins. Its second
-//! part, with three bits that say which function it was and how many of the bins taken lie below,
-//! is the *rest*. Bin and rest determine the item: two different items never have the same bin and
-//! rest, even by different functions.
+//! part, with three bits for the number of the function and for how many of the bins taken lie
+//! below, is the *rest*. Bin and rest determine the item: two different items never have the same
+//! bin and rest, even by different functions.
 //!
 //! The permutation is a Feistel network over both parts, with AES as round function: ten rounds,
 //! as many as the format-preserving FF1 has (NIST SP 800-38G).
@@ -23,7 +23,7 @@ use crate::{
 
 const ROUNDS: u64 = 10;
 
-/// Bits of a rest that say which function it was, and in which order its bins lie.
+/// Bits of a rest that tell the number of the function, and the order of its bins.
 const VARIANT_BITS: u32 = 3;
 
 /// Where an item is by one of its functions.
@@ -31,7 +31,7 @@ const VARIANT_BITS: u32 = 3;
 pub struct Place {
     /// The bin.
     pub bin: u32,
-    /// What must be compared there.
+    /// The number that must be compared there.
     pub rest: u64,
 }
 
@@ -166,7 +166,7 @@ mod tests {
         }
     }
 
-    /// What the function's number is for: without it places meet.
+    /// Without the function's number, places would meet.
     #[test]
     fn without_the_variant_places_would_be_shared() {
         let items: Vec<u64> = (0..98 << 6).collect();

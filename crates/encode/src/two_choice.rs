@@ -14,7 +14,7 @@ use crate::Error;
 
 mod augment;
 
-/// How often items are moved to the emptier bin before chains are looked for.
+/// The number of times that items are moved to the emptier bin before chains are looked for.
 const SWEEPS: usize = 4;
 
 /// Maps items to two bins each.
@@ -64,7 +64,7 @@ impl TwoChoiceHasher {
 pub struct Chosen {
     /// The item's index.
     pub item: u32,
-    /// Which of its two hash functions led to the bin.
+    /// The one of its two hash functions that led to the bin.
     pub choice: bool,
 }
 
@@ -76,7 +76,7 @@ pub struct TwoChoiceTable {
 }
 
 impl TwoChoiceTable {
-    /// Places items 0 .. `choices.len()`. The same choices give the same table.
+    /// Places items 0 .. `choices.len()`. The table depends on the choices only.
     ///
     /// # Errors
     /// [`Error::NoPlacement`] if no placement keeps to the capacity.
@@ -121,8 +121,8 @@ impl TwoChoiceTable {
 /// Where each item is.
 struct Placement<'a> {
     choices: &'a [[u32; 2]],
-    /// Which of its bins each item is in: moving an item is changing this, so that the hash
-    /// function that goes with it can never be another.
+    /// The bin of each item, as one of its two: moving an item changes this, so that its hash
+    /// function always goes with it.
     second: Vec<bool>,
     loads: Vec<u32>,
     capacity: u32,

@@ -5,10 +5,9 @@
 //! cargo run --release -p psijoin-encode --example hashing [EFFORT]
 //! ```
 //!
-//! EFFORT times as many runs as by default (1: a minute on one core). The same effort gives the
-//! same figures: run i hashes items 0, 1, 2 … with functions of seed i. What came out stands in
-//! docs/hashing.md. It ends with an error if a rate is above its bound by more than three standard
-//! deviations.
+//! EFFORT times the default number of runs (1: a minute on one core). The same effort gives the
+//! same figures: run i hashes items 0, 1, 2 … with functions of seed i. docs/hashing.md has the
+//! results. The program fails if a rate is above its bound by more than three standard deviations.
 
 #![expect(clippy::print_stdout, reason = "tables are what it is for")]
 

@@ -6,7 +6,7 @@ use psijoin_params::Log2Prob;
 
 use crate::runs::{Distribution, Rate};
 
-/// What was printed so far, and whether all bounds were kept.
+/// The results printed so far, and whether all bounds were kept.
 #[derive(Default)]
 pub(crate) struct Report {
     compared: usize,
@@ -17,7 +17,7 @@ pub(crate) struct Report {
 pub(crate) struct Case<'a> {
     pub(crate) items: usize,
     pub(crate) bins: u32,
-    /// How much room each run took.
+    /// The room that each run took.
     pub(crate) needed: Distribution,
     /// Of there being too little room.
     pub(crate) bound: &'a dyn Fn(u32) -> Log2Prob,
@@ -47,8 +47,8 @@ impl Report {
         rows.iter().for_each(print);
     }
 
-    /// Appends how often there was too little room, and how often at most there should be: for each
-    /// size of the room at which at least ten runs failed, and not nearly all.
+    /// Appends the rate at which there was too little room, and its bound, for each size of the
+    /// room at which at least ten runs failed, and not nearly all.
     pub(crate) fn compare(&mut self, case: &Case<'_>, rows: &mut Vec<[String; 5]>) {
         for room in 0..=case.needed.largest() {
             let rate = case.needed.above(room);

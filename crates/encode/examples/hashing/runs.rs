@@ -5,7 +5,7 @@ use std::fmt;
 use psijoin_block::parallel;
 use psijoin_params::Log2Prob;
 
-/// How many times as many runs as usual.
+/// The factor by which the default number of runs is multiplied.
 #[derive(Clone, Copy)]
 pub(crate) struct Effort(pub(crate) f64);
 
@@ -16,7 +16,7 @@ impl Effort {
     }
 }
 
-/// How often each value came out of an experiment.
+/// The number of times that each value came out of an experiment.
 #[derive(Default)]
 pub(crate) struct Distribution {
     counts: Vec<u64>,
@@ -53,7 +53,7 @@ impl Distribution {
     }
 }
 
-/// How many runs failed.
+/// The number of runs, and of those that failed.
 #[derive(Clone, Copy)]
 pub(crate) struct Rate {
     pub(crate) failed: u64,

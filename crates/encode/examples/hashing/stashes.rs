@@ -59,7 +59,8 @@ fn row(count: usize, inserter: &str, runs: u64, stashes: &Distribution) -> [Stri
     ]
 }
 
-/// What is proved of the published tables, if the three bins are distinct, and psijoin's tables.
+/// Prints what is proved of the published tables, if the three bins are distinct, and of psijoin's
+/// tables.
 pub(crate) fn proved() {
     let rows = published::KKRT16_STASHES.map(|(log_n, stash)| {
         let count = 1_usize << log_n;

@@ -22,7 +22,7 @@ impl Bin {
     /// This many candidates or more: no longer counted, and never peeled. Random choices
     /// bring it about once in 10⁸ bins; the items of the bin may be peeled from their others.
     const MANY: u32 = 14;
-    /// The place of a number of candidates says that the bin was taken.
+    /// The number of candidates that marks a bin as taken.
     const PEELED: u32 = 15;
 
     fn candidates(self) -> u32 {
@@ -90,8 +90,7 @@ impl Bins {
         Self(bins)
     }
 
-    /// Places items that are alone in a bin until there is none, and says how many it
-    /// placed.
+    /// Places items that are alone in a bin until there is none, and returns the number placed.
     pub(super) fn peel(&mut self, choices: &[[u32; CHOICES]]) -> usize {
         let mut peeled = 0;
         let mut scanned = 0;
@@ -145,8 +144,8 @@ impl Bins {
         black_box(bins.fold(0, |sum, bin| sum ^ self.0[bin as usize].0));
     }
 
-    /// Places the items, notes the bins where that leaves an item alone (without branching,
-    /// as above), and says how many were placed.
+    /// Places the items, notes the bins where that leaves an item alone (without branching, as
+    /// above), and returns the number placed.
     fn make(&mut self, moves: &[Move], alone: &mut Vec<u32>) -> usize {
         let mut placed = 0;
         let mut now_alone = [0; BATCH * (CHOICES - 1)];

@@ -18,7 +18,7 @@ use crate::Error;
 /// A set of the rows set aside, one bit each; none if it is empty.
 type Combination = Box<[u64]>;
 
-/// How the rows that peeling left depend on each other and on free slots.
+/// The dependencies among the rows that peeling left, and their free slots.
 pub(super) struct Core {
     /// Rows that were set aside.
     aside: Vec<u32>,
@@ -153,7 +153,7 @@ fn set_aside(peeling: &mut Peeling, rows: &[Row]) -> Vec<u32> {
 /// The rows that are neither peeled nor set aside.
 struct Left {
     rows: Vec<bool>,
-    /// How many of the peeled ones were taken out of `rows`.
+    /// The number of peeled ones that were taken out of `rows`.
     seen: usize,
     /// All rows that were left at first, by slot.
     by_slot: Vec<Vec<u32>>,
@@ -254,7 +254,7 @@ fn add(to: &mut Combination, combination: &Combination) {
 struct Equation<V> {
     /// A bit for each column.
     columns: u128,
-    /// What these columns sum up to.
+    /// The sum of these columns.
     value: V,
 }
 

@@ -15,7 +15,7 @@ use crate::Error;
 pub struct Encoder<V> {
     shape: Shape,
     peeling: Peeling,
-    /// What the slots of a row must sum up to.
+    /// The sums that the slots of each row must have.
     sums: Vec<V>,
 }
 

@@ -1,4 +1,4 @@
-//! Which bin an item is in.
+//! The assignment of items to bins.
 
 use psijoin_block::{
     memory::Buffer,

@@ -8,9 +8,9 @@ use crate::Error;
 
 const LOOKAHEAD: usize = 16;
 
-/// What a slot knows about the rows that have it and are not peeled yet, in one word: their
-/// number, and the exclusive or of their indices and of the other slots of each. If there is
-/// a single row, that is all of it: peeling never looks at the rows themselves.
+/// The state of a slot in one word, about the rows that have it and are not peeled yet: their
+/// number, and the exclusive or of their indices and of the other slots of each. If there is a
+/// single row, that is all of it: peeling never looks at the rows themselves.
 ///
 /// The others of slot i of a row are slots i+1 and i+2 (modulo 3), in this order.
 #[derive(Clone, Copy, Default)]

@@ -1,4 +1,4 @@
-//! Which elements of a bin make up the value of an item.
+//! The elements of a bin that make up the value of an item.
 
 use bytemuck::{Pod, Zeroable};
 use psijoin_block::{Block, Prg, aes::Aes128, blake3_rows, tower::Element};
@@ -61,7 +61,7 @@ pub struct RowHasher {
 }
 
 impl RowHasher {
-    /// How many block ciphers the pseudorandom function has, for digests of a block.
+    /// The number of block ciphers of the pseudorandom function, for digests of a block.
     pub const CIPHERS: usize = 3;
 
     /// For stores of this shape, with a pseudorandom function: for items that were fixed before

@@ -363,7 +363,7 @@ fn random_values_give_a_random_vector() {
     assert!(ones.as_flattened().iter().all(fair));
 }
 
-/// What is sent is what was encoded: no bit of a vector is beyond those of its elements.
+/// The vector sent is the one encoded: none of its bits is beyond those of its elements.
 #[test]
 fn vectors_stay_in_their_space() {
     let shape = safe(300);

@@ -114,8 +114,8 @@ impl Level {
 /// Takes the monic polynomials of the nodes of a level from W_log to x^log + W_log.
 fn shift(fft: &AdditiveFft, log: u32, values: &mut [Element], points: usize) {
     transform::extend(fft, log, Places::Base, values);
-    // All but the coefficient of x^(2^log) was extended: that is s_log, zero on W_log, and
-    // its pivot on the coset. A node with fewer points has no such coefficient.
+    // The coefficient of x^(2^log) was not extended. It is s_log, zero on W_log, and its pivot on
+    // the coset. A node with fewer points has no such coefficient.
     let full = points >> log << log;
     let pivot = fft.pivot(log);
     values[..full].iter_mut().for_each(|value| *value ^= pivot);
@@ -142,8 +142,8 @@ pub(super) fn root(fft: &AdditiveFft, levels: &[Level], points: &[Element]) -> V
     }
 }
 
-/// Returns the levels [`BLOCK_LOG`] to `top` − 1, in ascending order. What is below is dropped as
-/// soon as it has served.
+/// Returns the levels [`BLOCK_LOG`] to `top` − 1, in ascending order. Those below are dropped as
+/// soon as they have served.
 pub(super) fn upper_levels(fft: &AdditiveFft, points: &[Element], top: u32) -> Vec<Level> {
     if top <= BLOCK_LOG {
         return Vec::new();
@@ -168,7 +168,7 @@ pub(super) fn upper_levels(fft: &AdditiveFft, points: &[Element], top: u32) -> V
 }
 
 /// Does all tasks on the threads of the caller's pool. After an error, which is returned, no more
-/// tasks are begun.
+/// tasks are started.
 pub(super) fn try_each<T: Send>(
     tasks: &mut [T],
     work: &(dyn Fn(&mut T) -> Result<(), Error> + Sync),

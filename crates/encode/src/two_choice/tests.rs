@@ -13,7 +13,8 @@ fn random_choices(items: usize, bins: u32, seed: u128) -> Vec<[u32; 2]> {
     choices
 }
 
-/// Every item is there once, in the bin that its hash function says, and no bin is too full.
+/// Asserts that every item is there once, in the bin of its hash function, and that no bin is too
+/// full.
 fn assert_valid(table: &TwoChoiceTable, choices: &[[u32; 2]], shape: Shape) {
     let mut seen = vec![false; choices.len()];
     for bin in 0..shape.bins {
