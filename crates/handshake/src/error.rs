@@ -17,7 +17,7 @@ pub enum Error {
     Setting {
         /// Its name.
         name: String,
-        /// What is wrong with it.
+        /// The reason.
         reason: &'static str,
     },
 
@@ -77,7 +77,7 @@ impl Error {
 #[derive(Debug, Clone, PartialEq, Eq)]
 #[non_exhaustive]
 pub struct Disagreement {
-    /// What they disagree on.
+    /// The name of what they disagree on.
     pub field: String,
     /// This side's value.
     pub ours: String,

@@ -1,4 +1,4 @@
-//! What each party says about itself, and its layout in bytes.
+//! The facts that each party tells about itself, and their layout in bytes.
 
 use std::fmt;
 
@@ -7,7 +7,7 @@ use crate::{
     entries::{Entries, MAX_ENTRIES_BYTES},
 };
 
-/// The length of a hello. What is not used is zero.
+/// The length of a hello. Unused bytes are zero.
 pub const HELLO_BYTES: usize = 16_384;
 
 /// The largest set of any party.
@@ -17,7 +17,7 @@ pub const MAX_SET_SIZE: u64 = 1 << 34;
 const FIXED_BYTES: usize = 1 + 8 + DIGEST_BYTES;
 const _: () = assert!(FIXED_BYTES + 2 * MAX_ENTRIES_BYTES <= HELLO_BYTES);
 
-/// Which part a party plays in a protocol.
+/// The part of a party in a protocol.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 #[repr(u8)]
 pub enum Role {
@@ -36,8 +36,8 @@ impl fmt::Display for Role {
     }
 }
 
-/// What a party says about itself: its role, the size of its set, how it was set up, and facts
-/// that the other has to know.
+/// The facts that a party tells about itself: its role, the size of its set, how it was set up, and
+/// others that the peer has to know.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct Hello {
     role: Role,
@@ -164,7 +164,7 @@ impl Hello {
     }
 }
 
-/// What is left of a received hello.
+/// The rest of a received hello.
 struct Cursor<'a>(&'a [u8]);
 
 impl<'a> Cursor<'a> {

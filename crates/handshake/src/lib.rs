@@ -1,10 +1,9 @@
 //! The session handshake: both parties check that they were set up alike before any data
 //! moves, and draw a seed that neither controls.
 //!
-//! It runs over any [`Channel`] and knows no protocol. What must agree is a list of named
-//! [settings](Hello::setting). What one party has to tell the other is a list of named
-//! [facts](Hello::fact), what it has [measured](Hello::measured) of the network among them. Both
-//! parties speak at the same time:
+//! It runs over any [`Channel`] and knows no protocol. A list of named [settings](Hello::setting)
+//! must agree. A list of named [facts](Hello::fact) is what one party has to tell the other, its
+//! [measurements](Hello::measured) of the network among them. Both parties speak at the same time:
 //!
 //! 1. *opening*, 16 bytes, the same in all versions: magic and version;
 //! 2. *[hello](Hello)*, [`HELLO_BYTES`]: role, set size, settings, facts, and a commitment to a
@@ -55,7 +54,7 @@ pub use entries::MAX_ENTRIES;
 pub use error::{Disagreement, Error};
 pub use hello::{HELLO_BYTES, Hello, MAX_SET_SIZE, Role};
 
-/// What [`Error::Mismatch`] calls the digest of what both parties derived, such as parameters.
+/// The name in [`Error::Mismatch`] of the digest of what both parties derived, such as parameters.
 pub const DERIVED_PARAMETERS: &str = "the derived parameters";
 
 /// The version of the handshake and of all that follows it.
@@ -79,7 +78,7 @@ pub struct Pending {
     their_commitment: [u8; DIGEST_BYTES],
 }
 
-/// Exchanges hellos. Whether their settings agree is for [`Pending::compare`] to tell.
+/// Exchanges hellos. [`Pending::compare`] tells whether their settings agree.
 ///
 /// # Errors
 /// [`Error::Setting`] or [`Error::SetTooLarge`] if `hello` cannot be sent;
@@ -203,7 +202,7 @@ fn opening(version: u16) -> [u8; OPENING_BYTES] {
     opening
 }
 
-/// Checks the peer's opening. What follows the version is left to later versions.
+/// Checks the peer's opening. The bytes after the version are left to later versions.
 fn check_opening(opening: &[u8; OPENING_BYTES]) -> Result<(), Error> {
     if &opening[..8] != MAGIC {
         return Err(Error::NotPsijoin("its first message is something else"));

@@ -1,4 +1,4 @@
-//! What each party has measured of the network, as two facts, and the path that follows from both
+//! Each party's measurements of the network, as two facts, and the path that follows from both
 //! parties'.
 //!
 //! A fact is a claim. A party that lies about the network can change which protocol is chosen for

@@ -194,7 +194,7 @@ fn the_same_role_is_an_error_on_both_sides() {
     }
 }
 
-/// Returns a peer that says `messages`, whatever it hears.
+/// Returns the error from a peer that sends `messages`, whatever it receives.
 fn meet(messages: Vec<Vec<u8>>) -> Error {
     let (mut a, mut b) = memory::pair();
     thread::scope(|scope| {
