@@ -1,6 +1,6 @@
 //! Silent vector OLE: `cargo bench -p psijoin-ot --bench vole`.
 //!
-//! `scaling` has each party alone, on one and on two threads: what the other one says was
+//! `scaling` has each party alone, on one and on two threads: the other one's messages were
 //! recorded before.
 
 use std::thread;
@@ -84,7 +84,7 @@ mod scaling {
         Pool::new(threads).expect("a pool")
     }
 
-    /// The same at each run, so that answers fit to what was recorded.
+    /// Returns the same generator in each run, so that answers fit the recorded messages.
     fn rng(party: u128) -> Prg {
         Prg::from_seed(Block(party))
     }
@@ -110,7 +110,7 @@ mod scaling {
         planted.finish(channel).expect("an honest peer")
     }
 
-    /// What the sender says, and what the receiver says.
+    /// Records the messages of the sender and of the receiver.
     fn conversation<M: Model, B: Base>() -> (Recorder, Recorder) {
         let (a, b) = memory::pair();
         let (mut a, from_sender) = recorded(a);

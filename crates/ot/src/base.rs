@@ -10,8 +10,8 @@
 //!    K(b·(R_i + H_{j,i}(R_{1−i}))) for i = 0, 1.
 //! 3. The receiver's key is K(a·B).
 //!
-//! K is a random oracle that also takes j, i, both R and B, so keys of one instance say
-//! nothing about another's although b is shared.
+//! K is a random oracle that also takes j, i, both R and B, so keys of one instance tell nothing
+//! about another's although b is shared.
 //!
 //! **One round.** Neither message is computed from the other, so both travel at once, and each
 //! party may see the other's before it sends its own. This helps neither of them:

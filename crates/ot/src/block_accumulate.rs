@@ -173,7 +173,7 @@ fn whole_blocks(range: &Range<usize>) -> Range<usize> {
 struct Permutation {
     prg: Prg,
     pieces: Vec<Range<usize>>,
-    /// How many elements each piece has for each bucket.
+    /// The number of elements that each piece has for each bucket.
     counts: Vec<Vec<u32>>,
     /// Where each bucket lies.
     buckets: Vec<Range<usize>>,
@@ -280,8 +280,8 @@ fn round<const W: usize>(
     let unit_len = pieces.len().div_ceil(parallel::threads());
     let units: Vec<_> = pieces.chunks(unit_len).collect();
 
-    // How much each unit has for each bucket, and the sum of all that lies before it. The last
-    // one's sum is not needed; so with one thread nothing is read twice.
+    // The number of elements that each unit has for each bucket, and the sum of all before it. The
+    // last one's sum is not needed; so with one thread nothing is read twice.
     let counts: Vec<Vec<usize>> = counts.chunks(unit_len).map(add).collect();
     let totals = parallel::map(units.len() - 1, &|i| {
         let unit = units[i];

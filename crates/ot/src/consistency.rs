@@ -3,11 +3,11 @@
 //! column. (The check of Keller, Orsini and Scholl, CRYPTO 2015, which hashes rows instead
 //! of columns, has no accepted proof.)
 //!
-//! After the receiver has sent everything, the sender draws a linear hash of the rows,
-//! R(x) = Σ χ_i·x_i ⊕ x_last, where x is a column cut into blocks of 128 rows, taken as
-//! elements of GF(2^128). Since Q_c = T_c ⊕ Δ_c·r for each column c, an honest receiver's
-//! answers r̃ = R(r) and T̃_c = R(T_c) satisfy R(Q_c) = T̃_c ⊕ Δ_c·r̃. The last block is made of
-//! rows that are used for nothing else, so the answers say nothing about the others.
+//! After the receiver has sent everything, the sender draws a linear hash of the rows, R(x) = Σ
+//! χ_i·x_i ⊕ x_last, where x is a column cut into blocks of 128 rows, taken as elements of
+//! GF(2^128). Since Q_c = T_c ⊕ Δ_c·r for each column c, an honest receiver's answers r̃ = R(r) and
+//! T̃_c = R(T_c) satisfy R(Q_c) = T̃_c ⊕ Δ_c·r̃. The last block is made of rows that are used for
+//! nothing else, so the answers tell nothing about the others.
 
 use psijoin_block::{Block, Prg, gf128};
 use psijoin_channel::Channel;
@@ -19,10 +19,10 @@ use crate::{
     columns::{COLUMNS, ColumnChunk},
 };
 
-/// What the sender of the OTs sends: the seed of R.
+/// The bytes that the sender of the OTs sends: the seed of R.
 pub(crate) const SENDER_BYTES: usize = Block::BYTES;
 
-/// What the receiver of the OTs answers: r̃ and each T̃_c.
+/// The bytes that the receiver of the OTs answers: r̃ and each T̃_c.
 pub(crate) const RECEIVER_BYTES: usize = (1 + COLUMNS) * Block::BYTES;
 
 /// The sender's side.

@@ -11,7 +11,7 @@
 //! | [`Silent`](Extension::Silent) | none, but a few 100 KB per call | 1/8 more |
 //!
 //! The choices r of silent OT are random. For given choices c, the receiver sends c ⊕ r, and the
-//! sender adds Δ where that is 1 (Beaver). Since r is pseudorandom for the sender, that says
+//! sender adds Δ where that is 1 (Beaver). Since r is pseudorandom for the sender, that tells
 //! nothing about c. Parties are semi-honest.
 
 use psijoin_block::{Block, Prg, memory::Buffer, parallel};
@@ -245,7 +245,7 @@ fn send_flips(
     for (flip, choice) in flips.iter_mut().zip(choices) {
         *flip ^= *choice;
     }
-    // What is beyond the last OT is nobody's business.
+    // The bits beyond the last OT belong to nobody.
     clear_behind(&mut flips, count);
     let bytes: &[u8] = bytemuck::cast_slice(&flips);
     for message in bytes[..count.div_ceil(8)].chunks(CHOICE_BYTES_PER_MESSAGE) {

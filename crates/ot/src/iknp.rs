@@ -47,9 +47,9 @@ const COLUMNS_PER_TASK: usize = 16;
 /// Rows that one task hashes: whole blocks of choices.
 pub(crate) const ROWS_PER_TASK: usize = 2048;
 
-/// How a party of the protocol may deviate from it.
+/// The deviations of a party that the protocol withstands.
 pub trait Model: Send + Sync + 'static {
-    /// Whether the sender checks the receiver's messages.
+    /// `true` if the sender checks the receiver's messages.
     const CHECKED: bool;
 
     /// Breaks the correlation of rows whose numbers start at `first_row`.

@@ -64,7 +64,7 @@ pub const fn message_bytes(count: usize) -> usize {
     COLUMNS * count.div_ceil(8)
 }
 
-/// What the receiver chooses in an OT.
+/// The receiver's choice in an OT.
 #[derive(Clone, Copy, PartialEq, Eq)]
 pub struct Choice(u16);
 

@@ -101,7 +101,7 @@ pub struct Receiver {
     noise: noise::Receiver<SemiHonest>,
 }
 
-/// What the receiver gets.
+/// The receiver's result.
 #[derive(Clone, Copy, Default, PartialEq, Eq, Zeroize)]
 pub struct Lookup {
     /// The place: below [`PLACES`].

@@ -14,7 +14,7 @@ use zeroize::{ZeroizeOnDrop, Zeroizing};
 
 const WORD_BITS: usize = u64::BITS as usize;
 
-/// How rows look. They follow each other in slices of words.
+/// The layout of rows. They follow each other in slices of words.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub struct RowShape {
     /// Words of a row.
@@ -64,7 +64,7 @@ impl SenderMatrix {
         strip.write_rows(rows);
     }
 
-    /// How its rows look.
+    /// Returns the layout of its rows.
     pub fn shape(&self) -> RowShape {
         self.shape
     }

@@ -39,7 +39,7 @@
 //!
 //! A malicious receiver has no message here but its OT choices, and any choices define α. A
 //! malicious dealer can send wrong sums; the receiver's leaves are then wrong in a way that depends
-//! on α. How much it gains is up to the check of the caller (`vole/check.rs`).
+//! on α. The caller's check bounds what it gains (`vole/check.rs`).
 //!
 //! **Cost** per tree: a + 3 correlated OTs; a + c + 5 blocks from the dealer; c·2^a + 2^(a+1)
 //! calls of AES for each party. The positions of the leaves are number j of node x at j·2^a + x.
@@ -155,7 +155,7 @@ impl Shape {
     }
 }
 
-/// What the dealer has for some trees.
+/// The dealer's state for some trees.
 #[derive(Clone, Copy)]
 pub(crate) struct Dealer<'a> {
     pub(crate) shape: Shape,
@@ -236,7 +236,7 @@ impl Dealer<'_> {
     }
 }
 
-/// What the receiver has for some trees.
+/// The receiver's state for some trees.
 #[derive(Clone, Copy)]
 pub(crate) struct Receiver<'a> {
     pub(crate) shape: Shape,

@@ -54,7 +54,7 @@ pub struct Receiver<M: Model> {
     noise: noise::Receiver<M>,
 }
 
-/// What the receiver gets.
+/// The receiver's result.
 pub struct Chosen {
     /// The choice in OT j is bit j mod 128 of block j / 128.
     pub choices: Zeroizing<Vec<Block>>,

@@ -19,13 +19,13 @@
 //!
 //! **Security.** The receiver learns nothing about Δ. The sender sees r masked by the generator
 //! that it misses in each group. A malicious receiver can use another r in some groups, or make the
-//! sender's generators wrong by sending wrong corrections in the setup; both show in the check
-//! of `consistency.rs`, which must follow every use. Whether that check passes is all that the
-//! receiver learns, and with a wrong message it depends on Δ: passing for a fraction ρ of the
-//! possible Δ, the receiver has narrowed Δ down to these, at the risk 1 − ρ of being caught. This
-//! is the leakage in SoftSpokenOT's functionality. (The paper checks the generators as well,
-//! in the setup. That is not needed here: after the check of the hashes, V and r are fixed except
-//! with probability 2^-100, the same for all Δ that pass, whatever the columns were made from.)
+//! sender's generators wrong by sending wrong corrections in the setup; both show in the check of
+//! `consistency.rs`, which must follow every use. The receiver learns only whether that check
+//! passes, and with a wrong message this depends on Δ: passing for a fraction ρ of the possible Δ,
+//! the receiver has narrowed Δ down to these, at the risk 1 − ρ of being caught. This is the
+//! leakage in SoftSpokenOT's functionality. (The paper checks the generators as well, in the setup.
+//! That is not needed here: after the check of the hashes, V and r are fixed except with
+//! probability 2^-100, the same for all Δ that pass, whatever the columns were made from.)
 //!
 //! **Cost.** Setup: 128 base OTs, 96 blocks from the receiver. Then half a byte per bit and
 //! group: 4 bytes per bit of r from the receiver.

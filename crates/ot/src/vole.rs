@@ -32,11 +32,11 @@
 //! [`flights`]: 2 (receiver first), or 6 if malicious. Bytes grow with log m only: about 400 KB for
 //! B = GF(2^64) and a million entries.
 //!
-//! **Two halves.** A call is `begin` and `finish`. In the first half the receiver says all that a
+//! **Two halves.** A call is `begin` and `finish`. In the first half the receiver sends all that a
 //! semi-honest sender needs, and knows a. In the second half the sender speaks. So semi-honest
-//! parties may go on sending while they receive. Their second half uses one direction of the
-//! channel only. A malicious sender must have passed its check before it sees anything that depends
-//! on a. So where there are checks, the receiver gets a at the end.
+//! parties may send further messages while they receive. Their second half uses one direction of
+//! the channel only. A malicious sender must have passed its check before it sees anything that
+//! depends on a. So where there are checks, the receiver gets a at the end.
 
 use std::sync::Arc;
 
@@ -70,8 +70,8 @@ pub const SETUP_SENDER_BYTES: u64 = small_field::SETUP_SENDER_BYTES;
 /// Bytes that the receiver sends in its setup.
 pub const SETUP_RECEIVER_BYTES: u64 = small_field::SETUP_RECEIVER_BYTES;
 
-/// Bytes that the sender says for `len` entries after the setup, and the receiver, flight by
-/// flight. A flight without bytes is none.
+/// Returns the bytes that the sender and the receiver send for `len` entries after the setup,
+/// flight by flight. A flight without bytes is none.
 pub fn flights<M: Model, B: Base>(len: usize) -> [[u64; 2]; 6] {
     noise::flights::<M, Uniform<B>>(2 * len)
 }
@@ -148,7 +148,7 @@ impl<M: Model> Sender<M> {
     }
 }
 
-/// What the sender gets: Δ and b.
+/// The sender's result: Δ and b.
 pub type Sent = (Zeroizing<Tower>, Buffer<Tower>);
 
 /// A sender in the middle of a call.
@@ -235,7 +235,7 @@ impl<M: Model, B: Base> Planted<M, B> {
     }
 }
 
-/// What a sender says in the second half.
+/// The sender's messages in the second half.
 pub struct Corrections(noise::Corrections);
 
 impl<B: Base> Planted<SemiHonest, B> {

@@ -92,7 +92,7 @@ fn equal_rows_of_different_ots_have_different_strings() {
     assert_eq!(strings[0].to_bytes(), expected.as_bytes()[..16]);
 }
 
-/// What the receiver sends looks random, whatever it chooses.
+/// The receiver's messages look random, whatever it chooses.
 #[test]
 fn messages_are_balanced() {
     let (_, receiver) = setup();

@@ -11,7 +11,7 @@
 use psijoin_block::{Block, crhf};
 use subtle::{ConditionallySelectable, ConstantTimeEq};
 
-/// What the dealer sends for one level: the masked sums of both sides.
+/// The dealer's message for one level: the masked sums of both sides.
 pub(crate) type Correction = [Block; 2];
 
 /// Corrections that the dealer sends for a tree of `levels` levels.

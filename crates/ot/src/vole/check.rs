@@ -41,10 +41,10 @@ use crate::{Error, block_accumulate::Words};
 
 const HASH_BYTES: usize = 32;
 
-/// What the receiver sends: the seed and x.
+/// The bytes that the receiver sends: the seed and x.
 pub(super) const RECEIVER_BYTES: usize = 2 * Block::BYTES;
 
-/// What the sender sends: the hash.
+/// The bytes that the sender sends: the hash.
 pub(super) const SENDER_BYTES: usize = HASH_BYTES;
 
 /// The receiver's share of the mask. Wiped when it is dropped.

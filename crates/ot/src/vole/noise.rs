@@ -10,7 +10,7 @@
 //!
 //! Both parties are checked for malice. The *receiver* is checked by `consistency.rs`, right after
 //! step 2 and before the sender has sent anything that depends on Δ: then its α_j and β_j are
-//! fixed, and it has nothing more to say. The *sender* is checked by `check.rs` after step 3.
+//! fixed, and it sends nothing more. The *sender* is checked by `check.rs` after step 3.
 //!
 //! A sender or receiver whose call has failed must not be used again: the streams of both
 //! parties may have come apart, and after a failed check the peer may know bits of Δ.
@@ -49,9 +49,9 @@ pub(crate) type Entries = Buffer<Words<2>>;
 /// the next ones.
 const TREES_PER_MESSAGE: usize = 64;
 
-/// What stands at the noise points.
+/// The values at the noise points.
 pub(crate) trait Values {
-    /// What the values are elements of.
+    /// The field of the values.
     type Element: Element;
 
     /// Their distribution.
@@ -98,7 +98,7 @@ impl Values for Ones {
     }
 }
 
-/// Which bits of r, the receiver's input to `small_field.rs`, mean what: blocks of each column.
+/// The use of the bits of r, the receiver's input to `small_field.rs`, as blocks of each column.
 struct Layout {
     noise: RegularNoise,
     shape: Shape,
@@ -175,7 +175,7 @@ impl Layout {
             .map_or(Tower::default(), |share| tower(*share))
     }
 
-    /// Returns what step 2 and step 3 say.
+    /// Returns the bytes of step 2 and step 3.
     fn flights<M: Model>(&self) -> Flights {
         let choices = small_field::receiver_bytes(self.blocks());
         let corrections = self.noise.points() * self.shape.correction_blocks() * Block::BYTES;
@@ -200,10 +200,11 @@ impl Layout {
     }
 }
 
-/// Bytes that the sender says, and the receiver, flight by flight. A flight without bytes is none.
+/// The bytes that the sender and the receiver send, flight by flight. A flight without bytes is
+/// none.
 pub(crate) type Flights = [[u64; 2]; 6];
 
-/// Returns what both say for noise over `len` positions, after the setup.
+/// Returns the bytes that both send for noise over `len` positions, after the setup.
 pub(crate) fn flights<M: Model, V: Values>(len: usize) -> Flights {
     Layout::new::<M, V>(RegularNoise::new(len, V::DISTRIBUTION)).flights::<M>()
 }

@@ -111,7 +111,7 @@ fn bytes<M: Model, B: Base>(flights: u64) {
     assert_eq!(traffic.received.bytes, SETUP_RECEIVER_BYTES + received);
     let spoken = announced.iter().filter(|flight| **flight != [0; 2]);
     assert_eq!(spoken.count() as u64, flights);
-    // The setup is one round of both parties and a flight of the receiver, which goes on.
+    // The setup is one round of both parties and a flight of the receiver, which then sends more.
     assert_eq!(traffic.flights, 1 + flights);
 }
 
@@ -175,7 +175,7 @@ fn equal_seeds_give_equal_transcripts() {
     assert!(*a_and_c[0].0 == *same_a_and_c[0].0 && *a_and_c[0].1 == *same_a_and_c[0].1);
 }
 
-/// What became of a run in which a bit of one message was flipped.
+/// The results of runs in which a bit of one message was flipped.
 #[derive(Default, Debug)]
 struct Outcomes {
     caught_by_sender: u32,

@@ -86,7 +86,7 @@ impl<M: Model> Receiver<M> {
         next_tweaks(&mut self.hashed, count)
     }
 
-    /// r, as the layout says. What is not used is random.
+    /// Returns r in its layout. Bits that are not used are random.
     fn bits<V: Values>(
         &mut self,
         layout: &Layout,
@@ -125,7 +125,7 @@ pub(crate) struct Planted<M: Model, V: Values> {
     model: PhantomData<M>,
 }
 
-/// What the sender sends in step 3.
+/// The sender's messages in step 3.
 pub(crate) struct Corrections(Vec<Vec<Block>>);
 
 impl<M: Model, V: Values> Planted<M, V> {
