@@ -54,9 +54,9 @@ pub(crate) fn biased_tail(trials: u32, successes: u32, success: f64) -> Log2Prob
     Log2Prob::from_log2((ln_largest + sum.ln()) / LN_2)
 }
 
-/// A bound on the probability that at least `successes` of `trials` independent trials succeed,
-/// each with probability `success`. Sums term by term; what follows the last is bounded by a
-/// geometric series. Below the mean it says nothing.
+/// Returns a bound on the probability that at least `successes` of `trials` independent trials
+/// succeed, each with probability `success`. Sums term by term, and bounds the rest by a geometric
+/// series. Below the mean the bound is trivial.
 ///
 /// # Panics
 /// Unless 0 < `success` < 1.

@@ -1,10 +1,10 @@
 //! Size of a Bloom filter.
 //!
-//! The filter is *partitioned*: it has k slices of s cells each, and an item has one cell in
-//! every slice, under k independent functions. Published protocols let all functions map to the
-//! whole filter; the slices have three advantages: an item's cells are distinct, slices can be
-//! worked on one after the other, and the probability of a false positive is a short formula and
-//! no approximation. For an item that is not in the filter, slice i says so unless the item falls
+//! The filter is *partitioned*: it has k slices of s cells each, and an item has one cell in every
+//! slice, under k independent functions. Published protocols let all functions map to the whole
+//! filter; the slices have three advantages: an item's cells are distinct, slices can be worked on
+//! one after the other, and the probability of a false positive is a short formula and no
+//! approximation. For an item that is not in the filter, slice i shows it unless the item falls
 //! onto a cell that one of the n items in the filter occupies. Functions are independent, hence
 //! slices are, and cells are drawn independently of each other:
 //!
@@ -19,8 +19,8 @@ use crate::{Log2Prob, Security, search::least};
 /// as hard as guessing a key.
 pub const SLICES: u32 = Security::COMPUTATIONAL_BITS;
 
-/// How much likelier than 1/s a cell is at most, for up to 2^28 cells, where 64 bits are scaled
-/// to the cells of a slice; it also covers block ciphers, which repeat no output.
+/// The bias of cells, at most, relative to 1/s, for up to 2^28 cells, where 64 bits are scaled to
+/// the cells of a slice; it also covers block ciphers, which repeat no output.
 pub(crate) const CELL_BIAS: f64 = 1.0 / (1_u64 << 34) as f64;
 
 /// The most cells of a slice.

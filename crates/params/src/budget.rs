@@ -2,13 +2,13 @@ use std::fmt;
 
 use crate::{Error, Log2Prob, Security};
 
-/// Rounding in the last bits of a sum must not reject shares that add up to exactly 2^-σ.
+/// Rounding in the last bits of a sum must not reject shares whose sum is exactly 2^-σ.
 const ROUNDING_LOG2: f64 = 1e-9;
 
 /// One way in which a run can fail, and how likely it is at most.
 #[derive(Debug, Clone, Copy, PartialEq)]
 pub struct Event {
-    /// What goes wrong, in a few words.
+    /// The event, in a few words.
     pub name: &'static str,
     /// A bound on its probability.
     pub bound: Log2Prob,

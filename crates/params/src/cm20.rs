@@ -5,8 +5,8 @@
 //! column too, and at least κ of them must still be ones.
 //!
 //! **Bins.** The paper's matrix has about as many rows as the receiver has items. Here its rows are
-//! cut into bins. A bin has few enough rows that a column of it fits the first-level cache. A
-//! digest says which bin an item is in, and the function picks rows within it. The bins are
+//! cut into bins. A bin has few enough rows that a column of it fits the first-level cache. The
+//! digest of an item chooses its bin, and the function picks rows within it. The bins are
 //! independent of the columns, so the columns of a bin are independent given its number of items L.
 //! Then a bit is still one with probability p(L) = Σ_r q_r·(1 − q_r)^L, where q_r is the
 //! probability that an item picks row r, and the sender's item meets Bin(w, p(L)) ones. L itself is
@@ -44,7 +44,7 @@ const MALICIOUS_QUERIES: u128 = 1 << 64;
 /// The shape of a matrix.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub struct Shape {
-    /// How many bins there are.
+    /// The number of bins.
     pub bins: u32,
     /// Rows of a bin: a multiple of 128, at most 2^13.
     pub bin_rows: u32,
@@ -132,9 +132,9 @@ pub fn malicious_mask_range(receiver_items: u64, security: Security) -> u128 {
 
 /// A number of items in a bin, or several such numbers.
 struct Load {
-    /// How likely it is at most.
+    /// An upper bound on its probability.
     likelihood: Log2Prob,
-    /// How likely a bit is still one, at least.
+    /// A lower bound on the probability that a bit is still one.
     one: f64,
 }
 
@@ -143,8 +143,8 @@ struct Load {
 fn loads(bins: u32, bin_rows: u32, receiver_items: u64) -> Vec<Load> {
     /// Intervals per standard deviation: more would not save a column.
     const STEPS: f64 = 16.0;
-    /// Standard deviations about the mean that are looked at. What is below counts as if it were
-    /// certain, and weighs little in spite of that; what is above hardly ever happens.
+    /// Standard deviations about the mean that are looked at. Loads below count as if they were
+    /// certain, and weigh little in spite of that; loads above hardly ever happen.
     const BELOW: f64 = 12.0;
     const ABOVE: f64 = 20.0;
 
@@ -201,7 +201,7 @@ fn scaled_picks(rows: u32) -> [Picks; 2] {
     ]
 }
 
-/// How likely an item meets a one after `items` others cleared theirs.
+/// Returns the probability that an item meets a one after `items` others cleared theirs.
 fn one(picks: &[Picks], items: u64) -> f64 {
     // An empty set clears nothing; as if it had one item, so that the coin stays biased.
     let cleared = items.max(1) as f64;

@@ -1,10 +1,10 @@
 //! Bins and stash of 3-way Cuckoo hashing.
 //!
-//! Each of n items may lie in one of three *distinct* bins, drawn uniformly, and each of
-//! the b bins holds at most one item; up to s items that find no place go to the stash.
-//! [`failure`] bounds the probability that no such placement exists. It is the failure
-//! probability of `psijoin-encode`'s table, which finds a placement whenever there is
-//! one; published stash sizes also pay for the random walk that gives up early.
+//! Each of n items may lie in one of three *distinct* bins, drawn uniformly, and each of the b bins
+//! holds at most one item; up to s items that find no place go to the stash. [`failure`] bounds the
+//! probability that no such placement exists. It is the failure probability of `psijoin-encode`'s
+//! table, which finds every placement that exists; published stash sizes also pay for the random
+//! walk that gives up early.
 //!
 //! Three distinct bins matter for small sets: if the hash functions could agree, two items
 //! that meet in a single bin (probability about n²/b⁵) would fail more often than anything
@@ -50,7 +50,7 @@ pub struct Shape {
     pub stash: u32,
 }
 
-/// What a table costs on the wire, in bits both ways.
+/// The cost of a table on the wire, in bits both ways.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub struct Costs {
     /// One more bin: usually one code word.

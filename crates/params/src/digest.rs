@@ -1,10 +1,10 @@
-//! Length of the digests that stand for items.
+//! Length of the digests that represent items.
 //!
-//! Both parties map their items to digests under a salt that both contributed to after
-//! the inputs were fixed. Two different items with one digest, be it in one set or one in
-//! each, would lose an item or add a false match: all pairs of the union count. The bound
-//! models the salted hash as a random function of the salt's choice; it says nothing about
-//! a party that knows the salt before it chooses its items.
+//! Both parties map their items to digests under a salt that both contributed to after the inputs
+//! were fixed. Two different items with one digest, be it in one set or one in each, would lose an
+//! item or add a false match: all pairs of the union count. The bound models the salted hash as a
+//! random function of the salt's choice; it does not cover a party that knows the salt before it
+//! chooses its items.
 
 use crate::{Error, Log2Prob, Sizes};
 

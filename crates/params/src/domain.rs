@@ -1,10 +1,10 @@
-//! Bits of the numbers that stand for items in a circuit (PSZ14 Appendix A: hashing to a smaller
+//! Bits of the numbers that represent items in a circuit (PSZ14 Appendix A: hashing to a smaller
 //! domain).
 //!
 //! The gates of a circuit grow with the bits of its numbers, so items are first mapped to short
 //! numbers by a random function. Within a set as well as between the sets, different items must
-//! have different numbers. None may have the number 0, which stands for no item. So 0 counts as one
-//! more item: of N items, N(N + 1)/2 pairs are distinct.
+//! have different numbers. None may have the number 0, which means no item. So 0 counts as one more
+//! item: of N items, N(N + 1)/2 pairs are distinct.
 
 use crate::{Error, Log2Prob, Sizes, search};
 

@@ -44,7 +44,7 @@ pub enum Error {
         event: &'static str,
         /// The bound on all events, this one included.
         total: Log2Prob,
-        /// What the security level allows.
+        /// The failure probability that the security level allows.
         allowed: Log2Prob,
     },
 }

@@ -1,9 +1,9 @@
 //! Size of a garbled Bloom filter (Dong, Chen, Wen 2013) that is transferred obliviously.
 //!
 //! The strings in the cells of each of the sender's items x sum up to a value of x, and are random
-//! otherwise. The receiver sees the cells of its own items. What it sees must look as if the sender
-//! had only the items that the parties share. The papers argue with a single item: an item that is
-//! not the receiver's has a cell that the receiver does not see, unless it is a false positive. But
+//! otherwise. The receiver sees the cells of its own items. Its view must look as if the sender had
+//! only the items that the parties share. The papers argue with a single item: an item that is not
+//! the receiver's has a cell that the receiver does not see, unless it is a false positive. But
 //! hidden strings of *several* items may cancel out. Then the sum of what is seen is the sum of
 //! their values. It is enough that the h hidden items of the sender are *linearly independent* in
 //! the cells that the receiver does not see: then each choice of strings that it may see is in
@@ -27,9 +27,9 @@
 //!
 //! **Proof that the filter can be made.** Items are adjusted in a cell that they share with no
 //! other item. Items without such a cell are adjusted in one that they share with no other *of
-//! these*, and so on (`psijoin_encode::garbled_bloom`). It goes on unless some set S of the items
-//! is such that each cell that holds one of S holds two. That happens in a slice with a probability
-//! of
+//! these*, and so on (`psijoin_encode::garbled_bloom`). This gets stuck only if there is a set S of
+//! items such that each cell that holds one of S holds two. That happens in a slice with a
+//! probability of
 //!
 //! > Q_t = P\[no cell holds one of t items\],
 //!

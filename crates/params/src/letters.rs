@@ -1,4 +1,4 @@
-//! Letters of a representation: how many bytes stand for an item that is compared by 1-out-of-256
+//! Letters of a representation: the number of bytes for an item that is compared by 1-out-of-256
 //! OTs, one for each byte (PSZ14 §5, Appendix A).
 //!
 //! A long item is first mapped to a short string by a random function. Two different items with

@@ -16,17 +16,17 @@
 //!
 //! - **Ones**: ⟨v, e⟩ is a sum of t independent bits, each 1 with probability ω_i: its bias is Π |1
 //!   − 2ω_i|. A block that v fills serves the attacker as well as one that v leaves alone: a word
-//!   that fills 35 of 174 blocks has 0.20·N ones, and is 1 for every e. So what counts is not how
-//!   light v is, but how far from the span of the t vectors that each fill one block, none of which
-//!   says anything about e. Let that distance be ω·N: ω is the mean of ω'_i = min(ω_i, 1 − ω_i),
-//!   and the bias is Π (1 − 2ω'_i) ≤ (1 − 2ω)^t, the geometric mean being at most the arithmetic
-//!   one. It must be at most 2^-κ.
+//!   that fills 35 of 174 blocks has 0.20·N ones, and is 1 for every e. So it is not the weight of
+//!   v that counts, but its distance from the span of the t vectors that each fill one block, none
+//!   of which tells anything about e. Let that distance be ω·N: ω is the mean of ω'_i = min(ω_i, 1
+//!   − ω_i), and the bias is Π (1 − 2ω'_i) ≤ (1 − 2ω)^t, the geometric mean being at most the
+//!   arithmetic one. It must be at most 2^-κ.
 //! - **Uniform values**: ⟨v, e⟩ = 0 where v misses every point, and uniform otherwise: bias Π (1 −
 //!   ω_i). A full block does not help the attacker here. Moreover, since H is binary, each of the b
 //!   bit planes of H·e is a syndrome of the same support, and so is each of their 2^b − 1 sums,
 //!   which the attacker may choose among. A point survives in a sum with probability 1/2, so over
-//!   all sums the biases, Π |1 − 2ω_i| over the surviving points, add up to at most 2^b·Π (1 −
-//!   ω'_i) ≤ 2^b·(1 − ω)^t. This must be at most 2^-κ, which is the stronger condition.
+//!   all sums the biases, Π |1 − 2ω_i| over the surviving points, sum to at most 2^b·Π (1 − ω'_i) ≤
+//!   2^b·(1 − ω)^t. This must be at most 2^-κ, which is the stronger condition.
 //!
 //! The second condition also covers the decoding of interleaved codes. With t ≤ b points the
 //! planes span the space of all syndromes of the support, which then falls to linear algebra
@@ -49,11 +49,11 @@
 //! the code itself: **ω = 0.20** ([`PSEUDO_DISTANCE`]). libOTe now takes the same value for the
 //! code with blocks of 32 (it took 0.25 at first).
 //!
-//! One trait of the code deserves a look here. The first thing it does with e is to add up
-//! neighbours, so its words consist of runs of ones, and a block in which no run begins or ends is
-//! full or empty. Words of few runs would be near the span whatever their weight. There are none:
-//! at N = 2^16 a code has on average 2^-14 words of at most 250 ends of runs, and 2^-4 of at most
-//! 1,000, five for each block (tested below, from the code's weight enumerators).
+//! One trait of the code deserves a look here. It first adds up neighbours in e, so its words
+//! consist of runs of ones, and a block in which no run begins or ends is full or empty. Words of
+//! few runs would be near the span whatever their weight. There are none: at N = 2^16 a code has on
+//! average 2^-14 words of at most 250 ends of runs, and 2^-4 of at most 1,000, five for each block
+//! (tested below, from the code's weight enumerators).
 //!
 //! That makes t = 174 for ones, 597 for 64 bits, 622 for 72, 647 for 80 and 796 for 128. Published
 //! code takes 128 to 248 for all of them: it does not count the 2^b sums of planes.
@@ -70,7 +70,7 @@ pub const LEN_UNIT: usize = 64;
 /// The smallest N: below it, blocks are so short that their structure would matter.
 pub const MIN_LEN: usize = 1 << 16;
 
-/// What stands at the noise points.
+/// The values at the noise points.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum NoiseValues {
     /// 1 in all of them.
@@ -97,9 +97,9 @@ pub fn noise_points(values: NoiseValues) -> usize {
 /// Regular noise, laid out so that each block is the leaves of a tree: 2^depth nodes of
 /// `fanout` leaves each.
 ///
-/// The blocks have length fanout·2^depth with fanout from 5 to 8. The longest such length of
-/// which [`noise_points`] blocks fit into the positions asked for is taken, and then as many
-/// blocks as cover them: up to a quarter more than needed.
+/// The blocks have length fanout·2^depth with fanout from 5 to 8. They have the longest such length
+/// for which [`noise_points`] blocks fit into the positions asked for, and there are as many blocks
+/// as cover these: up to a quarter more than needed.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub struct RegularNoise {
     points: usize,
@@ -243,9 +243,9 @@ mod tests {
         assert_eq!(bias_of_ones(&filled), 1.0);
     }
 
-    /// How many words with at most this many differences the first accumulation makes, in the mean
-    /// over all codes: words of weight h of the blocks of 32 + 32 (x, and z = R^T·x), permuted and
-    /// accumulated. (Accumulators: Divsalar, Jin and McEliece, Allerton 1998.)
+    /// Bounds the number of words with at most this many differences that the first accumulation
+    /// makes, in the mean over all codes: words of weight h of the blocks of 32 + 32 (x, and z =
+    /// R^T·x), permuted and accumulated. (Accumulators: Divsalar, Jin and McEliece, Allerton 1998.)
     #[test]
     fn words_have_many_runs() {
         const LONGEST: usize = 400;

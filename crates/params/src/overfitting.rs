@@ -1,4 +1,4 @@
-//! How many items a malicious receiver can put into one key-value store.
+//! The number of items that a malicious receiver can put into one key-value store.
 //!
 //! In an oblivious PRF from vector OLE (`rr22-malicious`), the receiver's message fixes a vector p
 //! of m elements of V, a vector space over GF(2) of 2^b elements. It gets the PRF at the items x

@@ -1,9 +1,9 @@
 //! A large session as parts: how many, how large, and how secure each.
 //!
-//! A large session runs as k independent runs, its *parts*. A salted hash says which part an item
-//! is in, so of n items each part gets a binomial number. That number would tell something about
-//! the items, so each party fills each part up with random digests to a *capacity* that follows
-//! from n and k alone.
+//! A large session runs as k independent runs, its *parts*. A salted hash chooses the part of an
+//! item, so each part gets a binomial number of n items. That number would tell something about the
+//! items, so each party fills each part up with random digests to a *capacity* that follows from n
+//! and k alone.
 //!
 //! # What can fail
 //!
@@ -22,8 +22,9 @@
 
 use crate::{Error, FailureBudget, Log2Prob, Security, Sizes, binomial::upper_tail, search::least};
 
-/// How finely a session is cut. Runs of half a million to two million items take the least time per
-/// item: they work in the caches of a core, and their set-up is small beside the rest.
+/// The size of the parts into which a session is cut. Runs of half a million to two million items
+/// take the least time per item: they work in the caches of a core, and their set-up is small
+/// beside the rest.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub struct Grain {
     /// Items of the larger set that a part is to have, about.
@@ -45,26 +46,26 @@ pub const SHARES: Grain = Grain {
     most_in_one: 1 << 20,
 };
 
-/// How many bytes of payloads a part carries, about, and how many there are in one run at most.
-/// What a party has of them is in memory while its part runs.
+/// The bytes of payloads that a part carries, about, and the most that one run has. A party holds
+/// its payloads of a part in memory while the part runs.
 pub const PAYLOAD_BYTES: u64 = 1 << 26;
 
 /// The most parts.
 pub const MAX_PARTS: u32 = (Sizes::MAX_ITEMS / SHARES.items) as u32;
 
-/// What overflowing parts may take of the failure budget.
+/// The share of the failure budget that overflowing parts may take.
 pub const OVERFLOW_SHARE: f64 = 1.0 / 16.0;
 
 /// Added to the logarithm (base 2) of the bound: rounding errors of factorials of 2^34, and the
 /// bias of the choice of a part by a fraction of 2^64.
 const SLACK_LOG2: f64 = 1.0 / 64.0;
 
-/// How a session is cut.
+/// The cut of a session into parts.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub struct Shape {
-    /// How many parts there are.
+    /// The number of parts.
     pub parts: u32,
-    /// How many items of each party a part has, with those that fill it up.
+    /// The number of items of each party in a part, with those that fill it up.
     pub capacities: Sizes,
     /// The security level of each part.
     pub security: Security,

@@ -1,7 +1,7 @@
 use std::fmt;
 
-/// An upper bound on a probability, kept as its logarithm to base 2, so that 2^-40 and
-/// 2^-70000 are equally exact. Bounds above 1 say nothing and are kept as 1.
+/// An upper bound on a probability, kept as its logarithm to base 2, so that 2^-40 and 2^-70000 are
+/// equally exact. Bounds above 1 are trivial and are kept as 1.
 #[derive(Debug, Clone, Copy, PartialEq, PartialOrd)]
 pub struct Log2Prob(f64);
 

@@ -20,7 +20,7 @@ pub(crate) fn least(range: RangeInclusive<u64>, suffices: impl Fn(u64) -> bool) 
 }
 
 /// Returns a number that suffices, at most `apart` above one that does not, by bisection from two
-/// such numbers. What is returned suffices, even if not all above it do.
+/// such numbers. The returned number suffices, even if not all above it do.
 pub(crate) fn narrow(
     mut too_few: u32,
     mut enough: u32,

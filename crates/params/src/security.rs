@@ -54,7 +54,7 @@ impl Default for Security {
     }
 }
 
-/// How many distinct items each party has. Both parties know both numbers.
+/// The number of distinct items of each party. Both parties know both numbers.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Hash)]
 pub struct Sizes {
     sender: u64,

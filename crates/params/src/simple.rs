@@ -7,7 +7,7 @@
 
 use crate::{Error, Log2Prob, Sizes, binomial, search::least};
 
-/// How many bins there are, and how many items each has room for.
+/// The number of bins, and of items that each has room for.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Hash)]
 pub struct Shape {
     /// b.
@@ -23,7 +23,7 @@ impl Shape {
     }
 }
 
-/// What a table costs on the wire, in bits both ways.
+/// The cost of a table on the wire, in bits both ways.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub struct Costs {
     /// A place for an item. There are b·c of them.

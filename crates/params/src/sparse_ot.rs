@@ -1,13 +1,13 @@
-//! What may fail in sparse OT extension (SpOT19), apart from the distance that
+//! The events that may fail in sparse OT extension (SpOT19), apart from the distance that
 //! [`code`](crate::code) bounds.
 //!
 //! A polynomial goes through at most `capacity` points of the receiver; there are `polynomials` of
 //! them, and the sender evaluates at `evaluations` points in all.
 //!
 //! **Points** are uniform elements of a field of 2^b elements. Two of the receiver's in one
-//! polynomial must differ, and the sender's must differ from those of the receiver's that stand
-//! for other items; neither may lie on the subspace of 2^⌈log2 capacity⌉ elements that the
-//! computation uses. [`point_failure`] is the union bound.
+//! polynomial must differ, and the sender's must differ from those of the receiver's other items;
+//! neither may lie on the subspace of 2^⌈log2 capacity⌉ elements that the computation uses.
+//! [`point_failure`] is the union bound.
 //!
 //! **Selectors.** The extension matrix has a row for each possible item: a sum of some of the 128
 //! rows of the item's bucket, which a uniform selector of 128 bits picks. Rows of the
@@ -25,14 +25,15 @@ use crate::{Error, Log2Prob, search::least};
 /// Bits of a selector: rows of a bucket.
 pub const SELECTOR_BITS: u32 = 128;
 
-/// How a set of the receiver is divided among polynomials, and how often the sender evaluates.
+/// The division of the receiver's set among polynomials, and the number of evaluations by the
+/// sender.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub struct Layout {
-    /// How many polynomials there are.
+    /// The number of polynomials.
     pub polynomials: u64,
     /// Points of each.
     pub capacity: u64,
-    /// How many values the sender computes in all.
+    /// The number of values that the sender computes in all.
     pub evaluations: u64,
 }
 

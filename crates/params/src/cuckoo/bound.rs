@@ -89,9 +89,9 @@ const SUMMED_SINGLY: u64 = 1024;
 /// The cells after that span this part of the m they begin with.
 const CELL_PART: u64 = 64;
 
-/// Added to the logarithm (base 2) of the sum. It covers the bias of the hash functions,
-/// which make a choice of three bins up to 1 + 2^-34 times as likely as it should be, for
-/// each of up to 2^26 items (2^-8 / ln 2 = 0.006), and rounding errors (below 0.001).
+/// Added to the logarithm (base 2) of the sum. It covers the bias of the hash functions, which make
+/// a choice of three bins up to 1 + 2^-34 times as likely as uniform ones, for each of up to 2^26
+/// items (2^-8 / ln 2 = 0.006), and rounding errors (below 0.001).
 const SLACK_LOG2: f64 = 1.0 / 64.0;
 
 /// A bound on the probability that `items` items cannot be placed in a table of this

@@ -1,4 +1,4 @@
-//! How items fall into the cells of one slice: expectations of products over all cells, from which
+//! The items in the cells of one slice: expectations of products over all cells, from which
 //! [`subsets`] bounds what any set of items might do in all slices.
 //!
 //! Let a cell that holds j of t items have the weight `a_j`. The expected product over the s cells
@@ -17,7 +17,7 @@ use crate::{
 /// Subsets up to this size are computed exactly, and larger ones bounded by ranges of sizes.
 const EXACT: usize = 32;
 
-/// What a cell counts as: 1 if it holds no item, or an even number of them.
+/// The weight of a cell: 1 if it holds no item, or an even number of them.
 #[derive(Debug, Clone, Copy)]
 pub(super) struct Weights {
     /// If it holds one.
@@ -77,8 +77,8 @@ impl Weights {
         fewer.map(f64::ln)
     }
 
-    /// ln of a bound on the expected product for any number of items in a range. For each x it is
-    /// convex in the number, so that the ends of the range say it all, and convex in ln x.
+    /// Returns ln of a bound on the expected product for any number of items in a range. For each x
+    /// it is convex in the number, so that the ends of the range suffice, and convex in ln x.
     fn bound(self, items: [u64; 2], cells: u32) -> f64 {
         const NARROWED: f64 = 0.618_033_988_75;
         let cells = f64::from(cells);

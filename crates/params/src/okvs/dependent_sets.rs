@@ -1,4 +1,4 @@
-//! How many sets of rows of a bin cancel out in the slots.
+//! The number of sets of rows of a bin that cancel out in the slots.
 //!
 //! Each of n rows has ones in three distinct slots of m, uniformly chosen, and zeros
 //! elsewhere. This bounds μ, the expected number of nonempty sets of rows whose sum over GF(2) is
