@@ -2,8 +2,8 @@
 //!
 //! A terminal obeys control characters: they move the cursor, rename the window, hide what was
 //! written before. Format characters turn the direction of writing, or are not seen at all, so that
-//! one text passes for another. A separator begins a line that nobody wrote. [`is_printable`] says
-//! which characters do nothing of the kind, and is the one place that decides.
+//! one text passes for another. A separator begins a line that nobody wrote. [`is_printable`] is
+//! the one place that decides which characters do nothing of the kind.
 //!
 //! - Documents and messages between the parties hold nothing else.
 //! - [`Escaped`], [`Quoted`] and [`Word`] show such a text within a message.
@@ -68,9 +68,9 @@ impl fmt::Display for Lines<'_> {
     }
 }
 
-/// A name between backquotes. What is not [printable](is_printable) is escaped; a backquote or a
-/// backslash within has a backslash before it, so two names never look alike, and none ends the
-/// quotes.
+/// A name between backquotes. Characters that are not [printable](is_printable) are escaped; a
+/// backquote or a backslash within has a backslash before it, so two names never look alike, and
+/// none ends the quotes.
 #[derive(Debug, Clone, Copy)]
 pub struct Quoted<'a>(pub &'a str);
 

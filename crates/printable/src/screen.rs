@@ -9,12 +9,12 @@ use crate::{Escaped, is_printable};
 /// [printable](is_printable) is escaped, except for tabs and the ends of lines, and a byte that is
 /// no UTF-8 is shown as `\x9b`.
 ///
-/// What a write leaves open, as the first bytes of a character, waits for the next one; the last of
+/// The open end of a write, as the first bytes of a character, waits for the next one; the last of
 /// it goes out when the writer is dropped.
 #[derive(Debug)]
 pub struct Screen<W: Write> {
     to: W,
-    /// What may go on in the next write: a part of a character, or a carriage return.
+    /// The bytes that the next write may complete: a part of a character, or a carriage return.
     open: Vec<u8>,
 }
 
@@ -69,7 +69,7 @@ fn show(text: &str, shown: &mut String) {
 fn open_bytes(bytes: &[u8]) -> usize {
     match bytes.utf8_chunks().last() {
         Some(last) if last.invalid().is_empty() => usize::from(last.valid().ends_with('\r')),
-        // Whether an invalid end is only cut off.
+        // An invalid end may only be cut off.
         Some(last) => match str::from_utf8(last.invalid()) {
             Err(error) if error.error_len().is_none() => last.invalid().len(),
             _ => 0,
