@@ -1,4 +1,4 @@
-//! What `auto` takes, beside all that it may take: both parties in one process, one thread each,
+//! The time of `auto`, beside that of all candidates: both parties in one process, one thread each,
 //! over emulated links.
 //!
 //! `cargo bench -p psijoin --bench auto` prints a table in Markdown: for each size and network, the

@@ -8,8 +8,8 @@
 //! `… -- sizes` prints another one: what a profile without the run at a size predicts for that
 //! size.
 //!
-//! `… -- planner` prints a third one: what the planner says, by the shipped calibration and by one
-//! of this machine, beside what then runs.
+//! `… -- planner` prints a third one: the planner's predictions, by the shipped calibration and by
+//! one of this machine, beside the runs.
 //!
 //! More arguments are names of protocols or networks: only those, then.
 
@@ -106,7 +106,8 @@ fn networks(protocols: &[(&str, u64)], networks: &[&str]) {
     }
 }
 
-/// What a profile predicts for the size that is left out of it, between others and above them.
+/// Prints a profile's predictions for the size that is left out of it, between others and above
+/// them.
 fn sizes(protocols: &[(&str, u64)]) {
     println!(
         "| protocol | items | left out | predicted, 100 Mbit/s | from its own run | ratio | the same, 10 Gbit/s |"
@@ -132,7 +133,7 @@ fn sizes(protocols: &[(&str, u64)]) {
     }
 }
 
-/// What the planner is asked for: protocols, outputs, and items per party.
+/// The planner's cases: protocols, outputs, and items per party.
 const PLANNED: [(&str, OutputKind, [u64; 3]); 5] = [
     ("dh", OutputKind::Rows, [1 << 8, 1 << 11, 1 << 14]),
     ("kkrt", OutputKind::Rows, [1 << 11, 1 << 15, 1 << 19]),
@@ -152,7 +153,7 @@ const PLANNED: [(&str, OutputKind, [u64; 3]); 5] = [
     ),
 ];
 
-/// What `psijoin calibrate` does unless told otherwise.
+/// The effort of `psijoin calibrate` by default.
 const CALIBRATED: Effort = Effort {
     seconds: 8.0,
     most_items: 1 << 20,

@@ -137,7 +137,7 @@ fn table() -> String {
     text
 }
 
-/// What callgrind counts for a case.
+/// Returns callgrind's count for a case.
 fn count(name: &str) -> u64 {
     let output = Command::new("valgrind")
         .args(["--tool=callgrind", "--callgrind-out-file=/dev/null"])

@@ -89,9 +89,9 @@ struct Setting {
     streams: usize,
     /// Of each party.
     threads: usize,
-    /// Whether each party runs alone, too.
+    /// `true` if each party runs alone, too.
     alone: bool,
-    /// How many bytes of its table each party holds in memory, if it spills.
+    /// The bytes of its table that each party holds in memory, if it spills.
     memory: Option<u64>,
     /// Where it spills to.
     folder: Folder,
@@ -173,7 +173,7 @@ impl Setting {
 }
 
 impl Setting {
-    /// The same table, sorted into parts.
+    /// Returns the same table, sorted into parts.
     fn spilled(
         &self,
         plan: &Plan,
@@ -213,7 +213,7 @@ impl Setting {
         spilled
     }
 
-    /// What a party's streams say is recorded if it is needed.
+    /// Returns the channels, recorded if a party's messages are needed.
     fn recorded(&self, streams: Vec<Channel>) -> (Vec<Channel>, Vec<Recorder>) {
         match self.alone {
             true => streams.into_iter().map(recorded).unzip(),
@@ -222,8 +222,8 @@ impl Setting {
     }
 }
 
-/// What all threads of this process have computed, in the kernel's ticks of a hundredth of a
-/// second: proc_pid_stat(5).
+/// Returns the time that all threads of this process have computed, from the kernel's ticks of a
+/// hundredth of a second: proc_pid_stat(5).
 fn processor_seconds() -> f64 {
     let stat = fs::read_to_string("/proc/self/stat").unwrap_or_default();
     let (_, fields) = stat.rsplit_once(')').unwrap_or_default();

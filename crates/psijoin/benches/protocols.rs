@@ -78,7 +78,7 @@ fn counting<const ITEMS: usize>(bencher: Bencher, name: &str) {
     measure(bencher, ITEMS, name, OutputKind::Count);
 }
 
-/// What each output of `rr22-circuit` takes.
+/// Measures each output of `rr22-circuit`.
 #[divan::bench(args = ["rows", "count", "threshold", "sum-of-receiver", "sum-of-sender", "shares"], consts = [65_536, 262_144], sample_count = 5, sample_size = 1)]
 fn functions<const ITEMS: usize>(bencher: Bencher, output: &str) {
     let columns = |sender, receiver| Columns { sender, receiver };
@@ -93,7 +93,7 @@ fn functions<const ITEMS: usize>(bencher: Bencher, output: &str) {
     measure(bencher, ITEMS, "rr22-circuit", output);
 }
 
-/// What payloads take beside rows: none, bytes of the sender, and that the sender learns, too.
+/// Measures payloads beside rows: none, bytes of the sender, and a sender that learns, too.
 #[divan::bench(args = ["rows", "32", "4096", "both"], consts = [1_048_576], sample_count = 5, sample_size = 1)]
 fn payloads<const ITEMS: usize>(bencher: Bencher, output: &str) {
     let payloads = |from_sender, back| OutputKind::Payloads(Payloads { from_sender, back });
@@ -115,7 +115,7 @@ fn measure(bencher: Bencher, items: usize, name: &str, output: OutputKind) {
         [Role::Sender, Role::Receiver].map(|role| vec![7; items * output.payload_bytes(role)]);
     let request = Request::rows(items as u64, items as u64).expect("a valid request");
     let plan = protocol.plan(&request.output(output)).expect("a plan");
-    // A column of ones adds up to the count.
+    // The sum of a column of ones is the count.
     let [sender, receiver] = [columns.sender, columns.receiver].map(|n| vec![vec![1; items]; n]);
     let sender = pair::Table {
         items: &all[..items],

@@ -1,5 +1,5 @@
-//! How many items are shared, and nothing else; and nothing at all but that they are too few, if
-//! they are: `cargo run --example count`.
+//! The number of shared items, and nothing else; if they are too few, only that: `cargo run
+//! --example count`.
 
 #![allow(clippy::print_stdout)]
 

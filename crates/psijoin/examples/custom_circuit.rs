@@ -11,7 +11,7 @@ use psijoin::{
     circuits::{self, Backend, Circuit, Places, arithmetic, compare},
 };
 
-/// How many shared items have a number of at least 100. The numbers are the sender's.
+/// The number of shared items whose number is at least 100. The numbers are the sender's.
 struct Large;
 
 impl Circuit for Large {

@@ -102,7 +102,7 @@ pub(crate) fn main() -> Result<(), Box<dyn Error + Send + Sync>> {
     let path = folder.join("alice");
     let alice = thread::spawn(move || {
         let plan = plan()?;
-        // Both sets are fixed; now the seed is drawn that says which part an item is in.
+        // Both sets are fixed; now the seed is drawn that assigns items to parts.
         let joint_seed = JointSeed::agree(&mut alice, true)?;
         let items = (0..5000).map(|number| format!("customer {number}"));
         let table = Folder::write(&path, plan, joint_seed, items)?;

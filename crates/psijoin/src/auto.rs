@@ -8,7 +8,7 @@
 //!
 //! and the shortest time wins. Computing is a constant and a share per item of either party;
 //! transfer is the bytes of each party over the rate of their direction, one after the other, less
-//! what a protocol says in both directions at once. `dh` computes while it sends in both
+//! what a protocol sends in both directions at once. `dh` computes while it sends in both
 //! directions, so the longest of the three counts.
 //!
 //! | to be learned | candidates |
@@ -23,12 +23,12 @@
 //! it sends least per item of the sender without a large set-up. (`spot-low` sends as little there.
 //! It would be faster by a tenth or more only at 10 Mbit/s and below.)
 //!
-//! **The constants** say what an Intel Xeon with AVX-512 IFMA takes, one thread per party. They
+//! **The constants** are the times of an Intel Xeon with AVX-512 IFMA, one thread per party. They
 //! were fitted to runs of 2^8 to at most 2^20 items that were traced (`psijoin calibrate`) and
 //! replayed over networks of 10 Gbit/s to 1 Mbit/s (`psijoin plan`). They are the same on all
 //! machines, since both parties have to take the same protocol. Where computing decides, slower
-//! machines would change over to other protocols at somewhat other sizes. What is taken and what
-//! each candidate takes, on a grid of sizes and networks, stands in `docs/performance.md`.
+//! machines would change to other protocols at somewhat other sizes. `docs/performance.md` has the
+//! choices, and the times of all candidates, on a grid of sizes and networks.
 //!
 //! **Both parties take the same** without talking about it: they have told each other what they
 //! measured, so they have the same [`Path`], and all arithmetic is with integers. The plan *is*
@@ -68,20 +68,20 @@ struct Candidate {
     protocol: &'static Protocol,
     /// One-way trips that somebody waits for.
     half_round_trips: u128,
-    /// What it computes, whatever the sizes.
+    /// The computing time that does not depend on the sizes.
     fixed_micros: u128,
-    /// What it computes per item of the sender, and of the receiver.
+    /// The computing time per item of the sender, and of the receiver.
     item_nanos: [u128; 2],
     overlap: Overlap,
 }
 
-/// What happens at the same time.
+/// The work that is done at the same time.
 enum Overlap {
     /// Nothing.
     None,
     /// Computing, and both directions.
     All,
-    /// Bytes beyond those of the set-up, while the other party says its part of the set-up.
+    /// Bytes beyond those of the set-up, while the other party sends its part of the set-up.
     Setup { setup_bytes: u64, most_bytes: u64 },
 }
 
@@ -149,7 +149,7 @@ pub fn candidates(request: &Request) -> impl Iterator<Item = &'static Protocol> 
     candidates.map(|candidate| candidate.protocol)
 }
 
-/// Whether it may be taken, for any output, sizes and path.
+/// Returns whether it may be taken, for any output, sizes and path.
 pub(crate) fn is_candidate(info: &Info) -> bool {
     let all = [&FOR_ROWS[..], &FOR_COUNTS, &FOR_PAYLOADS, &FOR_THE_REST];
     let mut names = (all.into_iter().flatten()).map(|candidate| candidate.protocol.info().name);
@@ -172,7 +172,7 @@ fn candidates_for(request: &Request) -> &'static [&'static Candidate] {
 }
 
 impl Candidate {
-    /// What a run is likely to take; `None` if there can be none.
+    /// Returns the likely time of a run; `None` if there can be none.
     fn nanos(&self, request: &Request) -> Option<u128> {
         let plan = parts::plan(self.protocol, request).ok()?;
         plan.feasible().ok()?;
@@ -182,7 +182,7 @@ impl Candidate {
         Some(waiting + self.busy_nanos(runs, request.sizes, plan.cost(), request.path))
     }
 
-    /// What computing and the line take in this number of runs, one after the other.
+    /// Returns the time of computing and the line in this number of runs, one after the other.
     fn busy_nanos(&self, runs: u128, sizes: Sizes, cost: Cost, path: Path) -> u128 {
         let [sender_item, receiver_item] = self.item_nanos;
         let computing = runs * self.fixed_micros * 1000
@@ -208,7 +208,7 @@ impl Candidate {
     }
 }
 
-/// What these bytes take at this rate.
+/// Returns the time that these bytes take at this rate.
 fn transfer_nanos(bytes: u64, bits_per_second: u64) -> u128 {
     u128::from(bytes) * 8_000_000_000 / u128::from(bits_per_second.max(1))
 }
@@ -327,8 +327,8 @@ mod tests {
         }
     }
 
-    /// What is taken takes at most a tenth longer than the best candidate, as both are predicted
-    /// for the networks from runs that were measured.
+    /// The choice takes at most a tenth longer than the best candidate, as both are predicted for
+    /// the networks from measured runs.
     #[test]
     fn what_is_taken_is_nearly_the_best() {
         let exponents = (6..=22).step_by(2).map(|k| (k, k)).chain([

@@ -34,8 +34,8 @@ pub fn receive(channel: &mut Channel, items: &[impl AsRef<[u8]>]) -> Result<Vec<
     }
 }
 
-/// What two parties compute, and how. It must be the same on both sides, but for what they
-/// [measured](Self::measured): they compare it before anything else.
+/// The computation of two parties, and how it is done. It must be the same on both sides, except
+/// for what they [measured](Self::measured): they compare it before anything else.
 ///
 /// ```
 /// use psijoin::{Join, Output, OutputKind, channel::memory};
@@ -99,9 +99,9 @@ impl Join {
         Self { security, ..self }
     }
 
-    /// Sets what this party has measured of the network: what
-    /// [`Connection::measured`](crate::transport::Connection::measured) says. Both parties tell the
-    /// other, and [`auto`] goes by both. By default, nothing is known.
+    /// Sets what this party has measured of the network, as
+    /// [`Connection::measured`](crate::transport::Connection::measured) returns it. Both parties
+    /// tell the other, and [`auto`] goes by both. By default, nothing is known.
     #[must_use]
     pub fn measured(self, measured: Measured) -> Self {
         Self { measured, ..self }
@@ -240,8 +240,8 @@ pub enum JoinError {
         again: usize,
     },
 
-    /// The two sides were not set up alike, or the peer speaks something else. The text says what
-    /// differs.
+    /// The two sides were not set up alike, or the peer speaks something else. The text names the
+    /// difference.
     #[error("{0}")]
     Disagreement(String),
 

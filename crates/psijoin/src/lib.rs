@@ -14,9 +14,8 @@
 //! # Ok::<(), psijoin::JoinError>(())
 //! ```
 //!
-//! [`Join`] says which of 28 protocols, and what is to be learned: rows, a count, whether a
-//! threshold is reached, sums over columns, or [shares](circuits) of the intersection for any
-//! circuit.
+//! [`Join`] names one of 28 protocols, and the output: rows, a count, whether a threshold is
+//! reached, sums over columns, or [shares](circuits) of the intersection for any circuit.
 //!
 //! # One level below
 //! A [`Join`] hashes items, compares how both sides were set up, draws a seed, plans and runs. To

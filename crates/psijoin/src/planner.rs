@@ -1,8 +1,8 @@
-//! What a join would take, before any data moves.
+//! The cost of a join, before any data moves.
 //!
 //! [`compare`] plans a request with every protocol and predicts each plan on a network, from
 //! [profiles](Calibration) of a machine. Bytes and flights are exact; time and memory are
-//! predictions, and say nothing of reading tables and writing results.
+//! predictions, and leave out reading tables and writing results.
 
 use std::num::NonZeroUsize;
 
@@ -19,19 +19,19 @@ use crate::{
 /// Where the parties are.
 #[derive(Debug, Clone)]
 pub struct Conditions<'a> {
-    /// What is between them.
+    /// The network between them.
     pub network: Network,
-    /// How fast both machines are.
+    /// The speed of both machines.
     pub calibration: &'a Calibration,
     /// Threads of each party.
     pub threads: NonZeroUsize,
     /// The memory of each party, if that is limited.
     pub memory: Option<Memory>,
-    /// What machines and traffic cost, if that is to be known.
+    /// The prices of machines and traffic, if the cost is to be known.
     pub rates: Option<Rates>,
 }
 
-/// How much memory protocols have, beyond the tables.
+/// The memory that protocols have, beyond the tables.
 #[derive(Debug, Clone, Copy)]
 pub struct Memory {
     /// The bytes of the sender and of the receiver in one run, for which all of a table is in
@@ -44,7 +44,7 @@ pub struct Memory {
     pub told_threads: usize,
 }
 
-/// What a run of one protocol would take.
+/// The cost of a run of one protocol.
 #[non_exhaustive]
 pub struct Estimate {
     /// The plan, with its exact bytes and flights.
@@ -54,7 +54,7 @@ pub struct Estimate {
     /// The most memory of the sender and of the receiver beyond their tables, in bytes, if it was
     /// measured.
     pub memory_bytes: [Option<f64>; 2],
-    /// Whether the sizes are above all that were measured, so that time and memory are less
+    /// `true` if the sizes are above all that were measured, so that time and memory are less
     /// certain.
     pub is_extrapolated: bool,
     /// US dollars.
@@ -88,7 +88,7 @@ pub enum Obstacle {
     NotMeasured,
 }
 
-/// What makes a choice better.
+/// The order of choices.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Default)]
 pub enum Order {
     /// Less time.
@@ -166,7 +166,7 @@ pub fn estimate(
     };
     let needed = needed(&plan, memory_bytes, conditions.calibration);
     let memory_bytes = match conditions.memory.filter(|_| plan.takes_batches()) {
-        // What is more goes to disk.
+        // The excess goes to disk.
         Some(memory) => {
             let there = memory.in_parts_bytes;
             needed.map(|bytes| (bytes > 0).then_some(bytes.min(there) as f64))

@@ -35,15 +35,15 @@ pub static PROTOCOLS: &[&Protocol] = &{
     all
 };
 
-/// The protocol with this name; [`AUTO`], which stands for one of them, is among them here.
+/// Returns the protocol with this name; [`AUTO`], which takes one of the others, is among them
+/// here.
 pub fn find(name: &str) -> Option<&'static Protocol> {
     let mut known = PROTOCOLS.iter().copied().chain([&AUTO]);
     known.find(|protocol| protocol.info().name == name)
 }
 
-/// Whether it is one of the handful to choose from for a join: [`AUTO`] may take it, or it holds
-/// against a party that cheats, whichever that is. The others are baselines, or what papers compare
-/// with.
+/// Returns whether it is one of the handful to choose from for a join: [`AUTO`] may take it, or it
+/// is secure even if either party cheats. The others are baselines, or what papers compare with.
 pub fn is_choice(info: &Info) -> bool {
     info.adversary == Adversary::Malicious || auto::is_candidate(info)
 }
@@ -94,7 +94,7 @@ mod tests {
         );
     }
 
-    /// What both learn from 3 and 2 items, 2 of them shared, with nothing sent.
+    /// Returns what both learn from 3 and 2 items, 2 of them shared, with nothing sent.
     fn learned(
         protocol: &'static Protocol,
         output: OutputKind,

@@ -56,14 +56,14 @@ pub struct Column {
     pub scale: u32,
 }
 
-/// What is in a file.
+/// The content of a file.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct File {
-    /// What tells that two files belong together: [`session`].
+    /// The hash that shows that two files belong together: [`session`].
     pub session: [u8; 32],
     /// Whose shares these are.
     pub role: Role,
-    /// What the columns are.
+    /// The columns of numbers.
     pub columns: Vec<Column>,
     /// The shares, without [`items`](Shares::items).
     pub shares: Shares,
@@ -202,7 +202,7 @@ fn line(input: &mut impl BufRead) -> io::Result<String> {
     }
 }
 
-/// Returns what a line says after this word.
+/// Returns the rest of a line that begins with this word.
 fn field(input: &mut impl BufRead, word: &'static str) -> io::Result<String> {
     let line = line(input)?;
     match line.split_once(' ') {
@@ -324,7 +324,7 @@ mod tests {
             let mut file = written(&file(9, Role::Sender));
             file.truncate(at);
             file.extend(bytes);
-            // Whatever it says, it is not a panic, nor more memory than the file is long.
+            // Whatever it returns, it does not panic, nor take more memory than the file is long.
             let _ = File::read(&*file);
         }
     }

@@ -1,4 +1,4 @@
-//! The examples do what they say.
+//! The examples do what they promise.
 
 #[path = "../examples/count.rs"]
 mod count;

@@ -1,4 +1,4 @@
-//! What is sent per item, against what papers say.
+//! The bytes sent per item, against those in papers.
 
 use psijoin::{Request, registry};
 

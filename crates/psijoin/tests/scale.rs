@@ -73,7 +73,8 @@ fn values_are_as_narrow_as_it_says() {
     assert_eq!(value_bits(1_000_000_000), 72);
 }
 
-/// The program plans for what a peer says before it judges whether there is memory for it.
+/// The program plans for the sizes that a peer announces before it judges whether there is memory
+/// for them.
 #[test]
 fn a_set_as_large_as_any_is_planned_at_once() {
     const LARGEST: u64 = 1 << 34;
@@ -93,7 +94,7 @@ fn a_set_as_large_as_any_is_planned_at_once() {
         for output in &outputs {
             for [sender, receiver] in [[1, LARGEST], [LARGEST, 1]] {
                 let request = Request::rows(sender, receiver).unwrap();
-                // Whether there can be a plan is another matter.
+                // There may be no plan.
                 let _ = plan(protocol, &request.output(output.clone()));
             }
         }

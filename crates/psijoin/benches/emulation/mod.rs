@@ -12,7 +12,7 @@ use psijoin::{
 /// A run whose median takes longer than these seconds is made once only.
 const LONG: f64 = 10.0;
 
-/// Runs of which the median counts.
+/// The number of runs, whose median counts.
 const RUNS: usize = 5;
 
 /// Both parties of a plan, one thread each, with their sets: half of the smaller one is shared.
