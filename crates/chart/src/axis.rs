@@ -5,13 +5,13 @@ use crate::text::width;
 /// An axis.
 #[derive(Debug, Clone, PartialEq)]
 pub struct Axis {
-    /// What it shows, with its unit. In a page there is room for some forty letters.
+    /// Its quantity, with its unit. In a page there is room for some forty letters.
     pub label: String,
-    /// How values are spread.
+    /// The scale of values.
     pub scale: Scale,
 }
 
-/// How values are spread along an axis.
+/// The scale of values along an axis.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum Scale {
     /// Evenly.
@@ -143,7 +143,7 @@ enum Steps {
 }
 
 impl Steps {
-    /// At most so many steps.
+    /// Returns steps that fit at most this many times.
     fn of(range: Range, most: usize) -> Self {
         let least = (range.to - range.from) / most as f64;
         match range.scale {
@@ -183,7 +183,7 @@ impl Steps {
     }
 }
 
-/// The last digits of a logarithm say nothing.
+/// The size up to which the last digits of a logarithm are noise.
 const NOISE: f64 = 1e-9;
 
 /// Returns the next of 1, 2 or 5, and zeros.

@@ -13,11 +13,11 @@ use crate::{
 /// less than 1 goes to the left, as ratios should.
 #[derive(Debug, Clone, PartialEq)]
 pub struct BarChart {
-    /// What it shows. It is read aloud, not drawn.
+    /// The subject of the chart. It is read aloud, not drawn.
     pub title: String,
-    /// What is to be seen in it, for those who cannot see it.
+    /// A description of the picture, for those who cannot see it.
     pub description: String,
-    /// How long bars are.
+    /// The axis along which bars extend.
     pub axis: Axis,
     /// From top to bottom.
     pub groups: Vec<Group>,
@@ -26,7 +26,7 @@ pub struct BarChart {
 /// Bars that belong together.
 #[derive(Debug, Clone, PartialEq)]
 pub struct Group {
-    /// What they have in common. It stands before the bars, or above them if it is long.
+    /// Their common name. It stands before the bars, or above them if it is long.
     pub name: String,
     /// From top to bottom.
     pub bars: Vec<Bar>,
@@ -35,11 +35,11 @@ pub struct Group {
 /// A bar.
 #[derive(Debug, Clone, PartialEq)]
 pub struct Bar {
-    /// What stands at its end.
+    /// The text at its end.
     pub label: String,
     /// Its colour: the same number looks the same in all charts.
     pub style: usize,
-    /// How long it is.
+    /// Its length.
     pub value: f64,
 }
 
@@ -128,7 +128,7 @@ impl Layout {
             true => (MARGIN / 2.0, NAME),
             false => (16.0 + names, 0.0),
         };
-        // What labels take on one side of the bars.
+        // The width of labels on one side of the bars.
         let labels = |leftwards: bool| {
             let bars = bars().filter(|bar| is_leftwards(scale, bar) == leftwards);
             let widest = widest(bars.map(|bar| &*bar.label));

@@ -1,9 +1,9 @@
-//! What a chart shows, as a table.
+//! The content of a chart, as a table.
 
-/// What a chart shows, as a table: for those who cannot see it, or want the numbers.
+/// The content of a chart, as a table: for those who cannot see it, or want the numbers.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct Data {
-    /// What the cells are.
+    /// The subject of the cells.
     pub caption: String,
     /// The names of the columns; the first one names the rows.
     pub columns: Vec<String>,

@@ -1,4 +1,4 @@
-//! What explains marks, lines and colours below a picture.
+//! The explanation of marks, lines and colours below a picture.
 
 use crate::{
     Medium, Origin,
@@ -13,7 +13,7 @@ pub(crate) const SAMPLE: f64 = 26.0;
 const MARK: f64 = 12.0;
 const ROW: f64 = 21.0;
 
-/// What is drawn before its explanation.
+/// The sample that is drawn before its explanation.
 #[derive(Debug, Clone, Copy)]
 pub(crate) enum Sample {
     /// A line of a style, with its mark.

@@ -39,9 +39,9 @@
 //! - *No font is measured.* Widths of texts are bounded by those of a wide font (`chart::text`), so
 //!   that pictures are the same on every machine. `.ci/page` opens a page in Chromium and fails if
 //!   a text is cut off or lies on another one all the same.
-//! - *Nothing is told by colours alone.* A style is a number, which stands for a colour, dashes,
-//!   the shape of a mark, and the pattern of a region. The same number looks the same in all
-//!   charts, so a protocol can keep its looks throughout a report.
+//! - *Nothing is told by colours alone.* A style is a number for a colour, dashes, the shape of a
+//!   mark, and the pattern of a region. A number looks the same in all charts, so a protocol can
+//!   keep its looks throughout a report.
 
 #![forbid(unsafe_code)]
 

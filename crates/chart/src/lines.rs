@@ -14,9 +14,9 @@ use crate::{
 /// Lines over two axes.
 #[derive(Debug, Clone, PartialEq)]
 pub struct LineChart {
-    /// What it shows. It is read aloud, not drawn.
+    /// The subject of the chart. It is read aloud, not drawn.
     pub title: String,
-    /// What is to be seen in it, for those who cannot see it.
+    /// A description of the picture, for those who cannot see it.
     pub description: String,
     /// To the right.
     pub x: Axis,
@@ -35,7 +35,7 @@ pub struct Line {
     pub style: usize,
     /// Its points, from left to right.
     pub points: Vec<Point>,
-    /// What others published of the same: crosses on a dotted line.
+    /// The values that others published: crosses on a dotted line.
     pub published: Vec<(f64, f64)>,
 }
 
@@ -46,7 +46,7 @@ pub struct Point {
     pub x: f64,
     /// Upwards.
     pub y: f64,
-    /// How it looks.
+    /// The origin of the values, which determines the looks.
     pub origin: Origin,
 }
 

@@ -13,9 +13,9 @@ use crate::{
 /// Who wins where: a grid of cells over two axes, each with its winner.
 #[derive(Debug, Clone, PartialEq)]
 pub struct MapChart {
-    /// What it shows. It is read aloud, not drawn.
+    /// The subject of the chart. It is read aloud, not drawn.
     pub title: String,
-    /// What is to be seen in it, for those who cannot see it.
+    /// A description of the picture, for those who cannot see it.
     pub description: String,
     /// To the right.
     pub x: Axis,
@@ -123,7 +123,7 @@ impl MapChart {
     }
 }
 
-/// Returns what stands for a winner where there is no room for the name: A to Z, then others.
+/// Returns the letter for a winner where there is no room for the name: A to Z, then others.
 fn letter(winner: usize) -> char {
     char::from_u32('A' as u32 + winner as u32).unwrap_or('?')
 }

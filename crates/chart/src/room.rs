@@ -5,7 +5,7 @@ use crate::{
     text::{LEADING, width},
 };
 
-/// What something takes.
+/// The area of something drawn.
 #[derive(Debug, Clone, Copy, PartialEq)]
 pub(crate) struct Rectangle {
     pub(crate) left: f64,
@@ -63,7 +63,7 @@ impl Rectangle {
     }
 }
 
-/// What is taken of an area.
+/// The taken parts of an area.
 pub(crate) struct Room {
     area: Rectangle,
     taken: Vec<Rectangle>,

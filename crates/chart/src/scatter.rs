@@ -16,9 +16,9 @@ use crate::{
 /// Points over two axes, each with a name, and lines of equal cost behind them.
 #[derive(Debug, Clone, PartialEq)]
 pub struct ScatterChart {
-    /// What it shows. It is read aloud, not drawn.
+    /// The subject of the chart. It is read aloud, not drawn.
     pub title: String,
-    /// What is to be seen in it, for those who cannot see it.
+    /// A description of the picture, for those who cannot see it.
     pub description: String,
     /// To the right.
     pub x: Axis,
@@ -26,7 +26,7 @@ pub struct ScatterChart {
     pub y: Axis,
     /// In any order.
     pub points: Vec<NamedPoint>,
-    /// What a point costs, if it costs something.
+    /// The cost of a point, if it costs something.
     pub cost: Option<Cost>,
 }
 
@@ -41,20 +41,20 @@ pub struct NamedPoint {
     pub x: f64,
     /// Upwards.
     pub y: f64,
-    /// How it looks.
+    /// The origin of the values, which determines the looks.
     pub origin: Origin,
 }
 
-/// What a point costs: `per_x` times its x, and `per_y` times its y. Both are above 0.
+/// The cost of a point: `per_x` times its x, and `per_y` times its y. Both are above 0.
 #[derive(Debug, Clone, PartialEq)]
 pub struct Cost {
     /// For each unit to the right.
     pub per_x: f64,
     /// For each unit upwards.
     pub per_y: f64,
-    /// What stands before an amount: "$".
+    /// The text before an amount: "$".
     pub currency: String,
-    /// What lines of equal cost are called: "dollars per run".
+    /// The name of lines of equal cost: "dollars per run".
     pub name: String,
 }
 

@@ -11,7 +11,7 @@ use crate::text::{FONT, escaped};
 /// so that they have the contrast that WCAG 2 asks of graphics.
 pub const STYLE: &str = include_str!("chart.css");
 
-/// How many colours the style has.
+/// The number of colours of the style.
 const COLORS: usize = 8;
 
 /// Where a picture goes, and so how wide it is.
@@ -39,7 +39,7 @@ pub(crate) const MARGIN: f64 = 14.0;
 /// A place in a picture: pixels to the right, and down.
 pub(crate) type Place = (f64, f64);
 
-/// Which end of a text is where it is put.
+/// The end of a text that is at its place.
 #[derive(Debug, Clone, Copy)]
 pub(crate) enum Anchor {
     Start,
@@ -71,14 +71,14 @@ impl Svg {
         Self { text }
     }
 
-    /// What is drawn gets a class together.
+    /// Gives whatever is drawn a class together.
     pub(crate) fn group(&mut self, class: &str, draw: impl FnOnce(&mut Self)) {
         self.add(format_args!(r#"<g class="{class}">"#));
         draw(self);
         self.add("</g>");
     }
 
-    /// What is drawn gets the colour of a style.
+    /// Gives whatever is drawn the colour of a style.
     pub(crate) fn colored(&mut self, style: usize, draw: impl FnOnce(&mut Self)) {
         self.group(&format!("c{}", style % COLORS), draw);
     }

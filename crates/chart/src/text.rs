@@ -1,4 +1,4 @@
-//! How wide a text is, and how it is written into a picture.
+//! The width of a text, and the way it is written into a picture.
 
 /// Pixels of the text.
 pub(crate) const FONT: f64 = 13.0;
