@@ -15,7 +15,7 @@ pub struct Calibration {
     pub processor: String,
     /// The version of psijoin.
     pub version: String,
-    /// What was measured.
+    /// The measured profiles.
     pub profiles: Vec<Profile>,
 }
 

@@ -6,24 +6,24 @@ use psijoin_psi::{Error, OutputKind, Plan, Protocol, Request};
 
 use crate::{Profile, Run, Script, calibration::kind, measure};
 
-/// How long to measure, and how far to go.
+/// The time and the sizes to measure.
 #[derive(Debug, Clone, Copy, PartialEq)]
 pub struct Effort {
     /// Seconds, about, for a protocol. The smallest size is run in any case.
     pub seconds: f64,
     /// Items per party, at most.
     pub most_items: u64,
-    /// How often each party runs alone. The fastest run counts.
+    /// The number of times that each party runs alone. The fastest run counts.
     pub repeats: usize,
 }
 
 /// Items per party of the first run of a profile.
 pub const FIRST_ITEMS: u64 = 1 << 8;
 
-/// How many times as many the next one has.
+/// The factor from one size to the next.
 pub const GROWTH: u64 = 4;
 
-/// How much larger one of the sets is in runs with sets of unequal size.
+/// The factor between the sets in runs with sets of unequal size.
 const UNEQUAL: u64 = 16;
 
 impl Effort {

@@ -1,6 +1,6 @@
 //! A quantity that is known at some sizes, at any size.
 
-/// What was measured at each size, from the smallest to the largest.
+/// The measurement at each size, from the smallest to the largest.
 #[derive(Debug, Clone, PartialEq)]
 pub(crate) struct Curve(Vec<(f64, f64)>);
 

@@ -1,10 +1,10 @@
-//! What a run takes on a network that is not there, or at a size that was never run.
+//! The time of a run on a network that is not there, or at a size that was never run.
 //!
-//! A run is traced once ([`measure`](fn@measure)): how long each party computes, what it sends,
-//! what it waits for. Such a [`Script`] is replayed over any [`Network`] by a
-//! [simulation](fn@simulate), in microseconds. A [`Profile`] has runs of a protocol at some sizes,
-//! and predicts those at others. [`Progress`] tells from such a prediction how far a run is. What a
-//! run costs in money follows from [`money::Prices`].
+//! A run is traced once ([`measure`](fn@measure)): the computing, the messages and the waits of
+//! each party. Such a [`Script`] is replayed over any [`Network`] by a [simulation](fn@simulate),
+//! in microseconds. A [`Profile`] has runs of a protocol at some sizes, and predicts those at
+//! others. [`Progress`] tells from such a prediction how far a run is. Its cost in money follows
+//! from [`money::Prices`].
 //!
 //! - *A trace* (`channel::trace`) is what a party does between its messages. Waiting is not in it.
 //! - *Each party alone.* Two parties on one machine share its caches, its memory and perhaps a
@@ -21,18 +21,18 @@
 //! - *A profile* is runs at several sizes, and predicts any other. Bytes are those of the plan;
 //!   computing is interpolated (`forecast::curve`). Where sets differ in size, two more runs tell
 //!   which of the sizes the time depends on.
-//! - *Progress* (`forecast::Progress`) is the same simulation, asked when how many bytes have
-//!   moved. The bytes of the true run say where it is; the clock goes on where it only computes;
-//!   and its pace so far corrects what is left.
+//! - *Progress* (`forecast::Progress`) is the same simulation, asked for the time at which a number
+//!   of bytes have moved. The bytes of the true run tell where it is; the clock advances it where
+//!   it only computes; and its pace so far corrects the rest.
 //! - *Not in it*: TLS, TCP's slow start, and the reading of tables. The first two are small beside
 //!   a run of seconds; the planner adds the third.
 //!
 //! - *A calibration* is profiles of many protocols on one machine: the one that psijoin ships with
 //!   (`crates/forecast/calibration.json`, scaled to a machine by two small runs), or a user's own.
 //!   The planner (`psijoin::planner`) plans a request with every protocol and predicts each plan:
-//!   bytes and flights are exact, and each protocol that is no choice says why. Memory far above
-//!   the measured sizes is not predicted, as many protocols work in bands there and take no more.
-//!   More threads are by Amdahl's law, from runs with one and with two.
+//!   bytes and flights are exact, and each protocol that is no choice has a reason. Memory far
+//!   above the measured sizes is not predicted, as many protocols work in bands there and take no
+//!   more. More threads are by Amdahl's law, from runs with one and with two.
 //! - *The network to a peer* is measured by `channel::gauge` where that is asked for: bursts that
 //!   double until one takes half a second, each answered, so that never more than a burst waits on
 //!   the way.

@@ -1,4 +1,4 @@
-//! What the machine computes with.
+//! The processor that the machine computes with.
 
 use std::fs;
 

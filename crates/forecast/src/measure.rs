@@ -1,8 +1,8 @@
-//! What both parties of a run do, each measured alone.
+//! The work of both parties of a run, each measured alone.
 //!
 //! Two parties on one machine disturb each other: they share its cores, its caches and its memory.
-//! So a run is made once to record what the parties say. Then each runs again, with the same
-//! randomness, against what the other one said: it does what it did before, and nobody else
+//! So a run is made once to record the parties' messages. Then each runs again, with the same
+//! randomness, against the messages of the other one: it does what it did before, and nobody else
 //! computes.
 
 use psijoin_block::{Block, Prg, memory::peak_during, parallel::Pool};
@@ -43,13 +43,13 @@ pub fn measure(plan: &Plan, threads: usize, runs: usize) -> Result<Run, Error> {
     })
 }
 
-/// What a party does and takes.
+/// The trace of one party, and its memory.
 struct Alone {
     trace: Trace,
     memory_bytes: Option<u64>,
 }
 
-/// What does not change from run to run.
+/// The constants of all runs.
 struct Session<'a> {
     plan: &'a Plan,
     joint_seed: JointSeed,
@@ -101,7 +101,7 @@ impl<'a> Session<'a> {
         }
     }
 
-    /// Returns what the sender says in a run, and what the receiver says.
+    /// Returns the messages of the sender in a run, and of the receiver.
     fn record(&self) -> Result<[Vec<Vec<u8>>; 2], Error> {
         let (a, b) = memory::pair();
         let ((a, by_sender), (b, by_receiver)) = (recorded(a), recorded(b));

@@ -1,8 +1,8 @@
-//! What a run costs in money, on machines that are rented by the hour.
+//! The cost of a run in money, on machines that are rented by the hour.
 //!
 //! The formula is SpOT19's (section 6.2), the ratio [`Rates::y_over_x`] CM20's (section 5.2.2).
 //! Prices come from files: those of the papers are [shipped](Prices::shipped), and
-//! `prices/README.md` of this crate says how to write one.
+//! `prices/README.md` of this crate describes their format.
 
 mod prices;
 
@@ -25,17 +25,17 @@ pub enum Setting {
     },
 }
 
-/// What a second and a byte cost.
+/// The cost of a second and of a byte.
 #[derive(Debug, Clone, Copy, PartialEq)]
 #[non_exhaustive]
 pub struct Rates {
-    /// What they cost the sender.
+    /// The costs of the sender.
     pub sender: PartyRates,
-    /// What they cost the receiver, if it is in the cloud.
+    /// The costs of the receiver, if it is in the cloud.
     pub receiver: Option<PartyRates>,
 }
 
-/// What a second of computing, and a byte that it sends, cost a party.
+/// The cost to a party of a second of computing, and of a byte that it sends.
 #[derive(Debug, Clone, Copy, PartialEq)]
 #[non_exhaustive]
 pub struct PartyRates {
@@ -157,7 +157,7 @@ mod tests {
         // Three times as many bytes go where a GB costs 3 cents as where it costs 15.
         let mixed = (0.15 + 3.0 * 0.03) / 4.0 / 1024.0 / (0.108 / 3600.0);
         close(ratio(between("sydney", "oregon"), 1, 3), mixed);
-        // What the receiver sends costs nothing, and does not count.
+        // The receiver's bytes cost nothing, and do not count.
         let out = 0.1 / 1024.0 / (0.112 / 3600.0);
         close(ratio(internet("paris"), 1, 100), out);
     }

@@ -13,15 +13,15 @@ pub struct Network {
     pub goodput: f64,
     /// Bytes that a party may have sent without their having arrived; beyond that it waits.
     pub queue_bytes: [f64; 2],
-    /// What may have arrived without being read; beyond that the line waits.
+    /// The bytes that may have arrived without being read; beyond that the line waits.
     pub unread: Window,
-    /// Seconds of computing per byte for whoever sends it, and again for whoever receives it: to
-    /// copy it, say.
+    /// Seconds of computing per byte for the side that sends it, and again for the side that
+    /// receives it: to copy it, say.
     pub handling: f64,
 }
 
 impl Network {
-    /// What carries bytes in no time.
+    /// A network that carries bytes in no time.
     pub const INSTANT: Self = Self {
         bits_per_second: [f64::INFINITY; 2],
         round_trip: 0.0,
@@ -57,8 +57,7 @@ impl From<Link> for Network {
 /// A connection over this path.
 impl From<Path> for Network {
     fn from(path: Path) -> Self {
-        /// What a connection holds that is not on the wire: the buffers of the transport and of
-        /// TCP.
+        /// The bytes that a connection holds off the wire: the buffers of the transport and of TCP.
         const BUFFERED_BYTES: f64 = 4e6;
         let bits_per_second = path.bits_per_second.map(|rate| rate as f64);
         let round_trip = path.round_trip_micros as f64 / 1e6;

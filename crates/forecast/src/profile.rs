@@ -1,4 +1,4 @@
-//! What a protocol takes at any size, from runs at some.
+//! Predictions for a protocol at any size, from runs at some.
 
 use psijoin_psi::{Plan, Role};
 use serde::{Deserialize, Serialize};
@@ -15,7 +15,7 @@ use crate::{
 pub struct Profile {
     /// The protocol's name.
     pub protocol: String,
-    /// What is learned: the [kind](crate::kind) of output.
+    /// The [kind](crate::kind) of output.
     pub output: String,
     /// Threads per party.
     pub threads: usize,
@@ -23,12 +23,12 @@ pub struct Profile {
     pub runs: Vec<Run>,
 }
 
-/// What the parties did at these sizes: the sender, and the receiver.
+/// The work of both parties at these sizes: the sender's, and the receiver's.
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
 pub struct Run {
     /// Items.
     pub items: [u64; 2],
-    /// What they computed and said.
+    /// Their computing and messages.
     pub scripts: [Script; 2],
     /// The most memory that they took beyond their input, in bytes, if it is known.
     pub memory_bytes: [Option<u64>; 2],
@@ -53,10 +53,10 @@ impl Run {
     }
 }
 
-/// What a run takes on one network, and what it takes of memory.
+/// The time of a run on one network, and its memory.
 #[derive(Debug, Clone, PartialEq)]
 pub struct Prediction {
-    /// What the parties do, in one or two versions, and how much each of them counts.
+    /// The work of the parties, in one or two versions, and the weight of each.
     versions: Vec<(f64, [Script; 2])>,
     /// The share of its computing that more threads make faster, for each party, if it is known.
     parallel: Option<[f64; 2]>,
@@ -64,7 +64,7 @@ pub struct Prediction {
     /// known. It is not far above all measured sizes: many protocols work in bands of fixed size
     /// there, and take no more.
     pub memory_bytes: [Option<f64>; 2],
-    /// Whether the sizes are above all measured ones.
+    /// `true` if the sizes are above all measured ones.
     pub is_extrapolated: bool,
 }
 
@@ -167,8 +167,8 @@ impl Profile {
     /// Returns what a run of `plan` takes with one thread per party. Its bytes are those of the
     /// plan; what is computed is interpolated.
     ///
-    /// The runs with the next larger and the next smaller size stand for it, scaled. A session in
-    /// parts is taken to be one run that computes and says as much as all of them: over several
+    /// It is made from the runs with the next larger and the next smaller size, scaled. A session
+    /// in parts is taken to be one run that computes and sends as much as all of them: over several
     /// streams, nobody waits for one part alone.
     ///
     /// # Panics
@@ -230,7 +230,8 @@ impl Profile {
     }
 
     fn memory(&self, items: [f64; 2], party: usize) -> Option<f64> {
-        /// How far the memory of larger runs is believed to follow from that of smaller ones.
+        /// The factor up to which the memory of larger runs is believed to follow from that of
+        /// smaller ones.
         const FAR: f64 = 16.0;
         let bytes = |run: &Run| run.memory_bytes[party];
         let is_known =
@@ -324,7 +325,7 @@ impl Profile {
     }
 }
 
-/// Scripts that compute this long and say so many bytes.
+/// Returns scripts that compute this long and send this many bytes.
 fn scaled(scripts: &[Script; 2], computing: [f64; 2], bytes: [f64; 2]) -> [Script; 2] {
     let ratio = |new: f64, old: f64| if old > 0.0 { new / old } else { 1.0 };
     let said = scripts.each_ref().map(|script| script.traffic()[0]);

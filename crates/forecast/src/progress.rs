@@ -1,19 +1,19 @@
-//! How far a run is, and how long it will still take.
+//! The progress of a run, and the time that it will still take.
 //!
-//! A [`Timeline`] says when how many bytes have moved in a run as it was modelled. A run that goes
-//! on tells how many have. That gives the *position* in modelled time: where so many bytes had
-//! moved, and from there as far as time has gone on since, for a party may compute for a while
-//! without saying anything; but not beyond the moment at which more bytes should have moved.
+//! A [`Timeline`] gives the bytes moved at each time of a modelled run. The running one tells how
+//! many it has moved. That gives the *position* in modelled time: where as many bytes had moved,
+//! and from there as far as time has passed since, for a party may compute for a while without
+//! sending anything; but not beyond the moment at which more bytes should have moved.
 //!
-//! The *pace* is how long a modelled second takes. What has just gone on counts more than what is
-//! long past. At the very first it is 1, as if a little of the run had gone on as modelled. What is
-//! overdue is taken to last as long again.
+//! The *pace* is the time that a modelled second takes. The recent past counts more than the
+//! distant one. At the very first it is 1, as if a little of the run had passed as modelled. What
+//! is overdue is taken to last as long again.
 
 use std::time::Duration;
 
 use crate::Timeline;
 
-/// How far a run is, told by a model and corrected by what has happened.
+/// The position of a run, told by a model and corrected by what has happened.
 #[derive(Debug, Clone)]
 pub struct Progress {
     timeline: Timeline,
@@ -24,7 +24,7 @@ pub struct Progress {
     done: f64,
 }
 
-/// What is known of the rest of a run.
+/// The forecast of the rest of a run.
 #[derive(Debug, Clone, Copy, PartialEq)]
 pub struct Outlook {
     /// The share of the time that is over: never less than before, and never 1.
@@ -65,7 +65,7 @@ impl Progress {
         }
     }
 
-    /// After this time, with so many bytes sent and received in sum.
+    /// Returns the outlook after this time, with this many bytes sent and received in sum.
     pub fn at(&mut self, elapsed: Duration, bytes: u64) -> Outlook {
         let (elapsed, bytes) = (elapsed.as_secs_f64(), bytes as f64);
         self.catch_up(elapsed, bytes);
@@ -115,13 +115,13 @@ impl Progress {
     }
 }
 
-/// How long a modelled second takes: seconds that have passed, by seconds that should have, both
-/// fading with time.
+/// The time that a modelled second takes: the seconds that have passed over those that should have,
+/// both fading with time.
 #[derive(Debug, Clone, Copy)]
 struct Pace {
     passed: f64,
     modelled: f64,
-    /// What is so many modelled seconds old counts a third.
+    /// The age in modelled seconds at which a second counts a third.
     memory: f64,
 }
 
@@ -148,12 +148,12 @@ impl Pace {
         if ratio > FASTEST { ratio } else { FASTEST }
     }
 
-    /// Returns when so many seconds more have passed, which should have been so many: more than
-    /// none.
+    /// Returns the pace after more seconds have passed, and the modelled ones that should have:
+    /// more than none.
     fn after(self, passed: f64, modelled: f64) -> Self {
         let age = modelled / self.memory;
         let fading = (-age).exp();
-        // A long time fades while it goes on.
+        // A long time fades while it passes.
         let counts = (1.0 - fading) / age;
         Self {
             passed: self.passed * fading + passed * counts,
@@ -196,7 +196,7 @@ mod tests {
             .collect()
     }
 
-    /// What holds for any run.
+    /// Asserts what holds for any run.
     #[track_caller]
     fn assert_sane(told: &[(f64, Outlook)]) {
         for (_, outlook) in told {
@@ -216,7 +216,8 @@ mod tests {
         );
     }
 
-    /// Computes, says a little, computes for long, and says the rest bit by bit.
+    /// Returns a model that computes, sends a little, computes for long, and sends the rest bit by
+    /// bit.
     fn model() -> Vec<(f64, f64)> {
         let bits = (1..=20).map(|bit| (20.0 + f64::from(bit), 100.0 + 50.0 * f64::from(bit)));
         let first = [(5.0, 50.0), (10.0, 100.0)];
@@ -309,7 +310,7 @@ mod tests {
 
     #[test]
     fn bytes_at_slightly_other_places_stop_nothing() {
-        // What the model says before it computes is one byte too much.
+        // The model's message before it computes is one byte too long.
         let mut run = model();
         run[1].1 = 99.0;
         let told = told(&model(), &run);

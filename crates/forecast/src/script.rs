@@ -1,8 +1,8 @@
-//! What a party does, in stretches that can be scaled.
+//! The work of a party, in stretches that can be scaled.
 //!
 //! A trace of a large run has thousands of steps, most of which repeat: compute a little, send a
-//! message. A [`Script`] says such a stretch once, with the number of messages. What it holds are
-//! numbers that may be fractions, so it can be scaled to a run of another size.
+//! message. A [`Script`] has such a stretch once, with the number of messages. Its numbers may be
+//! fractions, so it can be scaled to a run of another size.
 
 use psijoin_channel::trace::{Step, Trace};
 use serde::{Deserialize, Serialize};
@@ -11,7 +11,7 @@ mod text;
 
 pub use text::InvalidScript;
 
-/// What a party does, in order.
+/// The work of a party, in order.
 ///
 /// Files have it as a text such as `58 31s3648 (20s15*30000|r3648) t2`, which
 /// [`Display`](std::fmt::Display) writes. A list of stretches is read, too.
@@ -19,7 +19,7 @@ pub use text::InvalidScript;
 #[serde(try_from = "Form", into = "String")]
 pub struct Script(pub Vec<Stretch>);
 
-/// What a script is read from.
+/// The forms that a script is read from.
 #[derive(Deserialize)]
 #[serde(untagged, expecting = "a script is a text or a list of stretches")]
 enum Form {
@@ -48,7 +48,7 @@ impl From<Script> for String {
 #[derive(Debug, Clone, PartialEq, Deserialize)]
 #[serde(rename_all = "snake_case")]
 pub enum Stretch {
-    /// It computes, for so many seconds.
+    /// It computes, for this many seconds.
     Work(f64),
     /// It sends messages, and computes as long before each.
     Send(Messages),
@@ -57,7 +57,7 @@ pub enum Stretch {
     /// It waits until the receiving side of the exchange that it is in has had more messages, and
     /// computes as long before each.
     Take(Messages),
-    /// It does both at the same time, and goes on when both are done.
+    /// It does both at the same time, and continues when both are done.
     Exchange {
         /// The thread that sends.
         sending: Script,
@@ -70,7 +70,7 @@ pub enum Stretch {
 #[derive(Debug, Clone, Copy, PartialEq, Default, Deserialize)]
 #[serde(from = "(f64, f64, f64)")]
 pub struct Messages {
-    /// How many.
+    /// The number of messages.
     pub messages: f64,
     /// Bytes of all of them; of what is taken, none.
     pub bytes: f64,
@@ -93,9 +93,9 @@ impl From<(f64, f64, f64)> for Messages {
 pub struct Scale {
     /// Seconds of computing.
     pub seconds: f64,
-    /// What the party sends.
+    /// The messages that the party sends.
     pub sent: f64,
-    /// What it receives.
+    /// The messages that it receives.
     pub received: f64,
 }
 
@@ -109,7 +109,8 @@ impl Scale {
 }
 
 impl Script {
-    /// Seconds of computing. What both threads of an exchange compute counts twice.
+    /// Returns the seconds of computing. Time in which both threads of an exchange compute counts
+    /// twice.
     pub fn computing(&self) -> f64 {
         let seconds = self.0.iter().map(|stretch| match stretch {
             Stretch::Work(seconds) => *seconds,
@@ -181,7 +182,7 @@ impl Script {
         Self(self.0.iter().map(stretch).collect())
     }
 
-    /// Adds so many seconds of computing for each byte that is sent or received.
+    /// Adds computing for each byte that is sent or received.
     #[must_use]
     pub(crate) fn handling(&self, seconds_per_byte: f64) -> Self {
         let longer = |all: &Messages| Messages {
@@ -252,7 +253,7 @@ fn append(stretches: &mut Vec<Stretch>, next: Stretch) {
     }
 }
 
-/// Adds a message to others like it. Whether it is.
+/// Adds a message to others like it. Returns whether it is like them.
 fn join(all: &mut Messages, one: &Messages) -> bool {
     /// Seconds that make no difference to a network.
     const SHORT: f64 = 1e-4;

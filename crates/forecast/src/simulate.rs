@@ -20,11 +20,11 @@ use thread::{Doing, Thread};
 pub enum Cores {
     /// Each party has as many as it has threads.
     Own,
-    /// Both parties together have so many, and share them evenly.
+    /// Both parties together have this many, and share them evenly.
     Shared(usize),
 }
 
-/// What a run takes.
+/// The predicted time of a run.
 #[derive(Debug, Clone, Copy, PartialEq, Default)]
 pub struct Forecast {
     /// Seconds until both parties are done.
@@ -35,7 +35,7 @@ pub struct Forecast {
     pub lines: [LineUse; 2],
 }
 
-/// Where a party's time goes. What two of its threads do at the same time counts twice.
+/// The use of a party's time. Time in which two of its threads do something counts twice.
 #[derive(Debug, Clone, Copy, PartialEq, Default)]
 pub struct PartyTime {
     /// Seconds until it is done.
@@ -48,7 +48,7 @@ pub struct PartyTime {
     pub waiting_to_send: f64,
 }
 
-/// How a line is used, in one direction.
+/// The use of a line, in one direction.
 #[derive(Debug, Clone, Copy, PartialEq, Default)]
 pub struct LineUse {
     /// Bytes that it carried.
@@ -65,9 +65,9 @@ pub enum Mismatch {
         "a party waits for {expected} bytes where {sent} come: these are scripts of different runs"
     )]
     Bytes {
-        /// What it waits for.
+        /// The bytes that it waits for.
         expected: f64,
-        /// What is sent.
+        /// The bytes that are sent.
         sent: f64,
     },
     /// A party waits for what never comes.
@@ -155,13 +155,13 @@ struct Line {
     /// Messages under way, and when they arrive.
     under_way: VecDeque<(Load, f64)>,
     bytes_under_way: f64,
-    /// What was not read yet.
+    /// The bytes that were not read yet.
     unread: Load,
     /// All that was sent.
     bytes: f64,
 }
 
-/// What is sent or received at once.
+/// The bytes and messages that are sent or received at once.
 #[derive(Debug, Clone, Copy, PartialEq, Default)]
 struct Load {
     bytes: f64,
@@ -228,7 +228,7 @@ impl<'a> Party<'a> {
 }
 
 impl<'a> Simulation<'a> {
-    /// Lets everything happen that can happen now. Whether there is more to come.
+    /// Lets everything happen that can happen now. Returns whether there is more to come.
     fn proceed(&mut self) -> bool {
         loop {
             let mut anything = false;
@@ -247,7 +247,7 @@ impl<'a> Simulation<'a> {
         }
     }
 
-    /// Hands over what has arrived. Whether it did.
+    /// Hands over the bytes that have arrived. Returns whether there were any.
     fn deliver(&mut self, direction: usize) -> bool {
         let expected = self.parties[1 - direction].expects();
         let line = &mut self.lines[direction];
@@ -268,7 +268,7 @@ impl<'a> Simulation<'a> {
         true
     }
 
-    /// Lets a thread do what takes no time. Whether it did anything.
+    /// Lets a thread do all work that takes no time. Returns whether it did anything.
     fn step(&mut self, party: usize, thread: usize) -> bool {
         let doing = self.parties[party].threads()[thread].doing;
         let done = match doing {
@@ -338,7 +338,7 @@ impl<'a> Simulation<'a> {
         is_there
     }
 
-    /// Goes on after an exchange whose halves are both done. Whether there was one.
+    /// Continues after an exchange whose halves are both done. Returns whether there was one.
     fn end_exchange(&mut self, party: usize) -> bool {
         let party = &mut self.parties[party];
         let over = |halves: &[Thread<'_>; 2]| {
@@ -361,7 +361,7 @@ impl<'a> Simulation<'a> {
         self.parties.iter().flat_map(Party::threads)
     }
 
-    /// How fast a thread computes, where 1 is a core of its own.
+    /// Returns the speed at which a thread computes, where 1 is a core of its own.
     fn speed(&self, cores: Cores) -> f64 {
         let computing = self.threads().filter(|thread| thread.computes()).count();
         match cores {
@@ -384,7 +384,7 @@ impl<'a> Simulation<'a> {
         computed.chain(arrivals).min_by(f64::total_cmp)
     }
 
-    /// Lets so many seconds pass.
+    /// Lets time pass.
     fn pass(&mut self, wait: f64, cores: Cores) {
         let speed = self.speed(cores);
         // A sum that rounds to the same number would never arrive.

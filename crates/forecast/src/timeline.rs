@@ -7,7 +7,7 @@ pub struct Timeline {
     seconds: f64,
 }
 
-/// From now on, so many bytes have moved.
+/// From this time on, this many bytes have moved.
 #[derive(Debug, Clone, Copy, PartialEq)]
 pub struct Moment {
     /// Seconds since the beginning.
@@ -16,15 +16,14 @@ pub struct Moment {
     pub bytes: f64,
 }
 
-/// What lies within this share of all time and of all bytes is said once.
+/// Moments within this share of all time and of all bytes are joined.
 const CLOSE: f64 = 1.0 / 200.0;
 
-/// So many moments are kept in memory at most.
+/// The most moments that are kept in memory.
 const MANY: usize = 1 << 12;
 
 impl Timeline {
-    /// Returns a party that is done after so many seconds. Time and bytes grow from moment to
-    /// moment.
+    /// Returns a party that is done after `seconds`. Time and bytes grow from moment to moment.
     pub fn new(mut moments: Vec<Moment>, seconds: f64) -> Self {
         thin(&mut moments);
         Self { moments, seconds }
@@ -78,7 +77,7 @@ impl Timeline {
         )
     }
 
-    /// Returns when so many bytes have moved.
+    /// Returns the time at which this many bytes have moved.
     fn when(&self, bytes: f64) -> f64 {
         let before = self
             .moments

@@ -18,15 +18,15 @@ pub struct Prices {
     pub source: String,
     /// When they were asked.
     pub date: String,
-    /// What a machine is: `m5.large`.
+    /// The type of machine: `m5.large`.
     pub machine: String,
     /// Bytes of a GB.
     pub gb_bytes: u64,
-    /// What a GB costs that leaves through a public address, wherever it goes.
+    /// The price of a GB that leaves through a public address, wherever it goes.
     pub public_address_usd_per_gb: f64,
     /// By name.
     pub regions: BTreeMap<String, Region>,
-    /// What takes precedence over the prices of a region.
+    /// The prices that take precedence over those of a region.
     #[serde(default, rename = "transfer")]
     pub transfers: Vec<Transfer>,
 }
@@ -36,13 +36,13 @@ pub struct Prices {
 #[serde(deny_unknown_fields)]
 #[non_exhaustive]
 pub struct Region {
-    /// What a machine costs.
+    /// The price of a machine.
     pub machine_usd_per_hour: f64,
-    /// What a GB costs that is sent to the Internet.
+    /// The price of a GB that is sent to the Internet.
     pub internet_usd_per_gb: f64,
-    /// What a GB costs that is sent to the same region.
+    /// The price of a GB that is sent to the same region.
     pub same_region_usd_per_gb: Option<f64>,
-    /// What a GB costs that is sent to another region.
+    /// The price of a GB that is sent to another region.
     pub other_region_usd_per_gb: Option<f64>,
 }
 
@@ -55,7 +55,7 @@ pub struct Transfer {
     pub from: String,
     /// The region that receives.
     pub to: String,
-    /// What a GB costs.
+    /// The price of a GB.
     pub usd_per_gb: f64,
 }
 
@@ -68,7 +68,7 @@ pub enum PriceError {
     File {
         /// Its path.
         path: String,
-        /// What happened.
+        /// The operating system's error.
         source: std::io::Error,
     },
     /// A field is missing, unknown or of another type.
@@ -79,9 +79,9 @@ pub enum PriceError {
     Number {
         /// Where it stands.
         field: String,
-        /// What stands there.
+        /// The invalid value.
         value: f64,
-        /// What may stand there.
+        /// The values that are allowed.
         expected: &'static str,
     },
     /// A region has no prices.
@@ -93,7 +93,7 @@ pub enum PriceError {
     Region {
         /// The prices.
         prices: String,
-        /// What was asked for.
+        /// The region that was asked for.
         region: String,
         /// All regions.
         known: String,
@@ -110,7 +110,7 @@ pub enum PriceError {
         /// The region that receives.
         to: String,
     },
-    /// Nothing says what traffic between two regions costs.
+    /// There is no price for traffic between two regions.
     #[error(
         "the prices {} do not say what traffic from {} to {} costs: add {field} to [regions.{}], or a [[transfer]]",
         Quoted(.prices),
@@ -125,7 +125,7 @@ pub enum PriceError {
         from: String,
         /// The region that receives.
         to: String,
-        /// The field of the region that would say it.
+        /// The field of the region that would have the price.
         field: &'static str,
     },
 }
@@ -151,7 +151,7 @@ impl Prices {
     /// Returns the prices in a file. [`str::parse`] reads a text.
     ///
     /// # Errors
-    /// If it cannot be read or is not as `prices/README.md` says.
+    /// If it cannot be read or its format is not that of `prices/README.md`.
     pub fn read(path: &Path) -> Result<Self, PriceError> {
         let text = fs::read_to_string(path).map_err(|source| PriceError::File {
             path: psijoin_printable::path(path),

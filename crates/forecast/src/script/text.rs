@@ -1,6 +1,6 @@
 //! The text form of a script.
 //!
-//! Files of profiles hold thousands of stretches. `58 31s3648 (20s15*30000|r3648) t2` says, in
+//! Files of profiles hold thousands of stretches. `58 31s3648 (20s15*30000|r3648) t2` means, in
 //! order:
 //! - compute for 58 µs;
 //! - compute for 31 µs, then send a message of 3648 bytes;

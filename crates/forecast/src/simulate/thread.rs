@@ -11,19 +11,19 @@ use crate::{
 /// A thread of a party.
 pub(super) struct Thread<'a> {
     stretches: Iter<'a, Stretch>,
-    /// What follows once it has computed, and how many more times it then does both.
+    /// The next work once it has computed, and the number of times that it then does both.
     then: Doing,
     seconds: f64,
     times: usize,
     pub(super) doing: Doing,
 }
 
-/// What a thread does now.
+/// The present work of a thread.
 #[derive(Debug, Clone, Copy, PartialEq)]
 pub(super) enum Doing {
     /// It begins the next stretch, or does what it did once more.
     Next,
-    /// It computes for so many seconds more.
+    /// It computes for this many seconds more.
     Compute(f64),
     Send(Load),
     Receive(Load),
@@ -48,7 +48,7 @@ impl<'a> Thread<'a> {
         matches!(self.doing, Doing::Compute(_))
     }
 
-    /// What it does now is done.
+    /// Ends the present work.
     pub(super) fn go_on(&mut self) {
         self.doing = match self.doing {
             Doing::Compute(_) => self.then,
