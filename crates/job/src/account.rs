@@ -1,15 +1,15 @@
-//! What the parties tell each other about the steps of a job.
+//! The messages about the steps of a job, which the parties exchange.
 
 use std::io;
 
 use psijoin_psi::ledger::RunName;
 
-/// What a party tells about a step.
+/// The account that a party gives of a step.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Default)]
 pub struct Account {
-    /// Whether it has begun.
+    /// `true` if it has begun.
     pub has_begun: bool,
-    /// Whether it runs more than once, on either side.
+    /// `true` if it runs more than once, on either side.
     pub has_run_again: bool,
     /// The name of the run that is done, if one is.
     pub run: Option<RunName>,
@@ -45,12 +45,12 @@ impl Account {
     }
 }
 
-/// What both parties' accounts come to.
+/// The conclusion from both parties' accounts.
 #[derive(Debug)]
 pub(crate) struct Agreed {
-    /// Which steps are done.
+    /// The steps that are done.
     pub(crate) done: Vec<bool>,
-    /// Which steps run more than once, in this attempt or before.
+    /// The steps that run more than once, in this attempt or before.
     pub(crate) run_again: Vec<u32>,
 }
 
@@ -59,24 +59,24 @@ pub(crate) struct Agreed {
 pub enum Disagreement {
     /// The other party has another run of a step than this one.
     OtherRun,
-    /// The other party has done a step that takes this one's words, and this one has not begun it:
-    /// what it kept is gone.
+    /// The other party has done a step that takes this party's messages, and this one has not begun
+    /// it: its own state is lost.
     Lost,
-    /// What was agreed on cannot be kept.
+    /// The agreement cannot be kept.
     Io(io::Error),
 }
 
-/// What a step is, from this party's side.
+/// The kinds of steps, from this party's side.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub struct Steps {
-    /// How many steps are parts. Those that follow open what the parts gave.
+    /// The number of steps that are parts. The later ones open the parts' results.
     pub parts: u32,
-    /// Whether this party says anything in a part.
+    /// `true` if this party sends anything in a part.
     pub speaks: bool,
 }
 
-/// A step is done if both have the same run of it. What was opened was opened of all parts, so it
-/// is done only if they are.
+/// Compares both accounts: a step is done if both have the same run of it. An opening is of all
+/// parts, so it is done only if they are.
 pub(crate) fn agree(
     ours: &[Account],
     theirs: &[Account],

@@ -1,4 +1,4 @@
-//! Outputs as bytes: a byte that says which kind, and its numbers, little endian.
+//! Outputs as bytes: a byte for the kind, and the output's numbers, little endian.
 
 use psijoin_circuit::Bits;
 use psijoin_psi::{Matched, Output, Shares, TotalShares};
@@ -64,7 +64,7 @@ fn encode_shares(shares: &Shares, bytes: &mut Vec<u8>) {
     }
 }
 
-/// Returns the output that these bytes stand for, if they stand for any.
+/// Returns the output that these bytes encode, if they are valid.
 pub(crate) fn decode(bytes: &[u8]) -> Option<Output> {
     let (kind, rest) = bytes.split_first()?;
     let output = match (kind, rest) {

@@ -14,7 +14,7 @@ pub enum Error {
     Io {
         /// The folder.
         folder: PathBuf,
-        /// What the operating system said.
+        /// The operating system's error.
         source: io::Error,
     },
 
@@ -81,7 +81,7 @@ pub enum Error {
     Damaged {
         /// The folder.
         folder: PathBuf,
-        /// What is wrong.
+        /// The fault.
         what: &'static str,
     },
 
@@ -93,7 +93,7 @@ pub enum Error {
     )]
     Spoilt(PathBuf),
 
-    /// What was kept of a step is gone.
+    /// The kept state of a step is gone.
     #[error(
         "the job in {} lacks what this side has already said (an old copy of the folder, or files of it were removed): begin anew \
          on both sides with new folders",
@@ -112,11 +112,11 @@ pub enum Error {
     Changed {
         /// The folder.
         folder: PathBuf,
-        /// What has changed.
+        /// The name of what has changed.
         name: String,
-        /// What it was.
+        /// Its former value.
         was: String,
-        /// What it is.
+        /// Its present value.
         is: String,
     },
 
@@ -129,7 +129,7 @@ pub enum Error {
     ChangedSecret {
         /// The folder.
         folder: PathBuf,
-        /// What has changed.
+        /// The name of what has changed.
         name: String,
     },
 }

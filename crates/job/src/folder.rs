@@ -24,7 +24,7 @@ const JOB: &str = "job";
 const NEW_JOB: &str = "job.new";
 const RESULTS: &str = "results";
 
-/// What `lock` holds, so that no folder of somebody else's files is taken for a job's.
+/// The content of `lock`, so that no folder of somebody else's files is taken for a job's.
 const MARK: &[u8] = b"psijoin job\n";
 
 /// The layout that this version reads and writes.
@@ -47,9 +47,9 @@ pub struct Folder {
     path: PathBuf,
     /// Locked as long as this lives.
     _lock: File,
-    /// What results are sealed under, until the job has ended.
+    /// The key that results are sealed under, until the job has ended.
     key: Option<Key>,
-    /// What settings and tables are recognised under.
+    /// The key that settings and tables are recognised under.
     owners: Key,
     salt: String,
     marks: Option<PathBuf>,
@@ -57,20 +57,20 @@ pub struct Folder {
     results: Option<Results>,
 }
 
-/// How far a job is.
+/// The progress of a job.
 #[derive(Debug, Clone)]
 pub struct Status {
-    /// What it is.
+    /// The job.
     pub job: Job,
-    /// How many of its steps are done.
+    /// The number of its steps that are done.
     pub done: u32,
-    /// How many of those are parts.
+    /// The number of those that are parts.
     pub parts_done: u32,
     /// When it last came further, in seconds since 1970.
     pub changed: u64,
-    /// Whether it has failed, and cannot go on.
+    /// `true` if it has failed, and cannot be resumed.
     pub is_spoilt: bool,
-    /// The command that goes on, unless it has ended.
+    /// The command that resumes it, unless it has ended.
     pub command: Option<String>,
 }
 
@@ -170,7 +170,7 @@ impl Folder {
         &self.path
     }
 
-    /// Returns the job, if one was begun.
+    /// Returns the job, if one was started.
     pub fn job(&self) -> Option<&Job> {
         self.job.as_ref()
     }
@@ -185,7 +185,7 @@ impl Folder {
         self.results.as_ref().map_or(0, Results::count)
     }
 
-    /// Returns how many steps have begun on this side.
+    /// Returns the number of steps that have begun on this side.
     pub fn begun(&self) -> u32 {
         self.results.as_ref().map_or(0, Results::begun)
     }
@@ -211,7 +211,7 @@ impl Folder {
     }
 
     /// Checks that these settings are those of the job, if there is one, and that nobody has
-    /// changed what it was begun with.
+    /// changed those that it was started with.
     ///
     /// # Errors
     /// [`Error::Changed`] or [`Error::ChangedSecret`] names the first setting that is not.
@@ -225,7 +225,8 @@ impl Folder {
         shown
             .into_iter()
             .try_for_each(|term| self.compare(of_job.clone(), term))?;
-        // Only who has the secret can tell, which the identity's name among the settings says.
+        // Only the holder of the secret can tell; the identity's name among the settings tells who
+        // that is.
         let is_whole = job.seal == self.seal_of(job) && of_job.len() == terms.len();
         if !is_whole || !of_job.all(|was| terms.iter().any(|is| is.name == was.name)) {
             return Err(At(&self.path).damaged("`job` is not what was written"));
@@ -300,7 +301,7 @@ impl Folder {
         }
     }
 
-    /// Begins a job, in place of one none of whose steps has begun. When this returns, it is on the
+    /// Starts a job, in place of one none of whose steps has begun. When this returns, it is on the
     /// disk.
     ///
     /// # Errors
@@ -459,7 +460,7 @@ impl Folder {
     }
 }
 
-/// What a job begins with.
+/// The initial state of a job.
 pub struct Begun<'a> {
     /// The version of the program.
     pub program: &'a str,
@@ -479,11 +480,11 @@ pub struct Begun<'a> {
     pub steps: u32,
     /// As [`Job::bytes`].
     pub bytes: [u64; 2],
-    /// What was agreed on about columns.
+    /// The agreement about columns.
     pub columns: Columns,
     /// The seed that items are digested under.
     pub joint_seed: &'a JointSeed,
-    /// The command that goes on.
+    /// The command that resumes the job.
     pub command: &'a str,
 }
 
@@ -640,8 +641,8 @@ impl At<'_> {
     }
 }
 
-/// How long a lock may be held on: a process that was killed keeps it until the system has taken
-/// back its memory.
+/// The time for which a lock may still be held: a process that was killed keeps it until the system
+/// has taken back its memory.
 const PATIENCE: Duration = Duration::from_secs(5);
 
 /// Returns whether this process has got the lock of a file. On a file system without locks

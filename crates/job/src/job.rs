@@ -1,6 +1,6 @@
 use serde::{Deserialize, Serialize};
 
-/// What a job begins with in every layout.
+/// The first fields of a job in every layout.
 #[derive(Deserialize)]
 pub(crate) struct Head {
     #[serde(rename = "psijoin job")]
@@ -8,7 +8,7 @@ pub(crate) struct Head {
     pub(crate) program: String,
 }
 
-/// What both parties agreed on when a job was begun, and what this party needs to go on.
+/// The agreement of both parties when a job was started, and what this party needs to resume it.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
 pub struct Job {
     /// The layout of the folder.
@@ -16,61 +16,61 @@ pub struct Job {
     pub(crate) format: u32,
     /// The version of the program that began it.
     pub program: String,
-    /// When it was begun, in seconds since 1970. For people only.
+    /// The time at which it was started, in seconds since 1970. For people only.
     pub begun: u64,
-    /// What has to be the same whenever it goes on: all settings.
+    /// The settings, all of which have to be the same whenever it is resumed.
     pub terms: Vec<Term>,
-    /// What has to be equal of the table, as far as it was read: keyed hashes.
+    /// Keyed hashes of the table, as far as it was read. They have to be equal.
     pub data: Vec<Term>,
     /// The protocol that was taken.
     pub protocol: String,
     /// The digest of the plan, in hexadecimal digits.
     pub plan: String,
-    /// How many distinct items the sender and the receiver have.
+    /// The numbers of distinct items of the sender and the receiver.
     pub items: [u64; 2],
-    /// How many parts it has; 1 if it is one run.
+    /// The number of its parts; 1 if it is one run.
     pub parts: u32,
-    /// How many steps it has.
+    /// The number of its steps.
     pub steps: u32,
-    /// What a part moves, in bytes, and what is opened in the end.
+    /// The bytes that a part moves, and those of the opening in the end.
     pub bytes: [u64; 2],
     /// The [`Columns`], sealed.
     pub(crate) columns: String,
-    /// What both parties call it: a hash of the seed.
+    /// The name that both parties use for it: a hash of the seed.
     pub id: String,
     /// The seed that items are digested under, sealed; nothing once it has ended.
     pub(crate) seed: Option<String>,
-    /// The command that goes on, sealed.
+    /// The command that resumes it, sealed.
     pub(crate) command: Option<String>,
-    /// Whether the other party has confirmed that it has all that it needs.
+    /// `true` if the other party has confirmed that it has all that it needs.
     pub confirmed: bool,
-    /// Whether both parties have signed a record of it, which this party has written.
+    /// `true` if both parties have signed a record of it, which this party has written.
     pub signed: bool,
-    /// How it ended.
+    /// The way it ended.
     pub ended: Option<Ended>,
-    /// What the owner's secret is mixed with.
+    /// The salt that the owner's secret is mixed with.
     pub(crate) salt: String,
     /// A keyed hash of all this, without the hash.
     pub(crate) seal: String,
 }
 
-/// What both parties agreed on about columns, as the caller writes it.
+/// The agreement of both parties about columns, as the caller writes it.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
 pub struct Columns {
     /// Those whose numbers count.
     pub numbers: Vec<String>,
-    /// What the sender and the receiver give with shared items.
+    /// The columns that the sender and the receiver share.
     pub given: [Vec<u8>; 2],
 }
 
-/// Something that has to be the same whenever a job goes on.
+/// A setting that has to be the same whenever a job is resumed.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
 pub struct Term {
-    /// What it is, with its article: `the output`.
+    /// Its name, with its article: `the output`.
     pub name: String,
     /// Its value, or a keyed hash of it.
     pub value: String,
-    /// Whether the value is a keyed hash.
+    /// `true` if the value is a keyed hash.
     pub secret: bool,
 }
 
@@ -85,7 +85,7 @@ impl Term {
     }
 }
 
-/// How a job ended.
+/// The way a job ended.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(rename_all = "snake_case")]
 pub enum Ended {

@@ -11,10 +11,10 @@
 //! change, or that is another user's, is refused. When a job has [ended](Folder::end), nothing is
 //! left but its lock and `job`, without what was sealed under `key`.
 //!
-//! **Answered once.** What a step says follows from a seed that `results` keeps. It is said again
-//! only if the same was heard before it, so whoever comes back with another set, an old copy of a
-//! folder or an edited one gets no other answer. An old copy of the own folder is refused as far as
-//! a mark of how far the job had come can be kept outside of it.
+//! **Answered once.** The messages of a step follow from a seed that `results` keeps. They are sent
+//! again only if the same was received before them, so whoever comes back with another set, an old
+//! copy of a folder or an edited one gets no other answer. An old copy of the own folder is refused
+//! as far as a mark of the job's progress can be kept outside of it.
 //!
 //! **Durability.** `job` appears as a whole or not at all. A record is on the disk before anybody
 //! relies on it: before the message that it allows is sent, and before
@@ -24,18 +24,18 @@
 //! **Sealing.** AES-256-GCM, under a key of the folder's own. Each record is bound to its job and
 //! its place in the file. Nonces are random: 2^-49 bounds a repetition among 2^24 records. The key
 //! lies in the same folder: it protects what is copied or left behind without it, such as parts of
-//! a disk, and the `results` of an ended job; not from whoever can read the folder. What has to be
-//! the same whenever the job goes on is recognised by hashes under a key of the owner's, which does
-//! not lie in the folder, and so is `job` as a whole.
+//! a disk, and the `results` of an ended job; not from whoever can read the folder. The settings
+//! that must not change when the job is resumed are recognised by hashes under a key of the
+//! owner's, which does not lie in the folder, and so is `job` as a whole.
 //!
 //! # How a session goes on
 //!
-//! - *A ledger* (`psi::Ledger`) is asked for each step before it runs, and told what it gave. It
-//!   comes with the `Context`, so `psijoin::run` goes on with a session in parts, or with a single
-//!   run, in the same way. Protocols know nothing of it. Without one, nothing is kept.
-//! - *Steps* are the parts, and then the opening. `psi_parts::Remaining` says what is left of a
-//!   plan, over how many streams it runs, and to the byte what it costs: so the connection still
-//!   says goodbye on its own after the last byte.
+//! - *A ledger* (`psi::Ledger`) is asked for each step before it runs, and given its result. It
+//!   comes with the `Context`, so `psijoin::run` resumes a session in parts, or a single run, in
+//!   the same way. Protocols know nothing of it. Without one, nothing is kept.
+//! - *Steps* are the parts, and then the opening. `psi_parts::Remaining` holds the rest of a plan,
+//!   the number of its streams, and its cost to the byte: so the connection still says goodbye on
+//!   its own after the last byte.
 //! - *Answered once.* When a step begins, the ledger gives it a generator from the step's own seed,
 //!   which it has drawn and kept before, and a *witness* (`channel::witness`). The witness
 //!   decorates the channel for the time of the step. Before the first message after something was
@@ -48,15 +48,15 @@
 //!   (`Input::joint_seed`) is of both parties and of all attempts: that of the digests, hash
 //!   functions and codes.
 //! - *Failures that answer* (`ProtocolViolation`, `BadLuck`, `InternalFailure`) are kept before the
-//!   peer is told. The job then never goes on.
-//! - *What both have.* A run of a step has a name, a hash of all that was said in it. After meeting
+//!   peer is told. The job is then never resumed.
+//! - *Shared progress.* A run of a step has a name, a hash of all its messages. After meeting
 //!   again, both sides give an account of each step: whether it has begun, whether it ran more than
 //!   once, and the name of the run that is done. A step is done where names are equal. Different
-//!   names, or a step that the other side has done with this side's words and of which this side
-//!   knows nothing, are errors.
-//! - *A folder* (`job`) is such a ledger on disk. What is written to `results` is appended, so a
-//!   kill can spoil the last record only, which nobody has relied on yet. Records are few: per step
-//!   a seed, a hash per flight, what it gave.
+//!   names are errors, and so is a step that the other side has done with this side's messages and
+//!   that this side does not know.
+//! - *A folder* (`job`) is such a ledger on disk. `results` is only appended to, so a kill can
+//!   spoil the last record only, which nobody has relied on yet. Records are few: per step a seed,
+//!   a hash per flight, the result.
 //! - *Settings and tables* are compared with hashes under a secret of the identity, which does not
 //!   lie in the folder, all of them and both ways; so is `job` as a whole. They outlive the job's
 //!   key, so that a job that is done can be told from one of another table.
@@ -66,7 +66,7 @@
 //!   its keys are not kept for that, and not read again.
 //! - *A mark* of how long `results` is lies in `PSIJOIN_HOME`. It is written after the record, and
 //!   not synced: it may fall behind, but is never ahead. A folder that is shorter is an old copy.
-//! - *The receipt.* After its last step is on the disk, the receiver says one byte more, and the
+//! - *The receipt.* After its last step is on the disk, the receiver sends one byte more, and the
 //!   session ends with that. A sender whose job ended with the last message would be gone when the
 //!   receiver is killed before it has kept the last part.
 //! - *Tests* run small sets in parts by the hidden option `--parts K`. It changes the plan, whose

@@ -35,7 +35,7 @@ pub(crate) struct Log {
     mark: Option<Mark>,
 }
 
-/// What a record says.
+/// The content of a record.
 type Text = Zeroizing<Vec<u8>>;
 
 /// Where a record is.
@@ -131,7 +131,7 @@ impl Log {
         Ok(self.key.open(&self.place(at), bytes).ok())
     }
 
-    /// Returns what a record says.
+    /// Returns the content of a record.
     pub(crate) fn read(&mut self, Place(at): Place) -> io::Result<Text> {
         let mut header = [0; HEADER_BYTES];
         self.file.seek(SeekFrom::Start(at))?;
@@ -154,7 +154,7 @@ impl Log {
             .write_all(&record)
             .and_then(|()| self.file.sync_data());
         if let Err(error) = written {
-            // What is not whole would be ignored anyway.
+            // An incomplete record would be ignored anyway.
             let _ = self.file.set_len(self.end);
             return Err(error);
         }
@@ -225,7 +225,7 @@ mod tests {
 
     use super::*;
 
-    /// Returns the log in a file, and what it says.
+    /// Returns the log in a file, and its records.
     fn open(path: &Path, job: &str) -> Result<(Log, Vec<Vec<u8>>), OpenError> {
         let mut options = OpenOptions::new();
         let file = options.read(true).write(true).create(true).truncate(false);

@@ -1,5 +1,5 @@
-//! How far the results of a job have come, noted outside of its folder: an old copy of the folder
-//! is known by it.
+//! A mark of the progress of a job's results, outside of its folder: it betrays an old copy of the
+//! folder.
 //!
 //! A mark is never ahead of what is on the disk, and may fall behind in a power cut. So what is
 //! shorter than its mark is an old copy, or was cut off. Where there is no mark, as on another
@@ -16,7 +16,7 @@ use crate::folder::{make, open_own, remove};
 /// See the [module](self).
 pub(crate) struct Mark {
     file: File,
-    /// How long the results were at least.
+    /// The least length of the results.
     pub(crate) len: u64,
 }
 

@@ -1,4 +1,4 @@
-//! What the steps of a job said, heard and gave.
+//! The messages and results of the steps of a job.
 //!
 //! Each record is of one kind:
 //!
@@ -46,17 +46,17 @@ pub struct Results(Arc<Mutex<State>>);
 struct State {
     log: Log,
     steps: Vec<Step>,
-    /// Which steps both parties have done, once they have agreed on that.
+    /// The steps that both parties have done, once they have agreed on that.
     done_by_both: Option<Vec<bool>>,
     is_spoilt: bool,
 }
 
-/// What is known of a step.
+/// The state of a step.
 #[derive(Default)]
 struct Step {
-    /// What its randomness comes from, once it has begun.
+    /// The seed of its randomness, once it has begun.
     seed: Option<Zeroizing<Seed>>,
-    /// What it had said and heard whenever it began to speak.
+    /// Its traffic whenever it began to speak.
     spoke: Vec<SoFar>,
     has_run_again: bool,
     gave: Option<(Place, RunName)>,
@@ -85,14 +85,14 @@ enum Record<'a> {
 enum Event<'a> {
     Begun(&'a Seed),
     Spoke(SoFar),
-    /// No output stands for payloads that cannot be opened.
+    /// No output means payloads that cannot be opened.
     Gave(RunName, &'a [u8]),
     Again,
 }
 
 impl<'a> Record<'a> {
-    /// Returns a byte that says which kind it is, the number of the step in 4, little endian, and
-    /// what happened.
+    /// Returns a byte for the kind of entry, the number of the step in 4, little endian, and what
+    /// happened.
     fn to_bytes(&self) -> Zeroizing<Vec<u8>> {
         let (kind, step, rest): (u8, u32, [&[u8]; 2]) = match self {
             Self::Of(step, Event::Begun(seed)) => (0, *step, [&seed[..], &[]]),
@@ -204,7 +204,7 @@ impl Results {
         done.count() as u32
     }
 
-    /// Returns how many steps have begun on this side.
+    /// Returns the number of steps that have begun on this side.
     pub fn begun(&self) -> u32 {
         let state = lock(&self.0);
         let begun = state.steps.iter().filter(|step| step.seed.is_some());
@@ -344,7 +344,7 @@ impl Ledger for Results {
 struct Watched {
     state: Arc<Mutex<State>>,
     step: u32,
-    /// How many times it has begun to speak.
+    /// The number of times it has begun to speak.
     spoken: usize,
 }
 

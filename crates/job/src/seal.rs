@@ -8,7 +8,7 @@ use zeroize::Zeroizing;
 /// Bytes of a key.
 pub(crate) const KEY_BYTES: usize = 32;
 
-/// What sealing adds to a text.
+/// The bytes that sealing adds to a text.
 pub(crate) const OVERHEAD_BYTES: usize = NONCE_LEN + 16;
 
 /// A key of a folder, or of its owner.
@@ -17,7 +17,8 @@ pub(crate) struct Key {
     sealing: LessSafeKey,
 }
 
-/// What was sealed under another key or for another place, or has changed since.
+/// The error about a text that was sealed under another key or for another place, or has changed
+/// since.
 pub(crate) struct Unsealable;
 
 impl Key {

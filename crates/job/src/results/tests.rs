@@ -107,7 +107,7 @@ fn what_was_said_is_said_to_the_same_only() {
     assert!(matches!(other, Err(Refusal::OwnDiffers)));
     again.may_speak(&so_far(3, 4)).unwrap();
     again.may_speak(&so_far(5, 6)).unwrap();
-    // What is the same is not kept again, whenever it is.
+    // An equal mark is not kept again.
     let grown = len(path);
     assert!(grown > before);
     for _ in 0..3 {
