@@ -1,4 +1,4 @@
-//! What stands in a section.
+//! The blocks of a section.
 
 use std::fmt::Write as _;
 

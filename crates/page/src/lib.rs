@@ -39,11 +39,11 @@ use psijoin_chart::Chart;
 /// A page.
 #[derive(Debug)]
 pub struct Page {
-    /// What it is about.
+    /// The subject of the page.
     pub title: String,
     /// Paragraphs before the first section.
     pub introduction: Vec<String>,
-    /// What it has to say.
+    /// The sections.
     pub sections: Vec<Section>,
 }
 
@@ -52,7 +52,7 @@ pub struct Page {
 pub struct Section {
     /// Its heading, which stands in the table of contents, too.
     pub heading: String,
-    /// What it has to say.
+    /// The content of the section.
     pub blocks: Vec<Block>,
     /// Its parts. They come after the blocks.
     pub sections: Vec<Section>,
@@ -63,7 +63,7 @@ pub struct Section {
 pub enum Block {
     /// A paragraph.
     Paragraph(String),
-    /// What became of claims.
+    /// The verdicts on claims.
     Verdicts(Vec<Verdict>),
     /// Figures, beside each other where there is room.
     Figures(Vec<Figure>),
@@ -71,18 +71,18 @@ pub enum Block {
     Table(Table),
 }
 
-/// What became of a claim.
+/// The verdict on a claim.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct Verdict {
-    /// Whether it holds.
+    /// The outcome: whether the claim holds.
     pub outcome: Outcome,
-    /// What is claimed.
+    /// The claim.
     pub claim: String,
-    /// How we know. It may be empty.
+    /// The reason. It may be empty.
     pub reason: String,
 }
 
-/// Whether a claim holds.
+/// The outcome of a claim.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum Outcome {
     /// It does.
@@ -100,16 +100,16 @@ pub enum Outcome {
 /// A chart with a caption, and its data as a table to unfold.
 #[derive(Debug)]
 pub struct Figure {
-    /// What stands above it.
+    /// The text above it.
     pub caption: String,
-    /// What it shows.
+    /// The chart.
     pub chart: Box<dyn Chart>,
 }
 
 /// A table. One that is too wide for the page scrolls by itself.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct Table {
-    /// What its cells are.
+    /// The subject of its cells.
     pub caption: String,
     /// The names of its columns; the first one names the rows.
     pub columns: Vec<String>,

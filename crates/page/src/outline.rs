@@ -1,4 +1,4 @@
-//! What is where: sections with anchors, and how many claims hold in them.
+//! The outline: sections with anchors, and the number of claims that hold in them.
 
 use std::collections::BTreeSet;
 

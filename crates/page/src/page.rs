@@ -40,8 +40,8 @@ impl Page {
         html
     }
 
-    /// Returns what comes before the header. The policy says that nothing is loaded and that no
-    /// script runs.
+    /// Returns what comes before the header. The policy allows nothing to be loaded and no script
+    /// to run.
     fn head(&self) -> String {
         format!(
             r##"<!doctype html>

@@ -1,4 +1,4 @@
-//! Whether everything can be seen: the contrast of colours, as WCAG 2 defines it.
+//! The visibility of everything: the contrast of colours, as WCAG 2 defines it.
 
 use psijoin_page::Page;
 
