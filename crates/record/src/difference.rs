@@ -9,15 +9,15 @@ use serde_json::Value;
 
 use crate::Document;
 
-/// Something that two documents say differently.
+/// A difference between two documents.
 #[derive(Debug, Clone, PartialEq, Eq)]
 #[non_exhaustive]
 pub struct Difference {
     /// Where it stands, such as `parties.sender.clock`.
     pub field: String,
-    /// What the first document says, as JSON; `None` if it has no such field.
+    /// The value in the first document, as JSON; `None` if it has no such field.
     pub first: Option<String>,
-    /// What the second one says.
+    /// The value in the second one.
     pub second: Option<String>,
 }
 

@@ -1,4 +1,4 @@
-//! What a record says.
+//! The content of a record.
 
 use std::{collections::BTreeMap, fmt};
 
@@ -11,8 +11,8 @@ use crate::{Error, Terms, as_text, canonical};
 /// the same.
 pub const FORMAT: u32 = 2;
 
-/// What two parties agreed on and did, as both know it. It holds no item, no name of a file, no
-/// address, and nothing of a result that one of them is not told.
+/// The facts that two parties agreed on and did, as both know them. It holds no item, no name of a
+/// file, no address, and nothing of a result that one of them is not told.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(deny_unknown_fields)]
 pub struct Document {
@@ -26,16 +26,16 @@ pub struct Document {
     pub parties: PerParty<Party>,
     /// The terms that both gave; `None` if they gave none.
     pub terms: Option<Terms>,
-    /// What was compared, and the same on both sides, by name.
+    /// The settings that were compared, and equal on both sides, by name.
     pub settings: BTreeMap<String, String>,
     /// The columns of numbers that were asked for.
     pub columns: Vec<Column>,
-    /// What was run.
+    /// The protocol that was run.
     pub protocol: Protocol,
-    /// How many of its steps ran more than once, as a job that had broken off went on: each said
-    /// the same again.
+    /// The number of steps that ran more than once, as a job that had broken off was resumed: each
+    /// sent the same bytes again.
     pub steps_run_again: u64,
-    /// How it ended.
+    /// The end of the session.
     pub outcome: Outcome,
 }
 
@@ -130,13 +130,13 @@ pub struct Party {
     pub key: PublicKey,
     /// Its version of psijoin, as it told.
     pub psijoin: String,
-    /// What its clock showed at the start, as it told (RFC 3339, universal time).
+    /// The time of its clock at the start, as it told (RFC 3339, universal time).
     pub clock: String,
-    /// How many distinct keys its table had, as it told.
+    /// The number of distinct keys of its table, as it told.
     pub keys: u64,
-    /// What each of its key columns means, as it told.
+    /// The meaning of each of its key columns, as it told.
     pub key_columns: Vec<String>,
-    /// What it was to learn.
+    /// The output it was to learn.
     pub learns: Vec<String>,
     /// The bytes of messages that it sent for the protocol.
     pub sent_bytes: u64,
@@ -150,7 +150,7 @@ pub struct Column {
     pub name: String,
     /// Whose it is.
     pub holder: Side,
-    /// How many decimals its numbers had, as its holder told.
+    /// The number of decimals of its numbers, as its holder told.
     pub decimals: u32,
 }
 
@@ -174,7 +174,7 @@ pub struct Protocol {
     pub failure_bits: BTreeMap<String, u64>,
 }
 
-/// How a session ended, as far as both parties know.
+/// The end of a session, as far as both parties know.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(rename_all = "kebab-case")]
 pub enum Outcome {

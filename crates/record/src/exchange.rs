@@ -1,4 +1,4 @@
-//! How two parties swap their signatures.
+//! The exchange of signatures between two parties.
 
 use psijoin_channel::Channel;
 use psijoin_transport::{Identity, SIGNATURE_BYTES, Signature};
@@ -9,7 +9,7 @@ use crate::{
     signed::{PURPOSE, Signatures, Unverified, sign},
 };
 
-/// What each party says, in bytes: a hash of its document, and its signature.
+/// The bytes that each party sends: a hash of its document, and its signature.
 pub const SAID_BYTES: u64 = (HASH_BYTES + SIGNATURE_BYTES) as u64;
 
 /// A hash tells a wrong signature from the signature of something else.
@@ -69,7 +69,7 @@ pub fn exchange(
     record.verify()
 }
 
-/// Returns what the other party says.
+/// Returns the other party's hash and signature.
 fn hear(channel: &mut Channel) -> Result<([u8; HASH_BYTES], Signature), Error> {
     let said: [u8; SAID_BYTES as usize] = channel.recv_array()?;
     let (hash, signature) = said.split_first_chunk().expect("it begins with a hash");

@@ -1,4 +1,4 @@
-//! What two parties agreed on and did, as a document that both sign.
+//! The record of a session: what two parties agreed on and did, in a document that both sign.
 //!
 //! Each party makes the [`Document`] from what both know, and [checks](Document::check) it;
 //! [`exchange`] swaps the signatures, and gives the [`SignedRecord`] to both. Whoever reads one

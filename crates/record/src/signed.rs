@@ -6,7 +6,7 @@ use serde_json::error::Category;
 
 use crate::{Document, Error, FORMAT, Side, as_text, canonical};
 
-/// What a signature of a record is for, as [`Identity::sign`] takes it.
+/// The purpose of a record's signature, as [`Identity::sign`] takes it.
 pub const PURPOSE: &str = "psijoin v1 record of a session";
 
 /// The longest text of a record, in bytes.
@@ -16,7 +16,7 @@ pub const MAX_RECORD_BYTES: u64 = 1 << 20;
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct SignedRecord(Unverified);
 
-/// What the text of a record holds.
+/// The content of a record's text.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(deny_unknown_fields)]
 pub(crate) struct Unverified {
@@ -58,8 +58,8 @@ impl Unverified {
 
 impl SignedRecord {
     /// Reads the text of a record, and verifies it: that both parties have signed it, with the keys
-    /// that their fingerprints stand for, and that no byte was changed. Whether these parties are
-    /// the right ones is for the caller to compare.
+    /// of their fingerprints, and that no byte was changed. The caller must check that these
+    /// parties are the right ones.
     ///
     /// # Errors
     /// [`Error::TooLong`], [`Error::NotARecord`], [`Error::NotCanonical`], [`Error::UnsoundKey`],
@@ -82,7 +82,7 @@ impl SignedRecord {
         }
     }
 
-    /// Returns the text to keep: the only one that stands for this record.
+    /// Returns the text to keep: the record's only form.
     pub fn to_text(&self) -> String {
         let text = canonical::text(&self.0);
         text.expect("the document's numbers were small enough to be signed") + "\n"
@@ -105,7 +105,7 @@ pub(crate) fn sign(text: &str, identity: &Identity) -> Result<Signature, Error> 
 
 /// Without what the error cites of the text, which may be any file.
 fn not_a_record(error: serde_json::Error) -> Error {
-    // What a key says of itself comes as a text, and cites nothing.
+    // An error about the key itself comes as a text, and cites nothing.
     if error.to_string().starts_with(&NotAKey::Unsound.to_string()) {
         return Error::UnsoundKey;
     }

@@ -10,7 +10,7 @@ use crate::Error;
 /// The longest text of terms, in bytes.
 pub const MAX_TERMS_BYTES: u64 = 1 << 20;
 
-/// What stands for a text of terms: two texts that differ in a byte have other ones.
+/// The fingerprint of a text of terms: texts that differ in a byte have different ones.
 ///
 /// Its `Display` fits into a setting of the handshake.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
