@@ -1,6 +1,6 @@
-//! How long two parties take to meet, and to open further streams, while strangers flood the side
-//! that listens: `cargo bench -p psijoin-transport --bench flood`. `-- RATE TRIES` sets connections
-//! per second and tries.
+//! Measures the time in which two parties meet and open further streams while strangers flood the
+//! side that listens: `cargo bench -p psijoin-transport --bench flood`. `-- RATE TRIES` sets
+//! connections per second and tries.
 //!
 //! Strangers come over the loopback from the same address as the peer, with five kinds of first
 //! words in turn. They know all but the peer's secret key: both fingerprints, its public key, and
@@ -41,7 +41,7 @@ const DEFAULTS: [usize; 2] = [10_000, 50];
 
 const DELAYS_MS: [u64; 3] = [0, 50, 150];
 
-/// What the peer may need beyond its round trips.
+/// The time that the peer may need beyond its round trips.
 const LIMIT: Duration = Duration::from_secs(2);
 
 /// Round trips to meet: TCP, and two of TLS until each side knows that the other has accepted it.
@@ -50,15 +50,16 @@ const ROUND_TRIPS: u32 = 3;
 
 const STREAMS: u8 = 3;
 
-/// How long the flood lasts before the peer comes.
+/// The time for which the flood lasts before the peer comes.
 const BEFORE: Duration = Duration::from_millis(500);
 
 const FLOODERS: usize = 2;
 
-/// How many connections a flooder keeps open: longer than the listening side lets any of them wait.
+/// The number of connections that a flooder keeps open: longer than the listening side lets any of
+/// them wait.
 const KEPT: usize = 2000;
 
-/// How long a stranger waits for a system that has no room for more connections.
+/// The time for which a stranger waits for a system that has no room for more connections.
 const PATIENCE: Duration = Duration::from_millis(100);
 
 const KINDS: usize = 5;
@@ -113,7 +114,7 @@ impl fmt::Display for Begins {
     }
 }
 
-/// What came of one try.
+/// The result of one try.
 struct Try {
     met: Duration,
     opened: Duration,
@@ -158,7 +159,7 @@ impl fmt::Display for Times {
     }
 }
 
-/// Who meets, and what others say instead.
+/// The parties that meet, and the strangers' messages.
 struct Parties {
     listening: Options,
     connecting: Options,
@@ -236,7 +237,7 @@ fn timed<T>(act: impl FnOnce() -> T) -> (T, Duration) {
     (act(), started.elapsed())
 }
 
-/// How much of a core an act takes.
+/// Returns the result of an act, and the share of a core that it took.
 fn load<T>(act: impl FnOnce() -> T) -> (T, f64) {
     let before = processor_time();
     let (done, took) = timed(act);
@@ -270,14 +271,14 @@ impl Flood {
         self.begun.set(Instant::now()).expect("it begins once");
     }
 
-    /// Whether it has gone on for that long.
+    /// Returns whether it has lasted for that long.
     fn has_lasted(&self, long: Duration) -> bool {
         self.begun
             .get()
             .is_some_and(|begun| begun.elapsed() >= long)
     }
 
-    /// Connects at that rate, and says each kind of words in turn.
+    /// Connects at that rate, and sends each kind of messages in turn.
     fn run(&self, address: &Address, rate: usize, seed: usize, words: &[Vec<Vec<u8>>; KINDS]) {
         let mut kept = VecDeque::new();
         for i in 0.. {

@@ -1,5 +1,5 @@
-//! How fast a connection carries messages between two parties of this machine, over one stream and
-//! over several: `cargo bench -p psijoin-transport --bench throughput`.
+//! Measures the rate of messages over a connection between two parties of this machine, over one
+//! stream and over several: `cargo bench -p psijoin-transport --bench throughput`.
 
 use std::thread;
 

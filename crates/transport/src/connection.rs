@@ -7,8 +7,8 @@
 //!
 //! **Signatures are last words.** With a record, both swap signatures inside that very call
 //! ([`Connection::all_end_with_last_words`]) and close then, so the time does not tell what the
-//! party makes of the last message either. All that the document says is known by then: the
-//! handshake settles it, and bytes are the plan's.
+//! party makes of the last message either. The document's content is known by then: the handshake
+//! settles it, and bytes are the plan's.
 
 use std::{net::SocketAddr, sync::Arc};
 
@@ -147,9 +147,9 @@ impl Connection {
     /// between the same parties, found in the same way and protected alike. The channels come in
     /// the same order on both sides.
     ///
-    /// From then on the connection stands for all its streams, that of the meeting among them. If
-    /// one ends, by an abort, an interrupt, a time-out or the network, all others end at once for
-    /// the same reason, on both sides. Streams that wait for their turn are kept alive.
+    /// From then on the connection means all its streams, that of the meeting among them. If one
+    /// ends, by an abort, an interrupt, a time-out or the network, all others end at once for the
+    /// same reason, on both sides. Streams that wait for their turn are kept alive.
     ///
     /// A *ticket* shows that a stream belongs to the session, and which one it is: a hash of the
     /// joint seed. So streams of other sessions are turned away, and of strangers, as at the
@@ -246,9 +246,9 @@ impl Connection {
     /// over `channel`, which is this connection's, from now on; or at once, if this is zero. With
     /// further streams, [`all_end_after`](Self::all_end_after) counts what passes over several.
     ///
-    /// The last word of a session then says nothing about what this party does with the last
-    /// message: a peer cannot time how long it works on the result. [`finish`](Self::finish)
-    /// still has to be called, and waits for the peer's last word.
+    /// The last word of a session then tells nothing about what this party does with the last
+    /// message: a peer cannot time how long it works on the result. [`finish`](Self::finish) still
+    /// has to be called, and waits for the peer's last word.
     ///
     /// After the last byte, sending fails with [`Closed`](psijoin_channel::Error::Closed), an
     /// empty message included, and an abort is no longer told.
@@ -284,7 +284,7 @@ impl Connection {
         received_bytes: u64,
         last_words: impl FnOnce(&mut Channel) -> Result<(), psijoin_channel::Error> + Send + 'static,
     ) -> Vec<Channel> {
-        // Of the meeting's stream: by then its other channel has nothing left to say.
+        // Of the meeting's stream: by then its other channel has nothing left to send.
         let mut channel = self.lines[0].channel();
         let countdown = Countdown::with_last_words(
             self.links(),
@@ -310,7 +310,7 @@ impl Connection {
     /// this party is interrupted.
     pub fn finish(self) -> Result<(), Error> {
         let links = || self.lines.iter().map(|line| &line.link);
-        // The peer may have to hear it on all before it says so on one.
+        // The peer may have to hear it on all before it answers on one.
         links().try_for_each(|link| link.take_leave())?;
         Ok(links().try_for_each(|link| link.finish())?)
     }

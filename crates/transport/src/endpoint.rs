@@ -10,7 +10,7 @@ use std::{
 
 use crate::{Error, Fingerprint, Identity, Interrupt, knock::Used, tls};
 
-/// How this side meets the other. One side must listen and the other connect; the order in
+/// The way this side meets the other. One side must listen and the other connect; the order in
 /// which the two are started does not matter.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub enum Endpoint {
@@ -41,8 +41,8 @@ impl FromStr for Address {
     type Err = Error;
 
     /// # Errors
-    /// [`Error::Address`] if the text has another form. Whether the host exists is seen when
-    /// it is looked up.
+    /// [`Error::Address`] if the text has another form. A host that does not exist is found out
+    /// when it is looked up.
     fn from_str(text: &str) -> Result<Self, Error> {
         let is_address = text.parse::<SocketAddr>().is_ok()
             || text.rsplit_once(':').is_some_and(|(host, port)| {
@@ -59,17 +59,16 @@ impl FromStr for Address {
     }
 }
 
-/// How many connections the system keeps for a listening party that is busy, if it agrees. The 128
-/// of the standard library are few where thousands come at once.
+/// The number of connections that the system keeps for a listening party that is busy, if it
+/// agrees. The 128 of the standard library are few where thousands come at once.
 const BACKLOG: i32 = 4096;
 
-/// How many it keeps while a session runs and nobody is let in: as many as a session has streams,
-/// whose other side may be early. Were they more, strangers could fill them, and streams would have
-/// to wait until all of these were heard.
+/// The number that it keeps while a session runs and nobody is let in: as many as a session has
+/// streams, whose other side may be early. Were they more, strangers could fill them, and streams
+/// would have to wait until all of these were heard.
 const SESSION_BACKLOG: i32 = 256;
 
-/// An address that this side already listens at. After binding to port 0, it says which port this
-/// is.
+/// An address that this side already listens at. After binding to port 0, it has the actual port.
 #[derive(Debug)]
 pub struct Listener {
     pub(crate) socket: TcpListener,
@@ -115,7 +114,7 @@ impl Listener {
     }
 }
 
-/// How a connection is made and kept. Made by [`new`](Self::new), and changed field by field:
+/// The options of a connection. Made by [`new`](Self::new), and changed field by field:
 ///
 /// ```
 /// use std::time::Duration;
@@ -129,15 +128,15 @@ impl Listener {
 pub struct Options {
     /// Who may be at the other end, and who may read along.
     pub security: Security,
-    /// How long to wait for what.
+    /// The time-outs.
     pub timeouts: Timeouts,
     /// Stops all waiting.
     pub interrupt: Interrupt,
     /// Shows whether this party works, so that the peer does not wait for one that hangs.
     /// Without it, a party counts as working for as long as its process lives.
     pub pulse: Option<Pulse>,
-    /// Whether [`Connection::open_streams`](crate::Connection::open_streams) may follow: a side
-    /// that listens goes on listening until then, or until the session ends.
+    /// `true` if [`Connection::open_streams`](crate::Connection::open_streams) may follow: a side
+    /// that listens then keeps listening until it does, or until the session ends.
     pub streams: bool,
     /// Knocks that were used at any door of these options.
     pub(crate) used_knocks: Used,
@@ -214,7 +213,7 @@ impl Security {
     }
 }
 
-/// How long to wait for what.
+/// The longest waits for each event.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub struct Timeouts {
     /// For the other party to be there: to connect, or to listen. 60 s by default.
@@ -225,8 +224,8 @@ pub struct Timeouts {
     /// For any sign of life on an established connection. 30 s by default. Half of it is how
     /// long a [`Pulse`] of this side may stand still.
     pub idle: Duration,
-    /// How long this side stays silent at most on an established connection: several times
-    /// shorter than the peer's [`idle`](Self::idle). 1 s by default.
+    /// The longest time for which this side stays silent on an established connection: several
+    /// times shorter than the peer's [`idle`](Self::idle). 1 s by default.
     pub keep_alive: Duration,
 }
 

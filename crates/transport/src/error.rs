@@ -40,7 +40,7 @@ pub enum Error {
     IdentityFile {
         /// The file.
         path: PathBuf,
-        /// What the operating system said.
+        /// The operating system's error.
         source: io::Error,
     },
 
@@ -49,7 +49,7 @@ pub enum Error {
     IdentityMalformed {
         /// The file.
         path: PathBuf,
-        /// What is wrong with it.
+        /// The reason.
         reason: &'static str,
     },
 
@@ -62,7 +62,7 @@ pub enum Error {
     Listen {
         /// The address.
         address: String,
-        /// What the operating system said.
+        /// The operating system's error.
         source: io::Error,
     },
 
@@ -71,7 +71,7 @@ pub enum Error {
     Resolve {
         /// The address.
         address: String,
-        /// What the operating system said.
+        /// The operating system's error.
         source: io::Error,
     },
 
@@ -80,11 +80,11 @@ pub enum Error {
     Connect {
         /// The address.
         address: String,
-        /// What the operating system said.
+        /// The operating system's error.
         source: io::Error,
     },
 
-    /// Nothing at the address says anything, not even that nobody listens.
+    /// Nothing answers at the address, not even that nobody listens.
     #[error(
         "nothing answered at {} within {} s: a firewall may drop such connections, or the \
          machine is off; allow the port on the way to the side that listens",
@@ -93,7 +93,7 @@ pub enum Error {
     NoAnswer {
         /// The address.
         address: String,
-        /// How long this side tried.
+        /// The time for which this side tried.
         waited: Duration,
     },
 
@@ -105,7 +105,7 @@ pub enum Error {
     NobodyListened {
         /// The address.
         address: String,
-        /// How long this side tried.
+        /// The time for which this side tried.
         waited: Duration,
         /// The most telling attempt, unless none came to an end.
         attempt: Option<Attempt>,
@@ -120,7 +120,7 @@ pub enum Error {
     NobodyConnected {
         /// The address.
         address: String,
-        /// How long this side listened.
+        /// The time for which this side listened.
         waited: Duration,
         /// Who connected instead, if anybody.
         strangers: Option<Strangers>,
@@ -149,9 +149,9 @@ pub enum Error {
     /// The other party has another key than the pinned one.
     #[error("the other party identified itself as {found}, but {expected} was expected")]
     WrongPeer {
-        /// Who it says it is.
+        /// The identity that it claims.
         found: Fingerprint,
-        /// Who it should be.
+        /// The identity that was expected.
         expected: Fingerprint,
     },
 
@@ -178,7 +178,7 @@ pub enum Error {
          {theirs}; install the same release of psijoin on both"
     )]
     Version {
-        /// What is versioned.
+        /// The layer whose versions differ.
         layer: &'static str,
         /// This side's version.
         ours: u16,
@@ -199,11 +199,11 @@ pub enum Error {
         tenths(*waited), told(attempt), told(strangers)
     )]
     TooFewStreams {
-        /// How many could be, as far as this side knows.
+        /// The number that could be opened, as far as this side knows.
         opened: u8,
-        /// How many both parties had agreed on.
+        /// The number that both parties had agreed on.
         agreed: u8,
-        /// How long this side tried.
+        /// The time for which this side tried.
         waited: Duration,
         /// The most telling attempt of this side, if it connects.
         attempt: Option<Box<Attempt>>,
@@ -216,9 +216,9 @@ pub enum Error {
         "the two sides disagree on encryption: this side has `{ours}`, the other side has `{theirs}`"
     )]
     Encryption {
-        /// What this side does.
+        /// The action of this side.
         ours: &'static str,
-        /// What the other side does.
+        /// The action of the other side.
         theirs: &'static str,
     },
 
@@ -227,14 +227,13 @@ pub enum Error {
     Channel(#[from] ChannelError),
 }
 
-/// One of many attempts to connect, all of which failed. It is shown as what follows the text of
-/// an error.
+/// One of many attempts to connect, all of which failed. It is shown after the text of an error.
 #[derive(Debug)]
 #[non_exhaustive]
 pub struct Attempt {
     /// Why it failed.
     pub why: Box<Error>,
-    /// Whether all attempts after it failed for the same reason.
+    /// `true` if all attempts after it failed for the same reason.
     pub is_last: bool,
 }
 
@@ -257,7 +256,7 @@ impl fmt::Display for Attempt {
 #[derive(Debug)]
 #[non_exhaustive]
 pub struct Strangers {
-    /// How many there were.
+    /// The number of them.
     pub count: u64,
     /// Where the one with the most telling reason came from.
     pub from: SocketAddr,
@@ -278,7 +277,7 @@ impl fmt::Display for Strangers {
     }
 }
 
-/// How attempts to connect ended.
+/// Returns how attempts to connect ended.
 fn outcome(attempt: &Option<Attempt>) -> &'static str {
     match attempt.as_ref().map(|attempt| &*attempt.why) {
         None | Some(Error::Connect { .. } | Error::Resolve { .. } | Error::NoAnswer { .. }) => {
@@ -306,11 +305,11 @@ fn told(details: &Option<impl ToString>) -> String {
 pub enum Kind {
     /// The caller: it asked for something impossible.
     Usage,
-    /// The caller: one of its files is missing, or not what it should be.
+    /// The caller: one of its files is missing or invalid.
     LocalFile,
     /// The network, or the peer is gone.
     Network,
-    /// The peer: it broke the protocol, is not who it should be, or was set up otherwise.
+    /// The peer: it broke the protocol, is not the expected one, or was set up otherwise.
     Peer,
     /// The peer: it cannot go on, for a reason of its own that only its own message tells.
     PeerFailed,

@@ -1,8 +1,8 @@
 //! From a fresh socket to a peer that is known to be the right one.
 //!
-//! Until the other end has proved who it is, it is a stranger, and nothing it says may decide
-//! anything. What goes wrong with it is logged, and reported at the end if the peer was not met. It
-//! neither ends nor delays the wait for the peer.
+//! Until the other end has proved who it is, it is a stranger, and none of its messages may decide
+//! anything. Its faults are logged, and reported at the end if the peer was not met. It neither
+//! ends nor delays the wait for the peer.
 
 use std::{
     net::TcpStream,
@@ -29,10 +29,10 @@ pub(crate) use accept::accept;
 pub(crate) use connect::connect;
 pub(crate) use streams::{Door, Opening};
 
-/// How often a wait checks whether it is to end.
+/// The time between two checks whether a wait is to end.
 const POLL: Duration = Duration::from_millis(50);
 
-/// How long a party that refuses waits for the other to take its reason.
+/// The time for which a party that refuses waits for the other to take its reason.
 const LINGER: Duration = Duration::from_secs(1);
 
 /// A connection whose other end has proved to be the peer.
@@ -44,13 +44,13 @@ pub(crate) struct Established {
     pub(crate) stream: u8,
 }
 
-/// How long a wait may go on.
+/// The limits of a wait.
 #[derive(Clone, Copy)]
 struct Patience<'a> {
     started: Instant,
     limit: Duration,
     interrupt: &'a Interrupt,
-    /// What else ends it: the failure of the session that the wait is for.
+    /// The session that the wait is for, if its failure ends the wait, too.
     session: Option<&'a Link>,
 }
 

@@ -4,7 +4,7 @@ use std::{fmt, str::FromStr};
 
 use psijoin_printable::Quoted;
 
-/// Begins every fingerprint, and says how the rest is made.
+/// Begins every fingerprint, and names the way the rest is made.
 const PREFIX: &str = "psi1";
 
 /// 32 characters without i, l, o and u, which are easily taken for others (Crockford's

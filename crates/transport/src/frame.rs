@@ -1,4 +1,4 @@
-//! How messages are laid out on the wire: a kind of 1 byte, the payload's length (4 bytes,
+//! The layout of messages on the wire: a kind of 1 byte, the payload's length (4 bytes,
 //! little-endian), the payload.
 //!
 //! | kind | payload | meaning |
@@ -48,17 +48,17 @@ pub fn encode_data(message: &[u8], frame: &mut Vec<u8>) {
     frame.extend_from_slice(message);
 }
 
-/// Returns the frame that says that this party lives.
+/// Returns the frame that shows that this party lives.
 pub fn keep_alive() -> [u8; HEADER_BYTES] {
     [KEEP_ALIVE, 0, 0, 0, 0]
 }
 
-/// Returns the frame that says that this party gives up.
+/// Returns the frame by which this party gives up.
 pub fn abort(code: AbortCode) -> [u8; HEADER_BYTES + 1] {
     [ABORT, 1, 0, 0, 0, code as u8]
 }
 
-/// Returns the frame that says that this party is done.
+/// Returns the frame by which this party is done.
 pub fn bye() -> [u8; HEADER_BYTES] {
     [BYE, 0, 0, 0, 0]
 }

@@ -2,9 +2,9 @@
 //! computes anything for whoever speaks.
 //!
 //! A party that listens is pinned to a peer of whom it knows no more than a
-//! [fingerprint](crate::fingerprint), a hash of the key. The same holds for the party that dials.
-//! So neither can compute a secret with the other's key before it has seen that key. What the
-//! dialling party can do is sign. Its knock is
+//! [fingerprint](crate::fingerprint), a hash of the key. Neither does the party that dials. So
+//! neither can compute a secret with the other's key before it has seen that key. But the dialling
+//! party can sign. Its knock is
 //!
 //! | bytes | |
 //! |---|---|
@@ -76,19 +76,19 @@ const SEALED_BYTES: usize = TIME_BYTES + KEY_BYTES + SIGNATURE_BYTES;
 /// The length of a sealed knock.
 pub const KNOCK_BYTES: usize = NONCE_BYTES + SEALED_BYTES + TAG_BYTES;
 
-/// What the signature is for.
+/// The purpose of the signature.
 const PURPOSE: &str = "psijoin v1 knock";
 
-/// How far the two parties' clocks may be apart.
+/// The greatest difference between the two parties' clocks.
 pub(crate) const WINDOW: Duration = Duration::from_secs(300);
 
-/// How many knocks that were used are remembered. Only the peer can use one up.
+/// The number of used knocks that are remembered. Only the peer can use one up.
 const MAX_USED: usize = 4096;
 
-/// What a knock says, whether it is true or not.
+/// The claims of a knock, whether they are true or not.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct Knock {
-    /// What makes it one of its own.
+    /// A random value, which makes each knock different.
     pub nonce: [u8; NONCE_BYTES],
     /// When it was made, in seconds since 1970.
     pub time: u64,
@@ -128,9 +128,9 @@ impl Knock {
         sealed
     }
 
-    /// Reads what somebody says, if it is a knock of `dialler` at the door of `listener`, or made
-    /// by somebody who knows both, and the key of `dialler`. [`is_genuine`](Self::is_genuine) tells
-    /// these apart.
+    /// Reads somebody's first bytes, if they are a knock of `dialler` at the door of `listener`, or
+    /// made by somebody who knows both, and the key of `dialler`. [`is_genuine`](Self::is_genuine)
+    /// tells these apart.
     pub fn open(said: &[u8], dialler: Fingerprint, listener: Fingerprint) -> Option<Self> {
         let said: &[u8; KNOCK_BYTES] = said.try_into().ok()?;
         let (&nonce, sealed) = said.split_first_chunk::<NONCE_BYTES>()?;
@@ -157,7 +157,7 @@ impl Knock {
         key.verify(PURPOSE, &statement, &self.signature)
     }
 
-    /// Returns who it says has made it.
+    /// Returns its alleged maker.
     pub fn dialler(&self) -> Fingerprint {
         Fingerprint::of_public_key(&self.der())
     }
@@ -185,7 +185,7 @@ pub(crate) fn now() -> u64 {
     since_1970.map_or(0, |time| time.as_secs())
 }
 
-/// What a knock is sealed in. Each has a key of its own, so the cipher needs no nonce.
+/// The cipher that a knock is sealed with. Each has a key of its own, so the cipher needs no nonce.
 struct Envelope(LessSafeKey);
 
 impl Envelope {
@@ -217,7 +217,7 @@ fn no_nonce() -> Nonce {
     Nonce::assume_unique_for_key([0; ring::aead::NONCE_LEN])
 }
 
-/// Whether a knock was the peer's.
+/// The judgement on a knock: whether it was the peer's.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(crate) enum Verdict {
     /// It was, and nobody has used it before.
@@ -233,7 +233,7 @@ pub(crate) enum Verdict {
 pub(crate) struct Ear {
     peer: Fingerprint,
     ours: Fingerprint,
-    /// The key that the peer's fingerprint stands for, once it is known.
+    /// The peer's key, once it is known; its fingerprint is known before.
     key: Option<PublicKey>,
     used: Used,
 }
@@ -248,8 +248,8 @@ impl Ear {
         }
     }
 
-    /// Judges what somebody says at that time. The cheapest test comes first: only who knows both
-    /// fingerprints and the peer's key makes this side verify a signature.
+    /// Judges somebody's first bytes at that time. The cheapest test comes first: only who knows
+    /// both fingerprints and the peer's key makes this side verify a signature.
     pub(crate) fn judge(&mut self, said: &[u8], now: u64) -> Verdict {
         let Some(knock) = Knock::open(said, self.peer, self.ours) else {
             return Verdict::Anybody;

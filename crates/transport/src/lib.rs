@@ -1,4 +1,4 @@
-//! How two parties reach each other: TCP, and TLS 1.3 with pinned peers.
+//! The connection of two parties: TCP, and TLS 1.3 with pinned peers.
 //!
 //! A [`Connection`] is made by [`Connection::open`], [`connect`](Connection::connect) or
 //! [`accept`](Connection::accept), and gives a [`Channel`](psijoin_channel::Channel) for a protocol
@@ -18,11 +18,11 @@
 //! 1. TCP, and TLS 1.3 over it unless [`Security::InsecurePlaintext`] was asked for; its first
 //!    flight holds a [knock];
 //! 2. an 8-byte preamble each way, which shows a party that its peer speaks psijoin and (under TLS)
-//!    has accepted its identity. Under TLS, 8 KiB of padding follow: how fast they come shows the
-//!    rate of the network ([`Connection::measured`]). On further streams of a session, the preamble
-//!    is another one; the side that connects adds the stream's number (1 byte) and a hash of that
-//!    and of a key from the joint seed (32 bytes), and the other side then says its preamble and
-//!    such a hash of its own;
+//!    has accepted its identity. Under TLS, 8 KiB of padding follow: their speed shows the rate of
+//!    the network ([`Connection::measured`]). On further streams of a session, the preamble is
+//!    another one; the side that connects adds the stream's number (1 byte) and a hash of that and
+//!    of a key from the joint seed (32 bytes), and the other side then sends its preamble and such
+//!    a hash of its own;
 //! 3. [frames](frame);
 //! 4. the session handshake (the crate `psijoin-handshake`), which runs over any channel, then the
 //!    protocol.
@@ -30,8 +30,8 @@
 //! # When things go wrong
 //! Every wait is bounded and can be [interrupted](Interrupt). A party that works, as far as its
 //! [`Pulse`] shows, sends keep-alives, however long it computes. So silence for [`Timeouts::idle`]
-//! means that it is dead, stuck or cut off. What ends one stream of a session ends all, on both
-//! sides. [`Error::kind`] sorts errors by who has to act.
+//! means that it is dead, stuck or cut off. An error that ends one stream of a session ends all, on
+//! both sides. [`Error::kind`] sorts errors by who has to act.
 //!
 //! Anyone who has not proved to be the peer is a stranger, and decides nothing. A stranger cannot
 //! end the wait for the peer, and many cannot keep out a peer that [knocks](knock).

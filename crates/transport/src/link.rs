@@ -1,12 +1,12 @@
-//! What the caller, a reading thread and a writing thread share of one connection.
+//! The state of one connection that a caller, a reading thread and a writing thread share.
 //!
 //! The caller's messages wait in the outgoing [`Lane`] for the writing thread, the peer's in
 //! the incoming lane for the caller. Both are bounded: a caller that is too fast waits, and
 //! a peer that is too fast finds its socket full.
 //!
 //! # Whose end counts
-//! What this party decides (abort, interrupt, close) counts at once. What the peer did counts
-//! after the messages that it had sent before.
+//! This party's decisions (abort, interrupt, close) count at once. Those of the peer count after
+//! the messages that it had sent before.
 //!
 //! # Time
 //! A wait for the peer ends after [`Timeouts::idle`](crate::Timeouts::idle) without a single
@@ -45,7 +45,7 @@ pub(crate) use halves::{LinkInbound, LinkOutbound};
 pub(crate) use reader::read_until_the_end;
 pub(crate) use writer::write_until_the_end;
 
-/// How long a party that ends a connection waits for its last words to reach the peer.
+/// The time for which a party that ends a connection waits for its last words to reach the peer.
 pub(crate) const LINGER: Duration = Duration::from_secs(1);
 
 /// See the [module](self).
@@ -70,9 +70,9 @@ struct State {
     outgoing: Lane,
     incoming: Lane,
     last_heard: Instant,
-    /// TLS has something to say.
+    /// `true` if TLS has something to send.
     has_answer: bool,
-    /// What this party says last.
+    /// The last frame of this party.
     farewell: Option<Farewell>,
     /// Why this party has ended the link.
     ended_here: Option<Error>,
@@ -80,7 +80,7 @@ struct State {
     ended_there: Option<Error>,
     /// The peer has said that it is done.
     peer_is_done: bool,
-    /// Nothing goes to the peer any more; reading goes on to learn why.
+    /// `true` if nothing goes to the peer any more; reading continues, to learn why.
     is_writing_broken: bool,
     /// The threads are to end, whatever they do.
     is_stopped: bool,
@@ -88,7 +88,7 @@ struct State {
     has_writer_ended: bool,
 }
 
-/// What a party says last.
+/// The last frame of a party.
 #[derive(Clone, Copy, Debug)]
 enum Farewell {
     /// It is done.
@@ -117,7 +117,7 @@ impl State {
 }
 
 impl Link {
-    /// Returns a link of the session that `bond` stands for.
+    /// Returns a link of the session of `bond`.
     pub(crate) fn new(timeouts: Timeouts, pulse: Option<Pulse>, bond: &Arc<Bond>) -> Arc<Self> {
         let link = Arc::new(Self {
             timeouts,
@@ -191,7 +191,7 @@ impl Link {
         let mut state = self.lock();
         if !state.outgoing.is_empty() {
             state.outgoing.clear();
-            // A party that drops messages is not done, even if it was about to say so.
+            // A party that drops messages is not done, even if it was about to tell the peer so.
             if let Some(done @ Farewell::Bye) = &mut state.farewell {
                 *done = farewell;
             }
@@ -222,7 +222,7 @@ impl Link {
         self.leave(self.lock()).map(drop)
     }
 
-    /// Says that this party is done, and waits until the peer says so too.
+    /// Tells the peer that this party is done, and waits until the peer is done too.
     pub(crate) fn finish(&self) -> Result<(), Error> {
         let mut state = self.lock();
         let started = Instant::now();
@@ -286,7 +286,7 @@ impl Link {
 
     /// Nothing more comes from the peer, or goes to it.
     fn lose(&self, mut state: MutexGuard<'_, State>, error: Error) {
-        // What follows an end is no reason for another.
+        // An event after an end is no reason for another one.
         if state.ended_here.is_some() || state.peer_is_done {
             state.ended_there.get_or_insert(error);
             return;

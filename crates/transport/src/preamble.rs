@@ -1,7 +1,7 @@
 //! The first bytes each way: the protocol, and the version of its framing.
 //!
-//! At a meeting inside of TLS, padding follows. It says nothing: how fast it comes is how the other
-//! side learns the rate of the network.
+//! At a meeting inside of TLS, padding follows. It has no content: from its speed the other side
+//! learns the rate of the network.
 
 use crate::{
     Error,
@@ -10,7 +10,7 @@ use crate::{
 
 const MAGIC_BYTES: usize = 7;
 
-/// What a connection begins.
+/// The use of a connection, told at its beginning.
 #[derive(Clone, Copy, PartialEq, Eq)]
 pub(crate) enum Occasion {
     /// A session.

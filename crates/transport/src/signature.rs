@@ -12,7 +12,7 @@ pub const SIGNATURE_BYTES: usize = 64;
 
 pub(crate) const KEY_BYTES: usize = 32;
 
-/// What stands before the key in a DER-encoded `SubjectPublicKeyInfo` (RFC 8410).
+/// The bytes before the key in a DER-encoded `SubjectPublicKeyInfo` (RFC 8410).
 pub(crate) const DER_PREFIX: [u8; 12] = [
     0x30, 0x2a, 0x30, 0x05, 0x06, 0x03, 0x2b, 0x65, 0x70, 0x03, 0x21, 0x00,
 ];
@@ -162,7 +162,7 @@ impl FromStr for Signature {
 #[error("{digits} hexadecimal digits were due")]
 #[non_exhaustive]
 pub struct NotHexadecimal {
-    /// How many digits it has to have.
+    /// The number of digits that it has to have.
     pub digits: usize,
 }
 
@@ -237,7 +237,7 @@ mod tests {
         assert!(!is_unsound(b"a key of another kind"));
     }
 
-    /// What made it matter: the identity's signatures fit any text.
+    /// The attack that made it matter: the identity's signatures fit any text.
     #[test]
     fn everybody_can_sign_for_the_identity() {
         let mut identity = [0; KEY_BYTES];

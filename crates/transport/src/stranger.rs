@@ -1,9 +1,10 @@
-//! What other programs say first, and what stands on the way and speaks before the peer does.
+//! The first bytes of other programs, and of whatever stands on the way and speaks before the peer
+//! does.
 
-/// What the first bytes of a connection are, if they are not psijoin's.
+/// A guess at the first bytes of a connection, if they are not psijoin's.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(crate) enum Guess {
-    /// They are known; this says what they are, and what to do.
+    /// They are known; the text names them, and what to do.
     Known(&'static str),
     /// They are too few to tell.
     Undecided,

@@ -1,4 +1,4 @@
-//! What shows that a connection is a certain stream of a certain session.
+//! The proof that a connection is a certain stream of a certain session.
 
 use blake3::Hash;
 use psijoin_channel::joint_seed::JointSeed;
@@ -6,11 +6,11 @@ use zeroize::{Zeroize, ZeroizeOnDrop};
 
 use crate::knock::NONCE_BYTES;
 
-/// The length of what a side says to show that it has the ticket.
+/// The length of the pass by which a side shows that it has the ticket.
 pub(crate) const PASS_BYTES: usize = blake3::OUT_LEN;
 
-/// What both parties of a session derive from their joint seed. Under TLS nobody else knows it. In
-/// plaintext, whoever read the session so far does.
+/// A key that both parties of a session derive from their joint seed. Under TLS nobody else knows
+/// it. In plaintext, whoever read the session so far does.
 #[derive(Clone, Zeroize, ZeroizeOnDrop)]
 pub(crate) struct Ticket([u8; blake3::KEY_LEN]);
 
@@ -26,7 +26,7 @@ impl Ticket {
         Self(joint_seed.key("psijoin v1 transport: ticket of further streams"))
     }
 
-    /// Returns what `side` says on the stream of this number: BLAKE3, keyed with the ticket, of
+    /// Returns the pass of `side` on the stream of this number: BLAKE3, keyed with the ticket, of
     /// both. Two such hashes are compared in constant time.
     pub(crate) fn pass(&self, side: Side, stream: u8) -> Hash {
         blake3::keyed_hash(&self.0, &[side as u8, stream])

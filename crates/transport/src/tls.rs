@@ -40,7 +40,7 @@ pub(crate) fn check_apart(identity: &Identity, peer: Fingerprint) -> Result<(), 
     }
 }
 
-/// How the side that connects speaks TLS.
+/// Returns the TLS configuration of the side that connects.
 pub(crate) fn connecting(
     identity: &Identity,
     peer: Fingerprint,
@@ -59,7 +59,7 @@ pub(crate) fn connecting(
     Ok(Arc::new(config))
 }
 
-/// How the side that listens speaks TLS.
+/// Returns the TLS configuration of the side that listens.
 pub(crate) fn listening(
     identity: &Identity,
     peer: Fingerprint,
@@ -137,7 +137,7 @@ pub(crate) fn take_in(
     Ok(())
 }
 
-/// Writes out what TLS itself has to say.
+/// Writes out TLS's own messages.
 pub(crate) fn write_out(connection: &mut Connection, mut to: impl Write) -> std::io::Result<()> {
     while connection.wants_write() {
         connection.write_tls(&mut to)?;
@@ -154,7 +154,8 @@ pub(crate) fn explain(error: TlsError, ours: Fingerprint) -> Error {
                 None => Error::Tls(cause.to_string()),
             }
         }
-        // What rustls sends for `CertificateError::Other`; no other check of ours leads to it.
+        // The alert that rustls sends for `CertificateError::Other`; no other check of ours leads
+        // to it.
         TlsError::AlertReceived(AlertDescription::CertificateUnknown) => Error::Refused { ours },
         TlsError::AlertReceived(
             alert @ (AlertDescription::ProtocolVersion
@@ -180,7 +181,7 @@ struct PinnedPeer {
     provider: Arc<CryptoProvider>,
 }
 
-/// How the verdict of [`PinnedPeer`] travels through rustls.
+/// The verdict of [`PinnedPeer`], in the form in which it travels through rustls.
 #[derive(Debug, thiserror::Error)]
 #[error("the key is {found}, not {expected}")]
 struct WrongKey {
@@ -314,7 +315,7 @@ mod tests {
 
     const OFFICERS: &str = include_str!("../../../docs/security-officer.md");
 
-    /// As the page for security officers says it.
+    /// The page for security officers promises these.
     #[test]
     fn key_exchange_and_ciphers_are_those_of_the_document() {
         let provider = provider();

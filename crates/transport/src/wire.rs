@@ -15,10 +15,10 @@ use rustls::{Connection, Error as TlsError};
 
 use crate::tls;
 
-/// How much is read from the socket at once, and how much is encrypted at once.
+/// The bytes that are read from the socket at once, and those that are encrypted at once.
 const PIECE_BYTES: usize = 128 << 10;
 
-/// How long a system call may block before the thread checks whether it is still wanted.
+/// The time for which a system call may block before the thread checks whether it is still wanted.
 const POLL: Duration = Duration::from_millis(200);
 
 /// An established connection.
@@ -54,7 +54,7 @@ impl Wire {
     }
 }
 
-/// What came from the peer.
+/// The data that came from the peer.
 pub(crate) enum Received<'a> {
     /// Some bytes.
     Bytes(&'a [u8]),
@@ -124,15 +124,15 @@ impl WireReader {
         .map_err(tls_fault)
     }
 
-    /// Returns whether TLS wants to say something, as an answer to what was read.
+    /// Returns whether TLS wants to send something, as an answer to what was read.
     pub(crate) fn has_answer(&self) -> bool {
         self.wire.tls().is_some_and(|tls| tls.wants_write())
     }
 }
 
 fn take_plaintext(tls: &mut Connection, plaintext: &mut Vec<u8>) {
-    // An error says that there is no more now, or that the peer has closed; the socket will
-    // say so too.
+    // An error means that there is no more now, or that the peer has closed; the socket will report
+    // that too.
     let _ = tls.reader().read_to_end(plaintext);
 }
 
@@ -160,7 +160,7 @@ impl<S: Fn() -> bool> WireWriter<S> {
         }
     }
 
-    /// Writes all of `bytes`, and what TLS wants to say.
+    /// Writes all of `bytes`, and TLS's own messages.
     pub(crate) fn write(&mut self, bytes: &[u8]) -> Result<(), ChannelError> {
         if self.wire.tls.is_none() {
             return self.write_raw(bytes);
@@ -171,7 +171,7 @@ impl<S: Fn() -> bool> WireWriter<S> {
         Ok(())
     }
 
-    /// Writes what TLS wants to say, if anything.
+    /// Writes TLS's own messages, if there are any.
     pub(crate) fn answer(&mut self) -> Result<(), ChannelError> {
         self.write_tls(|_| Ok(()))
     }
@@ -185,7 +185,7 @@ impl<S: Fn() -> bool> WireWriter<S> {
         self.wire.socket.shutdown(Shutdown::Write).map_err(broken)
     }
 
-    /// Writes what TLS has to say after `act`. The lock is free again by then.
+    /// Writes TLS's messages after `act`. The lock is free again by then.
     fn write_tls(
         &mut self,
         act: impl FnOnce(&mut Connection) -> io::Result<()>,
@@ -222,7 +222,7 @@ fn is_pause(error: &io::Error) -> bool {
     )
 }
 
-/// Returns what a failed system call says about the peer.
+/// Returns what a failed system call tells about the peer.
 fn broken(error: io::Error) -> ChannelError {
     match error.kind() {
         ErrorKind::UnexpectedEof

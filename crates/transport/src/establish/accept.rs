@@ -5,8 +5,8 @@
 //!
 //! One thread hears all candidates in turn, without blocking on any. So no thread can fail to
 //! start, turning a candidate away is closing its socket, and a flood is let in no faster than it
-//! is heard. What a candidate has shown is its [standing](Standing). Each standing has seats of its
-//! own, so those of one take none from another: the peer knocks, and then competes with nobody.
+//! is heard. A candidate's [standing](Standing) is what it has shown. Each standing has seats of
+//! its own, so those of one take none from another: the peer knocks, and then competes with nobody.
 //! Where seats are short, an address takes them from itself: see [`room`](super::room).
 
 use std::{
@@ -29,14 +29,15 @@ use super::{
 };
 use crate::{Error, Kind, Listener, Options, error::Strangers, knock::Verdict, ticket::Ticket};
 
-/// How many are let in before all are heard again. All of them are heard before any has to leave.
+/// The number that are let in before all are heard again. All of them are heard before any has to
+/// leave.
 const MAX_ADMITTED: usize = 64;
 
-/// How long to wait for the system to have room for one more connection.
+/// The wait for the system to have room for one more connection.
 const SHORTAGE: Duration = Duration::from_millis(5);
 
-/// After a stranger was answered, the next one waits this many times as long as that took: so
-/// answers, each of which costs as much as letting a dozen in, take a fifth of the time at most.
+/// The pause after an answer to a stranger, as a multiple of the answer's time: so answers, each of
+/// which costs as much as letting a dozen in, take a fifth of the time at most.
 const REST: u32 = 4;
 
 /// Waits for the peer.
@@ -174,7 +175,7 @@ impl<'a> Entrance<'a> {
         Ok(())
     }
 
-    /// Waits a moment for somebody to come or to say something.
+    /// Waits a moment for somebody to come or to send something.
     fn wait(&mut self) {
         let has_asking = self.candidates.iter().any(Candidate::asks);
         let limit = match has_asking {
@@ -314,7 +315,7 @@ impl<'a> Entrance<'a> {
     }
 }
 
-/// What has become of a candidate.
+/// The state of a candidate.
 enum Followed {
     Stays,
     Gone,

@@ -15,8 +15,8 @@ use super::{
 };
 use crate::Error;
 
-/// What a candidate has shown. Where there is room for nobody else, those who have shown least go
-/// first.
+/// The proofs of a candidate so far. Where there is room for nobody else, those who have shown
+/// least go first.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(super) enum Standing {
     /// It was turned away, and is only given the time to read why.
@@ -25,7 +25,7 @@ pub(super) enum Standing {
     Unheard,
     /// It has. They may be anybody's.
     Heard,
-    /// It has said what only the peer can say.
+    /// It has sent what only the peer can send.
     Recognised,
 }
 

@@ -25,12 +25,12 @@ use psijoin_printable::Word;
 
 use crate::{Attempt, Error, Kind, Options, endpoint::Address, ticket::Ticket};
 
-/// How long to wait before the first attempt is repeated, and at most.
+/// The waits before the first attempt is repeated, and before later ones at most.
 const BACK_OFF: [Duration; 2] = [Duration::from_millis(200), Duration::from_secs(1)];
 
-/// How long to wait for an address that does not even refuse, before the next is tried: in the
-/// first round, and at most. Where many want to be let in at once, what this side sends may be
-/// lost, and systems ask again after one second, three and seven.
+/// The wait for an address that does not even refuse, before the next is tried: in the first round,
+/// and at most. Where many want to be let in at once, this side's packets may be lost, and systems
+/// ask again after one second, three and seven.
 const ATTEMPT: [Duration; 2] = [Duration::from_millis(500), Duration::from_secs(10)];
 
 /// After how long it means something that an address does not even refuse: systems ask twice by
@@ -102,7 +102,7 @@ enum Failure {
 }
 
 impl Going<'_> {
-    /// Tries all that the address stands for, each for so long at most until it answers.
+    /// Tries all addresses that the name resolves to, each for at most this time until it answers.
     ///
     /// # Errors
     /// If no later round can do better.
@@ -385,7 +385,7 @@ impl<'a> Host<'a> {
     }
 }
 
-/// What is known about the attempts so far.
+/// The failed attempts so far.
 #[derive(Default)]
 struct Failures {
     most_telling: Option<Attempt>,

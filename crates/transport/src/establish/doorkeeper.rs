@@ -32,7 +32,7 @@ impl Doorkeeper {
         }
     }
 
-    /// Judges what somebody says to be recognised.
+    /// Judges the bytes that somebody sends to be recognised.
     pub(super) fn judge(&mut self, said: &[u8]) -> Verdict {
         let now = knock::now();
         match self {

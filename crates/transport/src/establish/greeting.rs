@@ -17,13 +17,14 @@ use crate::{
     tls,
 };
 
-/// How many raw bytes are taken in at once.
+/// The number of raw bytes that are taken in at once.
 pub(super) const PIECE_BYTES: usize = 4096;
 
-/// The most that anybody may say before this side answers: several times what a ClientHello takes.
+/// The most bytes that anybody may send before this side answers: several times what a ClientHello
+/// takes.
 const MAX_HELLO_BYTES: usize = 4 * PIECE_BYTES;
 
-/// What begins greetings.
+/// The state from which greetings begin.
 pub(super) struct Greeter {
     protection: Protection,
     purpose: Purpose,
@@ -71,7 +72,7 @@ impl Greeter {
         })
     }
 
-    /// Begins a greeting, and gives what this side says first.
+    /// Begins a greeting, and returns with it what this side sends first.
     pub(super) fn greet(&self) -> Result<(Greeting, Vec<u8>), Error> {
         let mut first = Vec::new();
         let greeting = match &self.protection {
@@ -134,7 +135,7 @@ pub(super) enum Greeting {
     Tls(Opening, Box<TlsGreeting>),
 }
 
-/// What has become of a greeting.
+/// The state of a greeting.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(super) enum Heard {
     /// More is to come from the other end.
@@ -171,8 +172,8 @@ impl Greeting {
         }
     }
 
-    /// Takes in bytes from the other end, appends to `answer` what is to be said then, even in
-    /// case of a fault, and tells what has become of it.
+    /// Takes in bytes from the other end, appends the answer to `answer`, even if there is a fault,
+    /// and returns the state of the greeting.
     pub(super) fn take_in(&mut self, bytes: &[u8], answer: &mut Vec<u8>) -> Result<Heard, Fault> {
         match self {
             Self::Plaintext(introduction) => {
@@ -207,7 +208,7 @@ impl Greeting {
         heard
     }
 
-    /// Returns whether the parties' turns to speak say anything about the network. Without TLS,
+    /// Returns whether the parties' turns to speak tell anything about the network. Without TLS,
     /// both speak at once.
     pub(super) fn takes_turns(&self) -> bool {
         !matches!(self, Self::Plaintext(_))
@@ -283,7 +284,7 @@ pub(super) struct Hello {
     heard_bytes: usize,
     acceptor: Acceptor,
     accepted: Option<Accepted>,
-    /// What was said after them.
+    /// The bytes after them.
     rest: Vec<u8>,
     /// Until the answer.
     introduction: Option<Introduction>,
@@ -414,7 +415,7 @@ mod tests {
             Self { greeting, unsent }
         }
 
-        /// Takes what the other end has to say, at most `piece_bytes` at a time.
+        /// Takes the other end's bytes, at most `piece_bytes` at a time.
         fn hear(&mut self, other: &mut Self, piece_bytes: usize) -> Result<bool, Fault> {
             let mut is_found = false;
             while !other.unsent.is_empty() {
@@ -643,7 +644,7 @@ mod tests {
     #[test]
     fn a_refusal_counts_as_the_peers_only_from_the_peer() {
         let [a, b, c] = std::array::from_fn(|_| Identity::generate().unwrap());
-        // The server expects somebody else, and says so after it has proved who it is.
+        // The server expects somebody else, and sends that error after it has proved who it is.
         let (mut client, mut server) = ends(&pinned(&a, &b), &pinned(&b, &c));
         server.hear(&mut client, 4096).ok().unwrap();
         client.hear(&mut server, 4096).ok().unwrap();
@@ -653,7 +654,7 @@ mod tests {
         assert!(matches!(refused.error, Error::Refused { .. }));
         assert!(refused.is_authenticated);
 
-        // Anybody can say the same before.
+        // Anybody can send the same alert before.
         let certificate_unknown = [0x15, 3, 3, 0, 2, 2, 46];
         let (mut client, mut server) = pinned_ends();
         let refuse =
@@ -678,7 +679,7 @@ mod tests {
     fn another_version_inside_of_tls_is_the_peers_answer() {
         let (mut client, mut server) = pinned_ends();
         server.hear(&mut client, 4096).ok().unwrap();
-        // The server says something else than its preamble.
+        // The server sends something else than its preamble.
         server.tls().has_greeted = true;
         client.hear(&mut server, 4096).ok().unwrap();
         server.hear(&mut client, 4096).ok().unwrap();

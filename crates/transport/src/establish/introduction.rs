@@ -1,10 +1,10 @@
-//! What both ends of a fresh connection say, inside of whatever protects it, to be known.
+//! The introduction of both ends of a fresh connection, inside of whatever protects it.
 //!
-//! - At a *meeting*, each says its preamble; inside of TLS, padding follows.
-//! - For a *further stream* of a session, the side that connects says its preamble, the stream's
+//! - At a *meeting*, each sends its preamble; inside of TLS, padding follows.
+//! - For a *further stream* of a session, the side that connects sends its preamble, the stream's
 //!   number (1 byte), and its pass. The side that listens is silent until it has checked that: who
-//!   comes for a meeting must not take it for the peer. Then it says its preamble and a pass of its
-//!   own.
+//!   comes for a meeting must not take it for the peer. Then it sends its preamble and a pass of
+//!   its own.
 
 use std::{
     io::Read,
@@ -19,10 +19,10 @@ use crate::{
     ticket::{PASS_BYTES, Side, Ticket},
 };
 
-/// The most that is ever kept of what the other end says.
+/// The most bytes of the other end that are ever kept.
 const LONGEST_BYTES: usize = PREAMBLE_BYTES + 1 + PASS_BYTES;
 
-/// What a connection is for, at this end.
+/// The purpose of a connection, at this end.
 #[derive(Clone)]
 pub(super) enum Purpose {
     /// Meeting the peer.
@@ -76,10 +76,10 @@ impl Register {
 /// An introduction under way.
 pub(super) struct Introduction {
     purpose: Purpose,
-    /// What the other end has said, as far as it has come.
+    /// The bytes of the other end, as far as they have come.
     heard: [u8; LONGEST_BYTES],
     filled: usize,
-    /// What follows that, from each end.
+    /// The padding after that, from each end.
     padding_bytes: usize,
     padding_heard: usize,
 }
@@ -107,7 +107,7 @@ impl Introduction {
         }
     }
 
-    /// Returns what this side says before it has heard anything.
+    /// Returns the bytes that this side sends before it has heard anything.
     pub(super) fn first(&self) -> Vec<u8> {
         let mut words = preamble::ours(self.purpose.occasion()).to_vec();
         match &self.purpose {
@@ -121,7 +121,7 @@ impl Introduction {
         words
     }
 
-    /// Returns how many bytes the other end has still to say, without padding.
+    /// Returns the number of bytes that the other end has still to send, without padding.
     pub(super) fn due(&self) -> usize {
         let due = match self.purpose {
             Purpose::Meet => PREAMBLE_BYTES,
@@ -134,7 +134,7 @@ impl Introduction {
     /// Takes no more from `source` than is due.
     pub(super) fn hear(&mut self, mut source: impl Read) {
         let due = self.due();
-        // An error says that there is nothing now.
+        // An error means that there is nothing now.
         self.filled += source
             .read(&mut self.heard[self.filled..][..due])
             .unwrap_or(0);

@@ -1,5 +1,5 @@
-//! What a greeting shows of the network, from when this side spoke and when it heard how many
-//! bytes. Others keep the clock.
+//! The network's round trip and rate from a greeting: from the times at which this side spoke and
+//! at which it heard bytes. Others keep the clock.
 //!
 //! - *The round trip* is the time from this side's first words to the first that answer them. It
 //!   includes what the other side computes for its answer: some 0.3 ms.
@@ -21,7 +21,7 @@ use super::greeting::Greeting;
 /// [`MEASURABLE_BITS_PER_SECOND`](psijoin_channel::path::MEASURABLE_BITS_PER_SECOND).
 const WAIT: Duration = Duration::from_micros(30);
 
-/// Measures while a greeting goes on.
+/// Measures during a greeting.
 #[derive(Default)]
 pub(super) struct Pace {
     first_said: Option<Instant>,
@@ -30,7 +30,7 @@ pub(super) struct Pace {
     stretch: Stretch,
 }
 
-/// What has come since this side spoke last.
+/// The bytes that have come since this side spoke last.
 #[derive(Default)]
 struct Stretch {
     /// When the latest bytes came.
@@ -39,7 +39,7 @@ struct Stretch {
     whole: Piece,
     /// The piece that took longest.
     longest: Piece,
-    /// How many pieces had to be waited for.
+    /// The number of pieces that had to be waited for.
     waited_for: u32,
 }
 
@@ -51,7 +51,7 @@ struct Piece {
 }
 
 impl Pace {
-    /// This side says something now.
+    /// Notes that this side sends something now.
     pub(super) fn says(&mut self, at: Instant) {
         self.first_said.get_or_insert(at);
         self.stretch = Stretch::default();
@@ -62,7 +62,7 @@ impl Pace {
         self.listens = Some(at);
     }
 
-    /// This side has heard so many bytes.
+    /// Notes that this side has received bytes.
     pub(super) fn heard(&mut self, at: Instant, bytes: usize) {
         if let (None, Some(said)) = (self.round_trip, self.first_said) {
             self.round_trip = Some(at.saturating_duration_since(said));
@@ -114,8 +114,8 @@ impl Stretch {
 mod tests {
     use super::*;
 
-    /// Hears pieces of so many bytes at so many microseconds after it spoke. What it computes
-    /// between takes no time, so it waits for all.
+    /// Returns a pace that heard pieces of these sizes, in bytes, at these times in microseconds
+    /// after it spoke. Computing between them takes no time, so it waits for all.
     fn stretch(arrivals: &[(u64, usize)]) -> Pace {
         let start = Instant::now();
         let at = |micros| start + Duration::from_micros(micros);
@@ -155,7 +155,7 @@ mod tests {
             &[][..],
             &[(80_000, 8200)],
             &[(80_000, 4096), (80_003, 4096), (80_006, 30)],
-            // One pause says nothing.
+            // One pause tells nothing.
             &[(80_000, 1250), (90_000, 4096), (90_003, 2900)],
         ] {
             assert_eq!(rate(arrivals), FAST_BITS_PER_SECOND, "{arrivals:?}");

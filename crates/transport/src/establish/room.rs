@@ -25,7 +25,7 @@ impl From<SocketAddr> for Source {
     }
 }
 
-/// Chooses among so many.
+/// Chooses among a number of candidates.
 pub(super) trait Choice {
     fn below(&self, count: usize) -> usize;
 }

@@ -2,7 +2,7 @@
 //!
 //! The side that listened lets them in where it met the peer. The side that connected dials all of
 //! them at once, since each takes a few round trips. If one fails, the session is over, and both
-//! sides say why within [`Timeouts::setup`](crate::Timeouts::setup).
+//! sides report why within [`Timeouts::setup`](crate::Timeouts::setup).
 //!
 //! # Why a stream is a connection of its own
 //!
@@ -21,19 +21,19 @@
 //! once. Everything that holds for strangers at the meeting holds here, as it is the same code: an
 //! `Introduction` and a `Doorkeeper` are what differs between a meeting and a stream.
 //!
-//! *Tickets.* The side that connects says the stream's number and a keyed hash of it. The key comes
-//! from the joint seed. The other side answers with another such hash, and only if the first one is
-//! right and the number is not taken. Under TLS the peer's key is checked before, so a ticket only
-//! keeps streams and sessions apart. Without TLS it is all that there is: strangers who did not
-//! read the session are kept out, and nobody else is.
+//! *Tickets.* The side that connects sends the stream's number and a keyed hash of it. The key
+//! comes from the joint seed. The other side answers with another such hash, and only if the first
+//! one is right and the number is not taken. Under TLS the peer's key is checked before, so a
+//! ticket only keeps streams and sessions apart. Without TLS it is all that there is: strangers who
+//! did not read the session are kept out, and nobody else is.
 //!
-//! *The last message ends the session* with streams too: `Connection::all_end_after` counts what
-//! passes over all of them together, in whichever order parts take them. All say goodbye at that
-//! byte, and none before. What a party does between two parts on one stream still shows as time, so
+//! *The last message ends the session* with streams too: `Connection::all_end_after` counts the
+//! bytes over all of them together, in whichever order parts take them. All say goodbye at that
+//! byte, and none before. A party's work between two parts on one stream still shows as time, so
 //! whoever schedules parts must not look at a part's result there.
 //!
 //! *All or nothing.* If not all streams are open within `Timeouts::setup`, the session is over, and
-//! each side says what to do. Going on with fewer would have to be agreed upon again.
+//! each side reports what to do. Going on with fewer would have to be agreed upon again.
 
 use std::{
     net::SocketAddr,
@@ -57,7 +57,7 @@ use crate::{
 pub(crate) enum Door {
     /// Here.
     Listener(Listener),
-    /// There. It is the address that led to the peer, whatever else the peer's name stands for.
+    /// There. It is the address that led to the peer, whatever else the peer's name resolves to.
     Address(SocketAddr),
 }
 

@@ -1,4 +1,4 @@
-//! What becomes known about those who connected and were not the peer.
+//! The facts about those who connected and were not the peer.
 
 use std::{
     net::SocketAddr,
@@ -8,10 +8,10 @@ use std::{
 use super::tells;
 use crate::{Error, error::Strangers};
 
-/// How many are logged at once, one by one.
+/// The number that are logged at once, one by one.
 const LOGGED_AT_ONCE: u32 = 3;
 
-/// How much time is between the lines about all others.
+/// The time between the lines about all others.
 const LOG_INTERVAL: Duration = Duration::from_secs(5);
 
 /// Counts those who were turned away, remembers the most telling reason, and logs no more

@@ -1,4 +1,4 @@
-//! What the links of one session share: they end together, and one works if any does.
+//! The bond of the links of one session: they end together, and one works if any does.
 //!
 //! When a link ends, whoever ended it, the others of this side end at once, for the same reason,
 //! and tell it to the peer, which may be waiting on any of them. The first reason counts.
@@ -22,25 +22,25 @@ use super::{Farewell, Link, UNPOISONED};
 #[derive(Debug, Default)]
 pub(crate) struct Bond {
     members: Mutex<Members>,
-    /// How many threads of the caller wait for the peer.
+    /// The number of threads of the caller that wait for the peer.
     waiting: AtomicU32,
-    /// How often the caller has called, and stopped waiting.
+    /// The number of times that the caller has called, and stopped waiting.
     calls: AtomicU64,
 }
 
 #[derive(Debug, Default)]
 struct Members {
     links: Vec<Weak<Link>>,
-    /// How the first of them ended.
+    /// The end of the first of them.
     end: Option<End>,
 }
 
-/// How a link ends because another has.
+/// The end that a link comes to because another has ended.
 #[derive(Clone, Debug)]
 pub(super) struct End {
-    /// What this side's callers get.
+    /// The error for this side's callers.
     pub(super) reason: Error,
-    /// What the peer gets.
+    /// The last frame for the peer.
     pub(super) farewell: Farewell,
 }
 
@@ -69,16 +69,15 @@ impl Bond {
         }
     }
 
-    /// Seals the fate of all links, if it is not sealed yet, and gives it. What happens to a link
-    /// from then on is no reason any more: before a link says to the peer that it has ended, so
-    /// that the peer may end the others, the fate is sealed.
+    /// Seals the fate of all links, if it is not sealed yet, and gives it. Later events on a link
+    /// are no reason any more: before a link tells the peer that it has ended, so that the peer may
+    /// end the others, the fate is sealed.
     pub(super) fn seal(&self, end: End) -> End {
         let mut members = self.members.lock().expect(UNPOISONED);
         members.end.get_or_insert(end).clone()
     }
 
-    /// Ends all links but this one, which has ended, as `end` says. The caller holds no link's
-    /// lock.
+    /// Ends all links but this one, which has ended, by this end. The caller holds no link's lock.
     pub(super) fn end_others(&self, ended: &Link, end: &End) {
         for link in self.links() {
             if !std::ptr::eq(&*link, ended) {

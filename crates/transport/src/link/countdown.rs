@@ -19,8 +19,7 @@ struct Left {
     last_words: Option<LastWords>,
 }
 
-/// What the parties say to each other between the last byte and the end, on channels that are not
-/// counted.
+/// The parties' messages between the last byte and the end, on channels that are not counted.
 pub(crate) type LastWords = Box<dyn FnOnce() -> Result<(), Error> + Send>;
 
 impl Countdown {

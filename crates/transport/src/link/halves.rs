@@ -40,7 +40,7 @@ impl Outbound for LinkOutbound {
         encode_data(message, &mut buffer);
         let mut state = link.lock();
         if let Some(error) = no_sending(&state) {
-            // What waited before it may have been dropped.
+            // The frames before it may have been dropped.
             return Err(error);
         }
         let was_empty = state.outgoing.is_empty();

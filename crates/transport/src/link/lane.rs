@@ -4,11 +4,11 @@ use std::collections::VecDeque;
 
 use crate::frame::HEADER_BYTES;
 
-/// How many bytes may wait in a lane. One more buffer than fits is let in, so that any
-/// message can pass.
+/// The bytes that may wait in a lane. One more buffer than fits is let in, so that any message can
+/// pass.
 const CAPACITY_BYTES: usize = 4 << 20;
 
-/// What a buffer counts beyond its bytes, so that very many empty ones fill a lane too.
+/// The size that a buffer counts beyond its bytes, so that very many empty ones fill a lane too.
 const OVERHEAD_BYTES: usize = 64;
 
 /// Messages up to this total share one buffer, and so one system call.

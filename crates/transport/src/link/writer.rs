@@ -49,7 +49,7 @@ fn write(link: &Link, wire: Arc<Wire>) -> Result<(), Error> {
                 return wire.close();
             }
             Work::Stop => {
-                // A peer that has ended waits for this. If it is gone, there is nothing to say.
+                // A peer that has ended waits for this. If it is gone, nobody has to be told.
                 let _ = wire.close();
                 return Ok(());
             }
@@ -57,7 +57,7 @@ fn write(link: &Link, wire: Arc<Wire>) -> Result<(), Error> {
     }
 }
 
-/// What the writing thread does next.
+/// The next work of the writing thread.
 enum Work {
     Buffer(Vec<u8>),
     Answer,
@@ -107,11 +107,11 @@ impl Link {
     }
 }
 
-/// What the writing thread knows about the caller, for which it vouches.
+/// The caller's signs of life, for which the writing thread vouches.
 struct Caller<'a> {
     bond: &'a Bond,
     pulse: Option<&'a Pulse>,
-    /// How long a pulse may stand still.
+    /// The time for which a pulse may stand still.
     patience: Duration,
     /// The pulse and the number of calls when they were read last.
     progress: (u64, u64),

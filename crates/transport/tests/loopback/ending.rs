@@ -1,4 +1,4 @@
-//! How sessions end when the parties mean them to.
+//! The ends of sessions that the parties mean to end.
 
 use std::{
     thread,
@@ -247,7 +247,7 @@ fn a_session_goes_on_until_both_totals_are_reached() {
         assert_eq!(b.recv_array().unwrap(), sent);
     }
     connection_b.finish().unwrap();
-    // What went well already is not spoilt by an abort.
+    // An abort does not spoil what went well already.
     a.abort(AbortCode::LocalFailure);
     drop(connection_a);
 }
@@ -297,7 +297,8 @@ fn a_party_that_drops_messages_never_says_that_it_is_done() {
     });
 }
 
-/// Returns a party that sends 4 bytes and receives 2, says last words, and waits with the result.
+/// Returns a party that sends 4 bytes and receives 2, exchanges last words, and waits with the
+/// result.
 fn with_last_words(
     (connection, channel): (Connection, Channel),
     says: u8,

@@ -1,4 +1,4 @@
-//! What a party makes of a peer that dies, stalls or talks nonsense.
+//! The reaction to a peer that dies, stalls or talks nonsense.
 
 use std::{
     io::{Read, Write},
@@ -12,7 +12,7 @@ use psijoin_transport::Kind;
 
 use crate::{QUICK, with_bare_peer};
 
-/// Returns what a party receives from a peer that says `bytes` and waits.
+/// Returns the error of a party whose peer sends `bytes` and waits.
 fn receive(bytes: &[u8]) -> Error {
     let ((_connection, mut channel), mut peer) = with_bare_peer();
     peer.write_all(bytes).unwrap();

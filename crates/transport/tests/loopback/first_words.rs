@@ -1,4 +1,4 @@
-//! What a stranger can say first, in TLS.
+//! The first bytes that a stranger can send, in TLS.
 
 use std::{
     io::Read,
@@ -39,7 +39,7 @@ pub(crate) fn forged(dials: &Identity, listens: &Identity) -> Vec<u8> {
     hello(Some(forged.seal(listens.fingerprint()).to_vec()))
 }
 
-/// Returns what a party says first that connects, as somebody on the way heard it.
+/// Returns the first bytes of a party that connects, as somebody on the way read them.
 pub(crate) fn overheard(connecting: &Options) -> Vec<u8> {
     let somebody = TcpListener::bind("127.0.0.1:0").unwrap();
     let address: Address = somebody.local_addr().unwrap().into();

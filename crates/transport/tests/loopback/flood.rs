@@ -28,10 +28,10 @@ const ROUNDS: usize = 5;
 
 const FLOODERS: usize = 4;
 
-/// How many sockets a flooder keeps open, so that the process needs few descriptors.
+/// The number of sockets that a flooder keeps open, so that the process needs few descriptors.
 const KEPT: usize = 60;
 
-/// How long the peer may take, in the midst of it all.
+/// The time that the peer may take, in the midst of it all.
 const LIMIT: Duration = Duration::from_secs(2);
 
 /// Makes the connections that fall to it, one of each kind in turn, until all are made and the
@@ -104,7 +104,7 @@ fn the_peer_gets_through_a_flood() {
     }
 }
 
-/// How far the peer is away, one way.
+/// The time to the peer, one way.
 const DELAY: Duration = Duration::from_millis(100);
 
 /// Enough for them to push out whoever has to wait a round trip among them.
@@ -172,7 +172,7 @@ fn sources() -> [SocketAddr; 2] {
     ["127.0.0.1:0", "127.0.0.2:0"].map(|source| source.parse().unwrap())
 }
 
-/// Two parties, and what strangers say first.
+/// Two parties, and the strangers' first bytes.
 struct Attacked {
     listening: Options,
     connecting: Options,
@@ -194,7 +194,7 @@ impl Attacked {
         Self::new(tls(&a, &b), tls(&b, &a), vec![hello(None)])
     }
 
-    /// Strangers do not say what makes anybody the peer.
+    /// Strangers do not send what makes anybody the peer.
     fn in_plaintext() -> Self {
         Self::new(plaintext(), plaintext(), vec![b"psi".to_vec()])
     }

@@ -11,12 +11,12 @@ use psijoin_transport::{Connection, Kind, Listener, Options, endpoint::Address};
 
 use crate::{Meeting, listener, meeting::patient_for, plaintext, tls_pair};
 
-/// What a forwarder does with a connection while nobody listens behind it.
+/// The behaviour of a forwarder with a connection while nobody listens behind it.
 #[derive(Clone, Copy)]
 enum Alone {
     /// It closes it.
     Closes,
-    /// It keeps it, and never says anything.
+    /// It keeps it, and never sends anything.
     Holds,
 }
 
@@ -73,7 +73,7 @@ fn meet_over(
 const NOW: Duration = Duration::ZERO;
 const LATER: Duration = Duration::from_millis(700);
 
-/// Time-outs of which a held connection passes several.
+/// Returns options with time-outs, several of which pass during a held connection.
 fn patient(mut options: Options) -> Options {
     options.timeouts.meet = Duration::from_secs(60);
     options.timeouts.setup = Duration::from_millis(500);

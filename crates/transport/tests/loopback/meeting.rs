@@ -1,4 +1,4 @@
-//! How parties find each other, and who is turned away.
+//! The meeting of parties, and the refusal of others.
 
 use std::{
     io::{Read, Write},

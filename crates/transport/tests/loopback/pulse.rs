@@ -14,7 +14,7 @@ use psijoin_transport::Pulse;
 
 use crate::{Pair, QUICK, pair_with, plaintext_connected, tls_pair};
 
-/// Returns a pair of which the first party's pulse is the number given with it.
+/// Returns a pair whose first party has the pulse that is returned with it.
 fn pair_with_pulse() -> (Pair, Arc<AtomicU64>) {
     let (mut a, b) = tls_pair();
     let beats = Arc::new(AtomicU64::new(7));

@@ -1,4 +1,4 @@
-//! What parties measure over a line whose rate and delay are known.
+//! The measurements of parties over a line whose rate and delay are known.
 
 use std::{
     io::{Read, Write},
@@ -13,7 +13,7 @@ use psijoin_transport::{Connection, endpoint::Address};
 
 use crate::{listener, tls_pair};
 
-/// What a packet carries, without its headers.
+/// The bytes that a packet carries, without its headers.
 const PACKET_BYTES: usize = 1448;
 
 /// Each direction of a line.

@@ -110,7 +110,7 @@ fn wait_on_all(streams: Vec<Channel>) -> Vec<ChannelError> {
     })
 }
 
-/// How all streams of both parties end while `act` happens to the session.
+/// Returns the ends of all streams of both parties, while `act` happens to the session.
 fn ends([a, b]: [Party; 2], act: impl FnOnce(&[Connection; 2])) -> [Vec<ChannelError>; 2] {
     let started = Instant::now();
     let connections = [a.connection, b.connection];
@@ -124,7 +124,8 @@ fn ends([a, b]: [Party; 2], act: impl FnOnce(&[Connection; 2])) -> [Vec<ChannelE
     ends
 }
 
-/// Says `i` and its own name on stream `i`, a MiB at a time, and checks what the other party says.
+/// Sends `i` and its own name on stream `i`, a MiB at a time, and checks what the other party
+/// sends.
 fn talk(stream: &mut Channel, i: usize, [ours, theirs]: [u8; 2]) {
     let words = |party: u8, round: u8| {
         let mut words = vec![round; 1 << 20];
@@ -189,7 +190,7 @@ fn a_session_of_several_streams_ends_with_the_last_byte_of_all() {
             let error = stream.send(&[]).unwrap_err();
             assert!(matches!(error, ChannelError::Closed), "{error}");
         }
-        // What went well already is not spoilt by an abort.
+        // An abort does not spoil what went well already.
         a.connection.abort(AbortCode::LocalFailure);
     }
 }

@@ -1,4 +1,4 @@
-//! What ends one stream ends all, on both sides, for the same reason.
+//! An error that ends one stream ends all, on both sides, for the same reason.
 
 use super::*;
 
@@ -82,7 +82,7 @@ fn an_abort_over_one_stream_is_told_on_all() {
         let mut failing = a.streams.remove(2);
         let ended = thread::spawn(|| wait_on_all(a.streams));
         failing.abort(AbortCode::BadLuck);
-        // What came later is no reason any more.
+        // Later events are no reason any more.
         a.connection.abort(AbortCode::LocalFailure);
         for error in wait_on_all(b.streams) {
             assert!(

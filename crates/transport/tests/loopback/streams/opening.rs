@@ -24,7 +24,7 @@ fn is_shortage(error: &Error) -> bool {
     )
 }
 
-/// Checks that neither party has all streams, and that both say why and what to do.
+/// Checks that neither party has all streams, and that both errors tell why and what to do.
 fn assert_short(opened: [Opened; 2]) {
     for opened in opened {
         let error = opened.expect_err("some streams are missing");
@@ -34,7 +34,7 @@ fn assert_short(opened: [Opened; 2]) {
     }
 }
 
-/// Parties that have met, one of which has an address that anybody can reach.
+/// Returns parties that have met, and an address of one of them that anybody can reach.
 fn met_at((listening, connecting): &(Options, Options)) -> ([Met; 2], Address) {
     let listener = listener();
     let address = listener.address().clone();
@@ -236,8 +236,8 @@ fn a_session_that_ends_ends_the_opening() {
     }
 }
 
-/// It says goodbye on the stream of the meeting, while the other party may still be on its way to
-/// the last of the others.
+/// The peer says goodbye on the stream of the meeting, while the other party may still be on its
+/// way to the last of the others.
 #[test]
 fn a_peer_that_is_done_at_once_does_not_end_the_opening() {
     for options in all_with_streams() {

@@ -21,13 +21,13 @@ pub(super) struct Tunnels {
 struct Shared {
     target: Mutex<Address>,
     open: Mutex<Vec<Tunnel>>,
-    /// How many may pass at all.
+    /// The number that may pass at all.
     limit: AtomicUsize,
 }
 
 struct Tunnel {
     ends: [TcpStream; 2],
-    /// What enters does not come out.
+    /// `true` if bytes that enter do not come out.
     is_stalled: Arc<AtomicBool>,
 }
 
