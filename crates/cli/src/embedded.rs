@@ -41,7 +41,7 @@ use std::{
 
 use arrow_array::RecordBatch;
 use arrow_schema::SchemaRef;
-use chrono::Utc;
+use jiff::Timestamp;
 use psijoin_channel::link::Link;
 use psijoin_forecast::money::Rates;
 use psijoin_record::Terms;
@@ -221,7 +221,7 @@ impl Order {
         let spec = &self.spec;
         let question = &spec.question;
         record::Planned {
-            started: Utc::now(),
+            started: Timestamp::now(),
             role: Some(spec.role),
             protocol: spec.protocol.info().name,
             output_kind: question.asked.to_string(),

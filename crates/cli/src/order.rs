@@ -3,7 +3,7 @@
 
 use std::{env, path::Path, time::Duration};
 
-use chrono::Utc;
+use jiff::Timestamp;
 use psijoin::Role;
 use psijoin_session::{
     Consent, Further, JobFolder, JoinSpec, KeptJob, Learners, MaxPeerKeys, Meeting, Memory, Mode,
@@ -87,7 +87,7 @@ impl<'a> Order<'a> {
     pub(crate) fn planned(&self) -> Planned {
         let join = self.join;
         Planned {
-            started: Utc::now(),
+            started: Timestamp::now(),
             role: Some(self.role),
             protocol: join.protocol.info().name,
             output_kind: join.asked.output_kind.to_string(),

@@ -6,7 +6,7 @@ use std::{
     sync::{Mutex, MutexGuard},
 };
 
-use chrono::{DateTime, Utc};
+use jiff::Timestamp;
 use psijoin::Role;
 use psijoin_channel::path::Measured;
 use psijoin_session::{Event, Learners, Outcome, Received};
@@ -44,7 +44,7 @@ pub(crate) struct Known {
 /// What is known from the start.
 #[derive(Default)]
 pub(crate) struct Planned {
-    pub(crate) started: DateTime<Utc>,
+    pub(crate) started: Timestamp,
     pub(crate) role: Option<Role>,
     pub(crate) protocol: &'static str,
     pub(crate) output_kind: String,

@@ -5,7 +5,7 @@ use std::{
     path::{Path, PathBuf},
 };
 
-use chrono::{DateTime, SecondsFormat, Utc};
+use jiff::Timestamp;
 use psijoin::{Plan, Role};
 use psijoin_params::Security;
 use psijoin_session::{AgreedColumn, Outcome, Phase, Received, Sum, memory};
@@ -288,7 +288,7 @@ impl Report {
             try_again: failure.map(Failure::may_pass),
             warnings: known.warnings.clone(),
             started: time_shown(plan.started),
-            ended: time_shown(Utc::now()),
+            ended: time_shown(Timestamp::now()),
             session: known.session.clone(),
             role: plan.role.map(|role| role.to_string()),
             identity: known.identity.map(|fingerprint| fingerprint.to_string()),
@@ -324,8 +324,8 @@ fn path_shown(path: &Path) -> String {
 }
 
 /// Returns a time as RFC 3339 has it, in universal time.
-fn time_shown(time: DateTime<Utc>) -> String {
-    time.to_rfc3339_opts(SecondsFormat::Millis, true)
+fn time_shown(time: Timestamp) -> String {
+    time.strftime("%Y-%m-%dT%H:%M:%S.%3fZ").to_string()
 }
 
 impl RunReport {

@@ -5,6 +5,7 @@ mod run;
 
 use std::path::Path;
 
+use jiff::Zoned;
 use psijoin_cli::{
     console::Console,
     grid::{Align, Grid},
@@ -73,7 +74,7 @@ fn session() -> Session {
         version: env!("CARGO_PKG_VERSION").to_owned(),
         // Only who builds the program knows it.
         commit: option_env!("PSIJOIN_COMMIT").map(str::to_owned),
-        date: chrono::Local::now().format("%Y-%m-%d").to_string(),
+        date: Zoned::now().date().to_string(),
     }
 }
 

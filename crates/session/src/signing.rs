@@ -11,7 +11,7 @@ use std::{
     sync::{Arc, Mutex},
 };
 
-use chrono::{DateTime, SecondsFormat, Utc};
+use jiff::Timestamp;
 use psijoin::{Output, Plan, Role};
 use psijoin_channel::{Channel, Error as ChannelError, count::Snapshot};
 use psijoin_handshake::{self as handshake, Hello, Pending};
@@ -85,7 +85,7 @@ impl Recording {
         hello
             .setting(settings::RECORD, format_args!("format {FORMAT}"))
             .fact(VERSION, env!("CARGO_PKG_VERSION"))
-            .fact(CLOCK, clock(Utc::now()))
+            .fact(CLOCK, clock(Timestamp::now()))
     }
 
     fn write(&self, record: &SignedRecord) -> Result<(), Error> {
@@ -259,8 +259,8 @@ pub(crate) fn outcome(output: &Output) -> Outcome {
     }
 }
 
-fn clock(time: DateTime<Utc>) -> String {
-    time.to_rfc3339_opts(SecondsFormat::Secs, true)
+fn clock(time: Timestamp) -> String {
+    time.strftime("%Y-%m-%dT%H:%M:%SZ").to_string()
 }
 
 fn side(role: Role) -> Side {
@@ -275,8 +275,8 @@ fn party(hello: &Hello, key: PublicKey, key_columns: usize) -> Result<record::Pa
     let malformed = || handshake::Error::Malformed("it did not tell what a record needs");
     let told = |name: &str| hello.told(name).ok_or_else(malformed);
     let is_time = |text: &&str| {
-        let time = DateTime::parse_from_rfc3339(text);
-        time.is_ok_and(|time| clock(time.to_utc()) == **text)
+        let time = text.parse::<Timestamp>();
+        time.is_ok_and(|time| clock(time) == **text)
     };
     let key_columns = (0..key_columns).map(|at| Ok(told(&key_facts::fact(at))?.to_owned()));
     Ok(record::Party {

@@ -3,8 +3,14 @@
 use std::fmt::Write;
 
 use arrow_schema::TimeUnit;
+use jiff::{SignedDuration, civil::Date};
 
-const DAYS_PER_ERA: i64 = 146_097;
+/// The Gregorian calendar repeats after 400 years.
+const CYCLE_YEARS: i64 = 400;
+const CYCLE_DAYS: i64 = 146_097;
+
+/// The cycle whose dates stand for those of all others: columns hold years that `jiff` does not.
+const CYCLE_START: Date = Date::constant(1970, 1, 1);
 
 /// Appends the date that lies this many days after 1970-01-01 in the Gregorian calendar. A year
 /// outside of 0000 to 9999 carries a sign.
@@ -17,32 +23,24 @@ pub(crate) fn write_date(text: &mut String, days: i64) {
     written.expect("a String takes all text");
 }
 
-/// Year, month and day, by Howard Hinnant's `civil_from_days`: years begin in March, so that the
-/// leap day is a year's last, and repeat every 400 (an era).
-pub(crate) fn civil(days: i64) -> (i64, i64, i64) {
-    let days = days + 719_468; // since 0000-03-01
-    let era = days.div_euclid(DAYS_PER_ERA);
-    let day_of_era = days.rem_euclid(DAYS_PER_ERA);
-    let year_of_era =
-        (day_of_era - day_of_era / 1_460 + day_of_era / 36_524 - day_of_era / 146_096) / 365;
-    let day_of_year = day_of_era - (365 * year_of_era + year_of_era / 4 - year_of_era / 100);
-    let month_from_march = (5 * day_of_year + 2) / 153;
-    let day = day_of_year - (153 * month_from_march + 2) / 5 + 1;
-    let month = (month_from_march + 2) % 12 + 1;
-    let year = era * 400 + year_of_era + i64::from(month <= 2);
-    (year, month, day)
+/// Returns year, month and day of the date that lies this many days after 1970-01-01.
+pub(crate) fn civil(days: i64) -> (i64, i8, i8) {
+    let within = SignedDuration::from_hours(24 * days.rem_euclid(CYCLE_DAYS));
+    let date = CYCLE_START
+        .checked_add(within)
+        .expect("a date of the first cycle");
+    let year = i64::from(date.year()) + CYCLE_YEARS * days.div_euclid(CYCLE_DAYS);
+    (year, date.month(), date.day())
 }
 
-/// Returns the days from 1970-01-01 to a date in the Gregorian calendar, by the inverse of
-/// [`civil`]; `None` if there is no such date. The year must have at most 12 digits.
-pub(crate) fn days(year: i64, month: i64, day: i64) -> Option<i64> {
-    let year_from_march = year - i64::from(month <= 2);
-    let era = year_from_march.div_euclid(400);
-    let year_of_era = year_from_march.rem_euclid(400);
-    let day_of_year = (153 * ((month + 9) % 12) + 2) / 5 + day - 1;
-    let day_of_era = year_of_era * 365 + year_of_era / 4 - year_of_era / 100 + day_of_year;
-    let days = era * DAYS_PER_ERA + day_of_era - 719_468;
-    (civil(days) == (year, month, day)).then_some(days)
+/// Returns the days from 1970-01-01 to a date in the Gregorian calendar; `None` if there is no
+/// such date. The year must have at most 12 digits.
+pub(crate) fn days(year: i64, month: i8, day: i8) -> Option<i64> {
+    let since_start = year - i64::from(CYCLE_START.year());
+    let within = i64::from(CYCLE_START.year()) + since_start.rem_euclid(CYCLE_YEARS);
+    let date = Date::new(within.try_into().ok()?, month, day).ok()?;
+    let days = date.duration_since(CYCLE_START).as_hours() / 24;
+    Some(days + CYCLE_DAYS * since_start.div_euclid(CYCLE_YEARS))
 }
 
 /// Returns how many of these units a second has.
@@ -101,12 +99,12 @@ mod tests {
     fn every_day_follows_the_one_before() {
         let leap = |year: i64| year % 4 == 0 && (year % 100 != 0 || year % 400 == 0);
         let mut expected = (1599, 12, 31);
-        for day in -135_140 - 1..=DAYS_PER_ERA {
+        for day in -135_140 - 1..=CYCLE_DAYS {
             let (year, month, day_of_month) = expected;
             assert_eq!(civil(day), expected, "{day}");
             assert_eq!(days(year, month, day_of_month), Some(day), "{day}");
             let length = match month {
-                2 => 28 + i64::from(leap(year)),
+                2 => 28 + i8::from(leap(year)),
                 4 | 6 | 9 | 11 => 30,
                 _ => 31,
             };

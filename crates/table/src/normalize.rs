@@ -24,7 +24,7 @@ use crate::{
 
 /// The version of the definitions of rules and of typed columns' texts. It changes whenever any
 /// value gets another text than before, so that both sides must have the same.
-pub const SPELLING_VERSION: u32 = 3;
+pub const SPELLING_VERSION: u32 = 4;
 
 /// What is behind the name of a rule that takes countries from a column.
 const IN_COLUMN: &str = "column:";

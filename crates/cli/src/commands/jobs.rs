@@ -2,7 +2,7 @@
 
 use std::collections::BTreeMap;
 
-use chrono::{DateTime, SecondsFormat, Utc};
+use jiff::Timestamp;
 use psijoin_job::{Ended, Folder, Status, Term};
 use psijoin_printable::Escaped;
 use serde::Serialize;
@@ -123,6 +123,6 @@ fn text(folder: &str, status: &Status) -> String {
 }
 
 fn time(seconds: u64) -> Option<String> {
-    let time = DateTime::<Utc>::from_timestamp(seconds.try_into().ok()?, 0)?;
-    Some(time.to_rfc3339_opts(SecondsFormat::Secs, true))
+    let time = Timestamp::from_second(seconds.try_into().ok()?).ok()?;
+    Some(time.strftime("%Y-%m-%dT%H:%M:%SZ").to_string())
 }

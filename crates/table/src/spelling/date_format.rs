@@ -2,12 +2,12 @@
 
 use std::fmt::{self, Write};
 
-use chrono::{Datelike, NaiveDate};
+use jiff::civil::Date;
 
-use super::moment;
 use crate::{Error, KeyFault};
 
-/// How the dates of a column are written, in the notation of chrono's `strftime`: `%d.%m.%Y`.
+/// How the dates of a column are written, in the [notation of `strftime`](jiff::fmt::strtime):
+/// `%d.%m.%Y`.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct DateFormat(String);
 
@@ -20,10 +20,9 @@ impl DateFormat {
         let known = Self(format.to_owned());
         // Some day of a month, and one that no month comes after.
         let tells = |year, month, day| {
-            let date = NaiveDate::from_ymd_opt(year, month, day)?;
-            let time = date.and_hms_opt(12, 34, 56)?;
+            let date = Date::constant(year, month, day);
             let mut text = String::new();
-            write!(text, "{}", time.format(format)).ok()?;
+            write!(text, "{}", date.at(12, 34, 56, 0).strftime(format)).ok()?;
             (known.read(text.trim())? == date).then_some(())
         };
         match tells(2024, 2, 3).and(tells(1999, 12, 31)) {
@@ -36,11 +35,11 @@ impl DateFormat {
     pub(crate) fn canonical(&self, text: &str) -> Result<String, KeyFault> {
         let date = self.read(text);
         let date = date.ok_or_else(|| KeyFault::NotOfFormat(self.0.clone()))?;
-        moment::date(&date.format("%Y-%m-%d").to_string())
+        Ok(date.to_string())
     }
 
-    fn read(&self, text: &str) -> Option<NaiveDate> {
-        let date = NaiveDate::parse_from_str(text, &self.0).ok()?;
+    fn read(&self, text: &str) -> Option<Date> {
+        let date = Date::strptime(&self.0, text).ok()?;
         // With `%Y`, a year of two digits would be one of the first century.
         (1000..=9999).contains(&date.year()).then_some(date)
     }
@@ -54,6 +53,7 @@ impl fmt::Display for DateFormat {
 
 #[cfg(test)]
 mod tests {
+    use jiff::SignedDuration;
     use proptest::prelude::*;
 
     use super::*;
@@ -68,8 +68,8 @@ mod tests {
             ("%Y%m%d", "20240203", "2024-02-03"),
             ("%d %B %Y", "3 February 2024", "2024-02-03"),
             ("%d-%b-%y", "03-Feb-24", "2024-02-03"),
-            ("%d.%m.%y", "31.12.69", "2069-12-31"),
-            ("%d.%m.%y", "01.01.70", "1970-01-01"),
+            ("%d.%m.%y", "31.12.68", "2068-12-31"),
+            ("%d.%m.%y", "01.01.69", "1969-01-01"),
             ("%Y-%j", "2024-060", "2024-02-29"),
             ("%d.%m.%Y %H:%M", "03.02.2024 23:59", "2024-02-03"),
             ("d=%d m=%m y=%Y", "d=03 m=02 y=2024", "2024-02-03"),
@@ -128,8 +128,8 @@ mod tests {
             days in -300_000..2_900_000_i64,
             format in prop::sample::select(vec!["%d.%m.%Y", "%m/%d/%Y", "%Y%m%d", "%d %b %Y"]),
         ) {
-            let date = NaiveDate::default() + chrono::Duration::days(days);
-            let text = date.format(format).to_string();
+            let date = Date::constant(1970, 1, 1) + SignedDuration::from_hours(24 * days);
+            let text = date.strftime(format).to_string();
             let canonical = DateFormat::new(format).unwrap().canonical(&text).unwrap();
             prop_assert_eq!(canonical, date.to_string());
         }

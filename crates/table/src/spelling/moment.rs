@@ -136,7 +136,7 @@ fn read_date(text: &str) -> Option<i64> {
         None if is_digits(year) && year.len() == 4 => year.parse().ok()?,
         _ => return None,
     };
-    days(year, two_digits(month)?, two_digits(day)?)
+    days(year, two_digits(month)? as i8, two_digits(day)? as i8)
 }
 
 /// Returns the seconds since midnight, and the digits of their fraction. Hours may have one digit.

@@ -82,7 +82,7 @@ impl Zone {
 
 fn local(days: i64, seconds: i64) -> Option<(Date, Time)> {
     let (year, month, day) = civil(days);
-    let date = Date::new(year.try_into().ok()?, month as i8, day as i8).ok()?;
+    let date = Date::new(year.try_into().ok()?, month, day).ok()?;
     let (hour, minute, second) = (seconds / 3600, seconds / 60 % 60, seconds % 60);
     let time = Time::new(hour as i8, minute as i8, second as i8, 0).ok()?;
     Some((date, time))
