@@ -7,14 +7,14 @@ use serde::Serialize;
 use crate::{measurements::Measured, verdicts::short};
 use psijoin_forecast::{Profile, Run};
 
-/// What each protocol computes on two machines or with two versions, at the sizes that both
+/// The computing of each protocol on two machines or with two versions, at the sizes that both
 /// measured.
 #[derive(Debug, Clone, PartialEq, Serialize)]
 #[non_exhaustive]
 pub struct Comparison {
-    /// What the first is.
+    /// The first machine or version.
     pub first: String,
-    /// What the second is.
+    /// The second one.
     pub second: String,
     /// By protocol and size.
     pub rows: Vec<ComparedRun>,
@@ -26,7 +26,7 @@ pub struct Comparison {
 pub struct ComparedRun {
     /// The protocol.
     pub protocol: String,
-    /// What is learned.
+    /// The output.
     pub output: String,
     /// Threads per party.
     pub threads: usize,

@@ -1,7 +1,7 @@
 //! The tables and figures of the papers that compare something, as experiments to run again.
 //!
-//! An experiment is data: which quantities, of which protocols. Its [cells](Experiment::cells) say
-//! what a paper printed and what is ours; what was never measured is left out of them.
+//! An experiment is data: which quantities, of which protocols. Its [cells](Experiment::cells) hold
+//! a paper's figures and ours; figures that were never measured are left out.
 
 mod cells;
 mod figures;
@@ -24,34 +24,34 @@ pub use parameters::Parameters;
 
 pub(crate) use figures::{MAPPED, Sweep, business, internet};
 
-/// A table or figure of a paper, to be made again.
+/// A table or figure of a paper, to be reproduced.
 #[derive(Debug)]
 #[non_exhaustive]
 pub struct Experiment {
     /// Its name: `cm20-table-2`.
     pub name: &'static str,
-    /// What it compares.
+    /// Its subject.
     pub title: &'static str,
     /// The paper.
     pub paper: Paper,
-    /// What is in it.
+    /// Its content.
     pub(crate) content: Content,
-    /// What its charts show.
+    /// Its charts.
     pub(crate) shows: &'static [Show],
 }
 
-/// What is in an experiment.
+/// The content of an experiment.
 #[derive(Debug)]
 pub(crate) enum Content {
     /// All rows of published tables, and the same of protocols that came later.
     Tables(&'static [&'static str]),
     /// Parameters of a protocol.
     Parameters(Parameters),
-    /// What a paper has only drawn.
+    /// A figure that a paper has only drawn.
     Sweep(Sweep),
 }
 
-/// What a chart shows.
+/// The subject of a chart.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(crate) enum Show {
     /// Ratios of ours to what was published, per protocol.
@@ -106,7 +106,7 @@ impl Experiment {
         }
     }
 
-    /// Returns what has to be measured for it, on a machine with so many cores.
+    /// Returns the measurements that it needs, on a machine with this many cores.
     pub fn needs(&self, cores: usize) -> Vec<Need> {
         let claims = verdicts::of(self.name).flat_map(verdicts::Claim::quantities);
         let maps = self.shows.iter().flat_map(|show| mapped(*show));
@@ -115,7 +115,7 @@ impl Experiment {
     }
 }
 
-/// Returns what has to be measured for some experiments, on a machine with so many cores.
+/// Returns the measurements that some experiments need, on a machine with this many cores.
 ///
 /// More threads than cores would only wait for each other; figures for more are extrapolated.
 pub fn all_needs<'a>(

@@ -1,15 +1,15 @@
-//! The comparisons of the papers, made again.
+//! Reproductions of the papers' comparisons.
 //!
 //! Measure once, predict any network. [`measurements`] are runs of each protocol, at growing sizes,
 //! in a file that only grows. All else follows from them: the cells of [`experiments`], which are
 //! the tables and figures of the papers beside what is [`published`]; [`verdicts`] on what the
 //! papers conclude; a [`report`] in several forms; and how two machines [`mod@compare`].
 //!
-//! An experiment is data: quantities of protocols, with what a paper printed. What it needs is
-//! measured by a campaign (`measurements::Campaign`), which always makes the cheapest run that is
-//! missing, within one budget of time for all: then no protocol gets a longer last run than another
-//! one, and the time left can be foretold, as the next size takes about four times as long as the
-//! one before. A line of the results file is a run, with the time that it took to measure.
+//! An experiment is data: quantities of protocols, with what a paper printed. A campaign measures
+//! what it needs (`measurements::Campaign`), which always makes the cheapest run that is missing,
+//! within one budget of time for all: then no protocol gets a longer last run than another one, and
+//! the time left can be foretold, as the next size takes about four times as long as the one
+//! before. A line of the results file is a run, with the time that it took to measure.
 
 #![forbid(unsafe_code)]
 

@@ -1,7 +1,7 @@
 //! Measured runs in a file of JSON lines that only grows: a line per run.
 //!
-//! A run is written as soon as it is made, so a [campaign](Campaign) that was interrupted goes on
-//! where it was. Results of several machines and versions may stand in one file.
+//! A run is written as soon as it is made, so a [campaign](Campaign) that was interrupted resumes
+//! where it was. One file may have results of several machines and versions.
 
 mod campaign;
 mod journal;
@@ -61,17 +61,17 @@ pub struct Measurement {
     pub session: Session,
     /// The protocol's name.
     pub protocol: String,
-    /// What was learned: rows, a count, …
+    /// The output: rows, a count, …
     pub output: String,
     /// Threads per party.
     pub threads: usize,
-    /// What the parties did.
+    /// The work of the parties.
     pub run: Run,
-    /// How long it took to measure that, in seconds.
+    /// The time that measuring took, in seconds.
     pub measuring_seconds: f64,
 }
 
-/// What one machine measured with one version.
+/// The measurements of one machine with one version.
 #[derive(Debug, Clone, PartialEq)]
 #[non_exhaustive]
 pub struct Measured {

@@ -62,7 +62,7 @@ impl<'a> Ours<'a> {
             .clone()
     }
 
-    /// Returns the profile with as many threads; or with the most, if none has so many.
+    /// Returns the profile with as many threads, or else that with the most.
     fn profile(&self, quantity: &Quantity) -> Option<&'a Profile> {
         let output = quantity.output.to_string();
         let profiles = self.measured.profiles.iter().filter(|profile| {
@@ -117,7 +117,7 @@ impl<'a> Ours<'a> {
         })
     }
 
-    /// None if fewer threads were measured: nothing says what more of them gain.
+    /// Returns the speedup; `None` if fewer threads were measured: the gain of more is unknown.
     fn speedup(&self, quantity: &Quantity, network: Link) -> Option<Value> {
         if self.profile(quantity)?.threads != quantity.threads {
             return None;
@@ -165,7 +165,7 @@ impl Figures for Ours<'_> {
     }
 }
 
-/// Returns what a second and a byte cost there; none if the prices do not say it.
+/// Returns the prices of a second and a byte there; `None` if they are missing.
 pub(crate) fn rates(place: &Place) -> Option<Rates> {
     Prices::shipped(place.prices)?.rates(&place.setting).ok()
 }

@@ -1,7 +1,7 @@
-//! What the papers printed in their tables, as typed rows.
+//! The tables that the papers printed, as typed rows.
 //!
-//! The files are in `published/` of this crate; its README says where the figures come from, which
-//! of them were measured, and what was inferred. [`tables`] are those that compare protocols,
+//! The files are in `published/` of this crate; its README tells where the figures come from, which
+//! of them were measured, and which inferred. [`tables`] are those that compare protocols,
 //! [`parameters`] all others.
 
 mod files;
@@ -30,9 +30,9 @@ pub struct Table<R = Row> {
     pub section: &'static str,
     /// The paper's caption, with symbols in ASCII.
     pub caption: &'static str,
-    /// What a reader of the figures should know: machines, security, doubts. By us.
+    /// Notes for a reader of the figures: machines, security, doubts. By us.
     pub notes: Vec<&'static str>,
-    /// What is in the table.
+    /// The rows of the table.
     pub rows: Vec<R>,
 }
 
@@ -48,17 +48,17 @@ pub struct Row {
     pub sender_items: u64,
     /// Items of the receiver, which learns the result.
     pub receiver_items: u64,
-    /// What the figure was measured on; none for bytes.
+    /// The network that the figure was measured on; none for bytes.
     pub network: Option<Link>,
     /// Threads per party; none for bytes.
     pub threads: Option<usize>,
-    /// What was measured or calculated.
+    /// The measured or calculated quantity.
     pub metric: Metric,
     /// The figure in the unit of its metric, as exact as it was printed.
     pub value: f64,
     /// The figure as it was printed, with its unit: `1,229 MB`.
     pub printed: String,
-    /// What only some tables have: `site`, `setting`, `item_bits`, ….
+    /// The columns that only some tables have: `site`, `setting`, `item_bits`, ….
     pub more: Cells,
 }
 
@@ -67,7 +67,7 @@ pub struct Row {
 pub struct Cells(Vec<(String, String)>);
 
 impl Cells {
-    /// Returns what is in this column; none if there is no such column, or nothing in it.
+    /// Returns the cell in this column; none if there is no such column, or nothing in it.
     pub fn get(&self, column: &str) -> Option<&str> {
         self.iter()
             .find_map(|(name, text)| (name == column).then_some(text))

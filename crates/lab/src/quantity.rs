@@ -1,4 +1,4 @@
-//! What can be asked of our runs and of a paper alike.
+//! The quantities that both our runs and a paper can be asked for.
 
 use std::{collections::BTreeSet, fmt};
 
@@ -14,11 +14,11 @@ use crate::published::{Metric, Row};
 pub struct Quantity {
     /// The name in our registry, or the paper's own.
     pub protocol: String,
-    /// What of the run.
+    /// The metric of the run.
     pub metric: Metric,
     /// Items of the sender, and of the receiver.
     pub items: [u64; 2],
-    /// What the run is on; none for bytes.
+    /// The network of the run; none for bytes.
     pub network: Option<Link>,
     /// Threads per party.
     pub threads: usize,
@@ -27,7 +27,7 @@ pub struct Quantity {
     pub item_bits: Option<u32>,
     /// Where the parties rent their machines, if it is about money.
     pub place: Option<Place>,
-    /// What our protocols are to compute.
+    /// The output that our protocols are to compute.
     pub output: OutputKind,
 }
 

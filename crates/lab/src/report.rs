@@ -1,4 +1,4 @@
-//! What came out, in one of several forms.
+//! The results, in one of several forms.
 
 mod charts;
 mod csv;
@@ -30,9 +30,9 @@ use crate::{
 pub struct Report<'a> {
     /// Where runs were made, and when the last one was.
     pub session: &'a Session,
-    /// What a reader should know.
+    /// Notes for the reader.
     pub notes: Vec<String>,
-    /// What was compared.
+    /// The comparisons.
     pub experiments: Vec<Section>,
     #[serde(skip)]
     ours: Ours<'a>,
@@ -44,13 +44,13 @@ pub struct Report<'a> {
 pub struct Section {
     /// Its name.
     pub name: &'static str,
-    /// What it compares.
+    /// Its subject.
     pub title: &'static str,
     /// The paper's short name.
     pub paper: &'static str,
-    /// What is to be known about its tables.
+    /// Notes on its tables.
     pub notes: Vec<&'static str>,
-    /// What becomes of the paper's conclusions.
+    /// The verdicts on the paper's conclusions.
     pub verdicts: Vec<Judged>,
     /// Rates at which two protocols take the same time, if the experiment is about rates.
     pub break_evens: Vec<BreakEven>,

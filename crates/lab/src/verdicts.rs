@@ -1,7 +1,8 @@
-//! Whether what the papers conclude holds, computed from figures: ours, or the paper's own.
+//! Verdicts on the papers' conclusions, computed from figures: ours, or the paper's own.
 //!
 //! The conclusions are quoted in `published/conclusions.md` of this crate. Each is a [`Claim`]
-//! here, by the same id, and a relation between quantities; or it says why runs cannot confirm it.
+//! here, by the same id, and a relation between quantities; or it has the reason why runs cannot
+//! confirm it.
 
 mod cm20;
 mod kk20;
@@ -23,7 +24,7 @@ use relation::Relation;
 
 pub(crate) use relation::short;
 
-/// What a paper concludes.
+/// A conclusion of a paper.
 #[derive(Debug, Clone, Copy)]
 #[non_exhaustive]
 pub struct Claim {
@@ -36,11 +37,11 @@ pub struct Claim {
     /// The tables from which the paper concludes it.
     pub(crate) tables: &'static [&'static str],
     pub(crate) test: Test,
-    /// What `conclusions.md` says of the paper's own figures.
+    /// The outcome for the paper's own figures, from `conclusions.md`.
     pub printed: Outcome,
 }
 
-/// How a claim is tested.
+/// The test of a claim.
 #[derive(Debug, Clone, Copy)]
 pub(crate) enum Test {
     /// All of these must hold.
@@ -51,7 +52,7 @@ pub(crate) enum Test {
     Impossible(&'static str),
 }
 
-/// Whether a claim holds.
+/// The outcome of a claim.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize)]
 #[serde(rename_all = "snake_case")]
 pub enum Outcome {
@@ -73,9 +74,9 @@ pub enum Outcome {
 pub struct Verdict {
     /// The claim.
     pub id: &'static str,
-    /// What it says.
+    /// The text of the claim.
     pub says: &'static str,
-    /// Whether it holds.
+    /// The outcome.
     pub outcome: Outcome,
     /// Why.
     pub reason: String,
@@ -122,7 +123,8 @@ impl Claim {
         }
     }
 
-    /// Returns whether it holds for the paper's own figures. What is not printed is passed over.
+    /// Returns whether it holds for the paper's own figures. Figures that are not printed are
+    /// passed over.
     pub fn on_printed(&self) -> Verdict {
         match self.test {
             Test::Relations(relations) | Test::PaperOnly(relations, _) => {
@@ -206,7 +208,7 @@ fn capitalised(text: &str) -> String {
     first.chain(letters).collect()
 }
 
-/// What becomes of relations without figures.
+/// The treatment of relations without figures.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 enum Gaps {
     Count,

@@ -27,11 +27,11 @@ pub struct Cell {
     pub network: Option<String>,
     /// Threads per party; none for bytes.
     pub threads: Option<usize>,
-    /// What it is, with its unit.
+    /// Its metric, with its unit.
     pub metric: String,
-    /// What else the table distinguishes: sites, bits per item.
+    /// The further distinctions of the table: sites, bits per item.
     pub details: BTreeMap<String, String>,
-    /// What was printed, with its unit.
+    /// The paper's figure, with its unit.
     pub printed: Option<String>,
     /// The printed figure as a number, in the unit of the metric.
     pub published: Option<f64>,

@@ -14,7 +14,7 @@ pub(crate) const MAPPED: &[&str] = &["dh", "kkrt", "spot-low", "spot-fast", "cm2
 /// Quantities of a figure: all protocols at all sizes in all places.
 #[derive(Debug)]
 pub(crate) struct Sweep {
-    /// The tables that say where parties are.
+    /// The tables that tell where parties are.
     pub(crate) tables: &'static [&'static str],
     pub(crate) protocols: &'static [&'static str],
     /// Logarithms of the numbers of items.

@@ -9,7 +9,7 @@ use crate::{
     quantity::Kind,
 };
 
-/// Which columns of a table are parameters of a plan.
+/// The columns of a table that are parameters of a plan.
 #[derive(Debug)]
 pub struct Parameters {
     pub(super) table: &'static str,

@@ -1,6 +1,6 @@
 //! The runs that are made in a given time: the cheapest first.
 //!
-//! So each protocol gets about as long a last run, and cheap ones get to large sets. What is left
+//! So each protocol gets about as long a last run, and cheap ones get to large sets. The time left
 //! can be foretold, as the next size takes about [`GROWTH`] times as long as the one before.
 
 use std::time::Instant;
@@ -10,13 +10,13 @@ use psijoin_forecast::{FIRST_ITEMS, GROWTH, Run, Script};
 
 use super::{Journal, JournalError, Measurement, Need, Session};
 
-/// What runs may take.
+/// The limits of runs.
 #[derive(Debug, Clone, Copy, PartialEq)]
 pub struct Budget {
     /// Seconds for all of them together, with those that the journal has already. The smallest size
     /// of each protocol is run in any case.
     pub seconds: f64,
-    /// How often each party runs alone, at least. The fastest run counts.
+    /// The least number of times that each party runs alone. The fastest run counts.
     pub repeats: usize,
     /// Bytes of memory, if there is a limit.
     pub memory_bytes: Option<u64>,
@@ -34,7 +34,7 @@ pub struct Campaign {
 #[derive(Debug, Clone)]
 #[non_exhaustive]
 pub struct Step {
-    /// What it is for.
+    /// The need that it serves.
     pub need: Need,
     /// Items per party.
     pub items: u64,
@@ -63,10 +63,10 @@ pub enum MeasureError {
     Run {
         /// The protocol.
         protocol: String,
-        /// What happened.
+        /// The error.
         source: psijoin::Error,
     },
-    /// There is no such protocol.
+    /// There is no protocol with this name.
     #[error("there is no protocol `{0}`")]
     Unknown(String),
 }
@@ -91,17 +91,17 @@ struct Made {
     memory_bytes: Option<u64>,
 }
 
-/// What the smallest run may take, before anything is known.
+/// The assumed time of the smallest run, before anything is known.
 const GUESS_SECONDS: f64 = 0.2;
 
 /// So long a run is repeated at most, beyond what has to be: a moment's disturbance would count too
 /// much in a shorter one.
 const SHORT_SECONDS: f64 = 1.0;
 
-/// How often, at most.
+/// The most repetitions.
 const MOST_REPEATS: usize = 5;
 
-/// What a message takes in memory: it is recorded, and handed out again.
+/// The copies of a message in memory: it is recorded, and handed out again.
 const COPIES: u64 = 3;
 
 impl Campaign {
@@ -178,7 +178,7 @@ impl Campaign {
         Ok(journal.append(measurement)?)
     }
 
-    /// Returns what is left, if all goes on as it did.
+    /// Returns the work that is left, at the present pace.
     pub fn left(&self) -> Left {
         let guess = self.smallest_seconds().unwrap_or(GUESS_SECONDS);
         let open = self.tasks.iter().filter_map(|task| {

@@ -26,7 +26,7 @@ pub enum JournalError {
     File {
         /// Its path.
         path: String,
-        /// What happened.
+        /// The error.
         source: io::Error,
     },
     /// Somebody else writes to the file.
@@ -46,7 +46,7 @@ pub enum JournalError {
         path: String,
         /// From 1 on.
         line: usize,
-        /// What is wrong with it.
+        /// The reason.
         reason: String,
     },
 }
@@ -98,7 +98,7 @@ impl Journal {
         &self.measurements
     }
 
-    /// What to tell people if the last line was cut off, as when a run was interrupted.
+    /// Returns a warning if the last line was cut off, as when a run was interrupted.
     pub fn warning(&self) -> Option<String> {
         let path = psijoin_printable::path(&self.path);
         self.cut_off.then(|| {
@@ -151,7 +151,7 @@ fn parse(text: &str, path: &Path) -> Result<(Vec<Measurement>, usize), JournalEr
     Ok((measurements, read_bytes))
 }
 
-/// What is wrong with a line. Its number is known better here.
+/// Returns the reason for a bad line. Its number is known better here.
 fn without_position(error: &serde_json::Error) -> String {
     let text = error.to_string();
     let end = text.find(" at line ").unwrap_or(text.len());

@@ -1,4 +1,4 @@
-//! What a machine is.
+//! The description of a machine.
 
 use std::{env::consts::ARCH, fmt, thread};
 

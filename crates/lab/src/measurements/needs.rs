@@ -1,13 +1,13 @@
-//! What has to be measured.
+//! The measurements that are needed.
 
 use psijoin::OutputKind;
 
-/// What has to be measured of a protocol.
+/// The measurements that are needed of a protocol.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct Need {
     /// The protocol's name.
     pub protocol: String,
-    /// What is learned.
+    /// The output.
     pub output: OutputKind,
     /// Threads per party.
     pub threads: usize,

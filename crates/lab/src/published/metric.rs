@@ -1,8 +1,8 @@
-//! What a figure says.
+//! The metric of a figure.
 
 use std::{fmt, str::FromStr};
 
-/// What a figure says, and its unit.
+/// The metric of a figure, and its unit.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Hash)]
 #[non_exhaustive]
 pub enum Metric {
@@ -24,7 +24,7 @@ pub enum Metric {
     OtBits,
     /// US dollars for a thousand runs.
     UsdPer1000Runs,
-    /// How many times as fast as with one thread.
+    /// The speed, relative to that with one thread.
     Speedup,
 }
 

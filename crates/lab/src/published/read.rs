@@ -1,8 +1,8 @@
 //! Reading the files.
 //!
 //! A file begins with comments: `# paper: `, `# number: `, `# section: `, `# caption: `, and then
-//! notes. What follows is CSV. The files are part of the program, so a fault in one is a panic; a
-//! test reads them all.
+//! notes. The rest is CSV. The files are part of the program, so a fault in one is a panic; a test
+//! reads them all.
 
 use std::{fmt::Display, str::FromStr};
 

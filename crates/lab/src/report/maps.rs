@@ -40,7 +40,7 @@ fn fields(ours: &Ours) -> Vec<(&'static str, Vec<&'static str>)> {
     fields
 }
 
-/// What no paper has.
+/// The protocol that no paper has.
 const LATEST: [&str; 1] = ["rr22"];
 
 /// Returns the place of the least.
@@ -115,7 +115,7 @@ struct Map {
 }
 
 impl Map {
-    /// `winners` says who wins in each row of a column.
+    /// `winners` gives the winner in each row of a column.
     fn figures(
         &self,
         ours: &Ours,

@@ -116,7 +116,7 @@ impl Section {
     }
 }
 
-/// What a join has to be paid with.
+/// The prices that a join has to be paid with.
 const PAID: [Metric; 3] = [Metric::Seconds, Metric::Bytes, Metric::UsdPer1000Runs];
 
 fn verdict(judged: &Judged) -> page::Verdict {

@@ -10,7 +10,7 @@ use super::{Report, Section};
 pub struct Picture {
     /// The file's name: `cm20-table-2-1.svg`.
     pub name: String,
-    /// What is in it.
+    /// The picture.
     pub svg: String,
 }
 

@@ -112,7 +112,7 @@ pub(super) fn outcome(outcome: Outcome) -> &'static str {
     }
 }
 
-/// Returns where the paper's own figures say something else than ours.
+/// Returns where the paper's own figures differ from ours.
 pub(super) fn beside(ours: Outcome, printed: Outcome) -> Option<String> {
     let differs = ours != printed && printed != Outcome::NotTestable;
     let says = match printed {
@@ -123,7 +123,7 @@ pub(super) fn beside(ours: Outcome, printed: Outcome) -> Option<String> {
     differs.then(|| says.to_owned())
 }
 
-/// What stands above a table of break-even points.
+/// The heading of a table of break-even points.
 pub(super) const BREAK_EVEN: &str = "Break-even, at a round trip of 80 ms";
 
 /// The columns of a table of break-even points.

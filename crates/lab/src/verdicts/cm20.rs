@@ -1,4 +1,4 @@
-//! What CM20 concludes.
+//! CM20's conclusions.
 
 use super::{
     Claim,

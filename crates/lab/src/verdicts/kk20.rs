@@ -1,4 +1,4 @@
-//! What KK20 concludes.
+//! KK20's conclusions.
 
 use super::{
     Claim,

@@ -1,4 +1,4 @@
-//! What KKRT16 concludes.
+//! KKRT16's conclusions.
 
 use super::{
     Claim,
@@ -19,7 +19,7 @@ const TABLE_5: &str = "kkrt16-table-5";
 
 const DIGESTED: &str = "Protocols of the registry digest items first, so `pssz` takes the time and bytes of long items for short ones.";
 
-/// Seconds of `pssz` for items of so many bits, over those of `kkrt`.
+/// Returns the seconds of `pssz` for items of this many bits, over those of `kkrt`.
 fn gain(bits: u32, log2: u32, network: &str) -> Term {
     seconds("pssz", log2, network).item_bits(bits) / seconds("kkrt", log2, network)
 }

@@ -1,4 +1,4 @@
-//! What PSZ14 concludes.
+//! PSZ14's conclusions.
 
 use super::{
     Claim,

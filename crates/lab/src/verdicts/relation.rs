@@ -13,18 +13,18 @@ pub(crate) struct Relation {
     most: f64,
 }
 
-/// What figures say about a relation.
+/// The result of testing a relation.
 pub(super) struct Tested {
     pub(super) holds: bool,
-    /// Whether the other one of two is less, and not only by another factor.
+    /// `true` if the other one of two is less, and not only by another factor.
     pub(super) is_order: bool,
-    /// How far it is from failing, as a share.
+    /// The distance from failing, as a share.
     pub(super) margin: f64,
     pub(super) kind: Kind,
     pub(super) text: String,
 }
 
-/// What is below 1 and rounds to it.
+/// The largest number below 1 that counts, as it rounds to 1.
 const BELOW_1: f64 = 1.0 - 1e-9;
 
 impl Relation {
@@ -63,7 +63,7 @@ impl Relation {
 }
 
 /// Returns what we take over what was printed, for the figures of the relation that is told first:
-/// it says which of them differ. None if they were not printed.
+/// it names those that differ. None if they were not printed.
 pub(super) fn beside_printed(
     relations: &[Relation],
     ours: &dyn Figures,

@@ -1,4 +1,4 @@
-//! What SpOT19 concludes.
+//! SpOT19's conclusions.
 
 use super::{
     Claim,

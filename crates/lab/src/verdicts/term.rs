@@ -1,4 +1,4 @@
-//! What relations are about: figures, and what is computed from them.
+//! The terms of relations: figures, and numbers computed from them.
 
 use std::ops::{Add, Div, Mul, Sub};
 
@@ -16,7 +16,7 @@ use crate::{
 pub(crate) enum Term {
     Figure(Box<Quantity>),
     Number(f64),
-    /// What has a name of its own.
+    /// A term with a name of its own.
     Named(String, Box<Term>),
     Computed(Operation, Box<[Term; 2]>),
 }
@@ -164,7 +164,7 @@ impl Term {
         }
     }
 
-    /// With so many threads.
+    /// Returns the term for this many threads.
     pub(super) fn threads(self, threads: usize) -> Self {
         self.map(&|quantity| Quantity {
             threads,
@@ -172,7 +172,7 @@ impl Term {
         })
     }
 
-    /// For items of so many bits.
+    /// Returns the term for items of this many bits.
     pub(super) fn item_bits(self, bits: u32) -> Self {
         self.map(&|quantity| Quantity {
             item_bits: Some(bits),

@@ -59,7 +59,7 @@ pub(crate) fn line(version: &str, protocol: &str, threads: usize, run: Run) -> M
     }
 }
 
-/// Returns each protocol at 2^8 and 2^20 items, where its parties compute for so many seconds in
+/// Returns each protocol at 2^8 and 2^20 items, where its parties compute for this many seconds in
 /// sum.
 pub(crate) fn measured(protocols: &[(&str, f64)]) -> Measured {
     let lines = protocols.iter().flat_map(|(protocol, seconds)| {

@@ -98,7 +98,7 @@ fn machines_versions_and_commits_are_kept_apart() {
     };
     let lines = [of(None, 2), of(Some("a"), 2), of(Some("b"), 2), of(None, 4)];
     assert_eq!(grouped(&lines).len(), 4);
-    // What came last, though it was not the last to come first.
+    // The session of the last line, though another one was the last to come first.
     let again = [&lines[..], &lines[1..2]].concat();
     let commit = latest(&again).unwrap().session.commit;
     assert_eq!(commit.as_deref(), Some("a"));
@@ -122,7 +122,7 @@ fn budget(seconds: f64) -> Budget {
     }
 }
 
-/// Returns a journal with a run of each protocol, where measuring it took so many seconds.
+/// Returns a journal with a run of each protocol, and the seconds that measuring it took.
 fn journal(folder: &tempfile::TempDir, known: &[(&str, u64, f64)]) -> Journal {
     let mut journal = Journal::open(&folder.path().join("results.jsonl")).unwrap();
     for (protocol, items, seconds) in known {

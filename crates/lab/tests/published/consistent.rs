@@ -1,4 +1,4 @@
-//! What must hold in every table.
+//! Rules that hold in every table.
 
 use std::{collections::BTreeSet, fs, path::Path};
 

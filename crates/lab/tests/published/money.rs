@@ -6,8 +6,8 @@ use psijoin_lab::published::{self, Metric, Row};
 
 use crate::printed::{self, Printed};
 
-/// What differs, in dollars per 1,000 runs: each time by a cent, which the rounding of time and
-/// bytes leaves open. The authors had them unrounded.
+/// The differences, in dollars per 1,000 runs: each of a cent, which the rounding of time and bytes
+/// leaves open. The authors had them unrounded.
 const ONE_CENT_OFF: [&str; 10] = [
     "Ohio-Virginia internet spot-low: printed 7.50, computed 7.49",
     "Ohio-Virginia internet Ours: printed 1.20, computed 1.19",
@@ -106,7 +106,7 @@ enum Rounding {
     Most,
 }
 
-/// Returns what a row of costs should say.
+/// Returns the value that a row of costs should have.
 fn usd_per_1000_runs(row: &'static Row, rounding: Rounding) -> f64 {
     let mut times = table_3().filter(|time| time.metric == Metric::Seconds);
     let time = times.find(|time| (site(time), &time.protocol) == (site(row), &row.protocol));

@@ -3,7 +3,7 @@
 /// A printed figure, in the unit of its metric.
 pub(crate) struct Printed {
     pub(crate) value: f64,
-    /// How far the figure before rounding may be from it.
+    /// The most by which the figure before rounding may differ from it.
     pub(crate) rounding: f64,
 }
 
