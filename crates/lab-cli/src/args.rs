@@ -1,4 +1,4 @@
-//! What the command line can say.
+//! The arguments of the command line.
 
 use clap::{Parser, Subcommand};
 use psijoin_cli::args::{Completions, Manual};

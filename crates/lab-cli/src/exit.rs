@@ -19,7 +19,7 @@ const MEASURE: &str = "`psijoin-lab run` measures; its --results says in which f
 /// Why the program did not do what it was asked to.
 #[derive(Debug, thiserror::Error)]
 pub(crate) enum Failure {
-    /// What can also befall `psijoin`.
+    /// The failures that `psijoin` shares.
     #[error(transparent)]
     Shared(#[from] exit::Failure),
 
@@ -90,7 +90,7 @@ impl Failure {
         }
     }
 
-    /// What to do about it, if the message does not say.
+    /// Returns the way out, if the message does not name it.
     pub(crate) fn hint(&self) -> Option<Cow<'static, str>> {
         match self {
             Self::Shared(failure) => failure.hint(),

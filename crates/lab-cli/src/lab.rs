@@ -1,4 +1,4 @@
-//! The comparisons of the papers, made again.
+//! Reproductions of the papers' comparisons.
 
 mod report;
 mod run;
@@ -63,7 +63,7 @@ fn chosen(names: &[String]) -> Result<Vec<&'static Experiment>, Failure> {
     }
 }
 
-/// What has to be measured for them, on this machine.
+/// Returns the measurements that they need, on this machine.
 fn needs(experiments: &[&'static Experiment]) -> Vec<Need> {
     experiments::all_needs(experiments.iter().copied(), Machine::this().cores)
 }
@@ -78,7 +78,7 @@ fn session() -> Session {
     }
 }
 
-/// What was measured last in a file.
+/// Returns the latest measurements in a file.
 fn read(path: &Path) -> Result<Measured, Failure> {
     let measurements = Journal::read(path)?;
     let latest = latest(&measurements).ok_or_else(|| Failure::NothingMeasured(path.to_owned()))?;

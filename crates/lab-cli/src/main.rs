@@ -1,5 +1,5 @@
-//! The program `psijoin-lab`: it measures protocols, and makes the comparisons of the papers again.
-//! How it talks, counts and ends is `psijoin`'s.
+//! The program `psijoin-lab`: it measures protocols, and reproduces the comparisons of the papers.
+//! Its messages, numbers and exit codes are those of `psijoin`.
 //!
 //! | module | what lives there |
 //! |---|---|

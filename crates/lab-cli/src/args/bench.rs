@@ -1,4 +1,4 @@
-//! What `bench` is told.
+//! The arguments of `bench`.
 
 use std::num::NonZeroUsize;
 
@@ -78,7 +78,7 @@ pub(crate) enum Export {
     Md,
 }
 
-/// How the two parties of a bench are joined.
+/// The way the two parties of a bench are joined.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, ValueEnum)]
 pub(crate) enum Transport {
     /// Within the process.

@@ -1,4 +1,4 @@
-//! What `run`, `report` and `compare` are told.
+//! The arguments of `run`, `report` and `compare`.
 
 use std::path::PathBuf;
 

@@ -1,10 +1,10 @@
-//! Whether both parties learned what a plain join gives.
+//! The comparison of both parties' output with a plain join.
 
 use psijoin::{Output, OutputKind, Request, Shares};
 
 use super::sets::{Pair, Sets};
 
-/// Whether these are the right outputs of the sender and of the receiver.
+/// Returns whether these are the right outputs of the sender and of the receiver.
 pub(super) fn is_met(sets: &Sets, request: &Request, sent: &Output, received: &Output) -> bool {
     let shared = sets.shared_items();
     if shared < request.min_intersection {
@@ -37,8 +37,8 @@ fn sums(sets: &Sets, columns: usize) -> Vec<i64> {
     sums
 }
 
-/// Whether each item of the receiver has one place, and both parties' shares of each place make up
-/// what they should.
+/// Returns whether each item of the receiver has one place, and both parties' shares of each place
+/// open to the right values.
 fn add_up(sets: &Sets, columns: usize, sent: &Shares, received: &Shares) -> bool {
     let both = [sent, received];
     let places = received.items().unwrap_or_default();
@@ -57,7 +57,7 @@ fn add_up(sets: &Sets, columns: usize, sent: &Shares, received: &Shares) -> bool
     }
 }
 
-/// Whether these places have each of so many items once.
+/// Returns whether these places have each of the `items` items once.
 fn has_each_once(places: &[Option<u32>], items: usize) -> bool {
     let mut found: Vec<_> = places.iter().flatten().copied().collect();
     found.sort_unstable();
@@ -73,8 +73,8 @@ fn by_receiver(sets: &Sets) -> Vec<Option<Pair>> {
     pairs
 }
 
-/// Whether the shares of a place say that its item is shared, with its numbers, if there is a pair,
-/// and nothing but zeros if there is none.
+/// Returns whether the shares of a place open to a shared item and its numbers, if there is a pair,
+/// and to nothing but zeros if there is none.
 fn is_right_at(
     place: usize,
     pair: Option<Pair>,

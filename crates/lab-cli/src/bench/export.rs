@@ -9,7 +9,7 @@ use serde_json::Value;
 
 use super::{Measurement, Setting, tables};
 
-/// What is known about a protocol's runs.
+/// The facts about a protocol's runs.
 #[derive(Serialize)]
 pub(super) struct Object<'a> {
     protocol: &'static str,
@@ -31,7 +31,7 @@ pub(super) struct Object<'a> {
     maximum_seconds: f64,
     /// By which part of the minimum the median is above it; `null` for a single run.
     scatter: Option<f64>,
-    /// Whether that is too much to trust the figures.
+    /// `true` if that is too much to trust the figures.
     scattered: bool,
     sender_bytes: u64,
     receiver_bytes: u64,
@@ -40,9 +40,9 @@ pub(super) struct Object<'a> {
     /// Of both parties together, their input included; of the run that took most.
     peak_memory_bytes: Option<u64>,
     peak_memory_above_input_bytes: Option<u64>,
-    /// What all threads of both parties computed in the fastest run.
+    /// The computing of all threads of both parties in the fastest run.
     processor_seconds: f64,
-    /// How many parts the run had; 1 if it was not cut.
+    /// The number of parts of the run; 1 if it was not cut.
     parts: u32,
     /// Over how many streams they ran.
     streams: usize,
@@ -51,7 +51,7 @@ pub(super) struct Object<'a> {
     receiver_phases: &'a [Phase],
 }
 
-/// What `--export json` prints for a protocol.
+/// Returns the object that `--export json` prints for a protocol.
 pub(super) fn object<'a>(setting: &Setting, measurement: &'a Measurement) -> Object<'a> {
     let (fastest, times) = (measurement.fastest(), &measurement.times);
     let least = setting.question.min_intersection;
@@ -124,7 +124,7 @@ pub(super) fn csv_header() -> String {
     csv_line(COLUMNS.map(|(name, _)| name.to_owned()))
 }
 
-/// What `--export csv` prints for a protocol.
+/// Returns the row that `--export csv` prints for a protocol.
 pub(super) fn csv_row(setting: &Setting, measurement: &Measurement) -> String {
     let object =
         serde_json::to_value(object(setting, measurement)).expect("figures are plain data");
@@ -143,7 +143,7 @@ fn csv_line(cells: impl IntoIterator<Item = String>) -> String {
     String::from_utf8(line).expect("cells are texts")
 }
 
-/// What `--export md` prints.
+/// Returns the table that `--export md` prints.
 pub(super) fn markdown(setting: &Setting, measurements: &[Measurement]) -> String {
     format!(
         "`{}` on {}; {}; {}:\n\n{}\n{}\n",

@@ -9,7 +9,7 @@ use super::{
 };
 use crate::exit::Failure;
 
-/// What the measured runs of a protocol took.
+/// The measured runs of a protocol.
 pub(super) struct Measurement {
     pub(super) plan: Plan,
     pub(super) times: Times,
@@ -55,7 +55,7 @@ impl Measurement {
         self.runs.iter().filter_map(of).max()
     }
 
-    /// What to think about, if the times of the runs are far apart.
+    /// Returns advice for the case that the times of the runs are far apart.
     pub(super) fn warning(&self) -> Option<String> {
         let scatter = self
             .times

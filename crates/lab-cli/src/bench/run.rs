@@ -37,10 +37,10 @@ pub(super) struct Parties {
     resident_bytes: Option<u64>,
 }
 
-/// What a run took.
+/// The cost of a run.
 pub(super) struct Run {
     pub(super) time: Duration,
-    /// What all threads of both parties computed.
+    /// The computing of all threads of both parties.
     pub(super) processor_time: Duration,
     /// Over how many streams.
     pub(super) streams: usize,
@@ -50,7 +50,7 @@ pub(super) struct Run {
     pub(super) receiver_phases: Vec<Phase>,
     /// Of both parties together, with their input.
     pub(super) peak_bytes: Option<u64>,
-    /// The peak beyond what was resident before the first run of all. What the allocator has
+    /// The peak beyond what was resident before the first run of all. Memory that the allocator has
     /// kept from earlier runs counts, so this is too much rather than too little.
     pub(super) peak_above_input_bytes: Option<u64>,
 }
@@ -205,13 +205,13 @@ impl Parties {
     }
 }
 
-/// What a party runs over.
+/// Returns the surroundings of a party.
 fn context<'a>(channels: &'a mut [Channel], phases: &'a Phases) -> Context<'a> {
     let (first, further) = channels.split_first_mut().expect("a stream");
     Context::new(first).streams(further).observed(phases)
 }
 
-/// What both parties learned, and where their time went.
+/// Returns the outputs of both parties, and the use of their time.
 fn both(
     sender: impl FnOnce(&Phases) -> Result<Output, psijoin::Error> + Send,
     receiver: impl FnOnce(&Phases) -> Result<Output, psijoin::Error>,
@@ -228,12 +228,12 @@ fn both(
             Err(panic) => std::panic::resume_unwind(panic),
         }
     });
-    // The receiver's error says more.
+    // The receiver's error tells more.
     let outputs = received.0.and_then(|received| Ok([sent.0?, received]))?;
     Ok((outputs, [sent.1, received.1]))
 }
 
-/// What a run goes over, and what it computes with, for its progress.
+/// Returns the network of a run, and the cores that it computes with, for its progress.
 fn conditions(setting: &Setting) -> (Network, Cores) {
     let network = setting.network.map_or(Network::INSTANT, Network::from);
     let cores =
@@ -244,7 +244,7 @@ fn conditions(setting: &Setting) -> (Network, Cores) {
 /// Both parties' ends of all streams: of the sender, and of the receiver.
 type Ends = [Vec<Channel>; 2];
 
-/// Joins the parties as the setting says, by this number of streams.
+/// Joins the parties as in the setting, by this number of streams.
 fn join(setting: &Setting, streams: usize) -> Result<(Vec<Connection>, Ends), Failure> {
     let (connections, ends) = match setting.transport {
         Transport::Memory => {

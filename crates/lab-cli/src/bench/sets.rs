@@ -12,7 +12,7 @@ pub(super) struct Sets {
     shared: Vec<u32>,
 }
 
-/// What one party has.
+/// The input of one party.
 pub(super) struct Own {
     pub(super) items: Vec<Fingerprint>,
     /// Each with a number per item.
@@ -26,7 +26,7 @@ pub(super) struct Pair {
     pub(super) receiver: usize,
 }
 
-/// How many items of sets of these sizes are shared.
+/// Returns how many items of sets of these sizes are shared.
 pub(super) fn shared_items(SetSizes { sender, receiver }: SetSizes) -> u64 {
     sender.min(receiver) / 2
 }
@@ -49,7 +49,7 @@ impl Sets {
         }
     }
 
-    /// How many items are shared.
+    /// Returns the number of shared items.
     pub(super) fn shared_items(&self) -> u64 {
         self.shared.len() as u64
     }

@@ -1,4 +1,4 @@
-//! What is measured, and how.
+//! The measured computation, and its conditions.
 
 use std::num::NonZeroUsize;
 
@@ -11,11 +11,11 @@ use psijoin_session::{Learners, Question, RequestedOutput};
 use super::sets;
 use crate::args::{self, Transport};
 
-/// What is measured, and how: the same for all protocols.
+/// The measured computation, and its conditions: the same for all protocols.
 pub(super) struct Setting {
     pub(super) sizes: SetSizes,
     pub(super) question: Question,
-    /// How many columns of numbers each party has.
+    /// The number of columns of numbers of each party.
     pub(super) columns: Columns,
     pub(super) network: Option<Link>,
     pub(super) transport: Transport,
@@ -44,7 +44,7 @@ impl Setting {
         }
     }
 
-    /// How many items are shared.
+    /// Returns the number of shared items.
     pub(super) fn shared_items(&self) -> u64 {
         sets::shared_items(self.sizes)
     }
@@ -62,7 +62,7 @@ impl Setting {
         }
     }
 
-    /// What is computed, in words.
+    /// Describes the computation.
     pub(super) fn what(&self) -> String {
         format!(
             "{} of the sender, {} of the receiver, {} of them shared; output {}",
@@ -73,7 +73,7 @@ impl Setting {
         )
     }
 
-    /// How it is run, in words.
+    /// Describes the conditions.
     pub(super) fn how(&self) -> String {
         let network = match self.network {
             Some(link) => format!("emulating {link}"),
@@ -92,8 +92,8 @@ impl Setting {
     }
 }
 
-/// How many columns each party brings. There is no table to look into, so a name that does not say
-/// whose column it is stands for one of the sender's: nobody has to allow its sum.
+/// Returns the number of columns of each party. There is no table to look into, so a name without a
+/// holder is one of the sender's: nobody has to allow its sum.
 fn columns(asked: &RequestedOutput) -> Columns {
     let receiver = asked.holders().receiver;
     Columns {

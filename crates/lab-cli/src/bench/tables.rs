@@ -5,7 +5,7 @@ use psijoin_printable::humanize;
 
 use super::{Measurement, Setting};
 
-/// What the columns of [`figures`] mean.
+/// The explanation of the columns of [`figures`].
 pub(super) const LEGEND: &str = "\
 Scatter: how far the median is above the minimum; a * marks more than 20 %. Bits per item: both
 directions, per item of the larger set. Memory: the peak of both parties together, which share the
@@ -57,7 +57,7 @@ pub(super) fn figures(measurements: &[Measurement]) -> Grid {
     grid
 }
 
-/// How many parts, and how many streams they run over.
+/// Returns the number of parts, and of the streams they run over.
 fn parts(measurement: &Measurement) -> String {
     match measurement.plan.parts() {
         Some(parts) => format!(

@@ -1,8 +1,8 @@
-//! How long the runs of a protocol took, and how far these times are apart.
+//! The times of a protocol's runs, and their scatter.
 
 use std::time::Duration;
 
-/// The most that runs may scatter before a warning says so.
+/// The most that runs may scatter without a warning.
 pub(super) const MOST_SCATTER: f64 = 0.2;
 
 /// The times of some runs, at least one, ascending.
@@ -43,7 +43,7 @@ impl Times {
         (self.0.len() > 1).then(|| (median - minimum) / minimum)
     }
 
-    /// Whether the runs scatter by more than they may.
+    /// Returns whether the runs scatter by more than they may.
     pub(super) fn are_scattered(&self) -> bool {
         self.scatter().is_some_and(|scatter| scatter > MOST_SCATTER)
     }

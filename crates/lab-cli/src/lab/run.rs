@@ -17,7 +17,7 @@ use crate::{args, exit::Failure};
 const QUICK_SECONDS: f64 = 510.0;
 const FULL_SECONDS: f64 = 8.0 * 3600.0;
 
-/// How often it says where it is.
+/// The time between two messages about its progress.
 const SILENCE: Duration = Duration::from_secs(20);
 
 /// Measures what experiments need.

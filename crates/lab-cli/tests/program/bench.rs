@@ -1,4 +1,4 @@
-//! `psijoin-lab bench`: what it measures, and how it says that.
+//! `psijoin-lab bench`: its measurements, and their form.
 
 use psijoin::{Columns, OutputKind, Request, registry};
 use serde_json::{Value, json};
@@ -78,7 +78,7 @@ fn bench_prints_a_table_for_people_and_lines_for_scripts() {
     }
 }
 
-/// The program checks every result, so an exit code of 0 says that it was right.
+/// The program checks every result, so an exit code of 0 means that it was right.
 #[test]
 fn auto_goes_by_the_network() {
     for (network, taken) in [("lan", "kkrt"), ("wan:100mbps,40ms", "dh")] {
@@ -131,7 +131,7 @@ fn a_minimum_is_measured_whether_it_is_reached_or_not() {
             assert_eq!(object["min_intersection"].to_string(), least);
             object["sender_bytes"].as_u64().unwrap()
         });
-        // What is withheld is not sent. Nothing is, where the sizes tell all.
+        // Withheld output is not sent. Nothing is, where the sizes tell all.
         assert!(bytes[0] > bytes[1] && bytes[2] == 0, "{kind}: {bytes:?}");
     }
 }
@@ -246,7 +246,7 @@ fn runs_to_warm_up_are_told_and_not_counted() {
     }
 }
 
-/// Whether the runs scatter is a matter of luck. All that is said about it must agree.
+/// Luck decides whether the runs scatter. All messages about it must agree.
 #[test]
 fn runs_that_scatter_are_marked_and_warned_of() {
     let bench = [

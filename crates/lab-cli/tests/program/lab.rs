@@ -1,4 +1,4 @@
-//! The comparisons of the papers, made again.
+//! Reproductions of the papers' comparisons.
 
 use std::{collections::BTreeSet, fs, thread, time::Duration};
 

@@ -1,4 +1,4 @@
-//! What the command line takes, and what memory runs out of.
+//! The command line, and what happens without memory.
 
 #[cfg(target_os = "linux")]
 use crate::support::Process;
