@@ -25,11 +25,11 @@ pub struct MemoryLedger {
     steps: Arc<Mutex<BTreeMap<u32, Step>>>,
     /// The steps that both parties are taken to have; all that this one has if nothing is said.
     both: Option<BTreeSet<u32>>,
-    /// How many more outputs it has room for.
+    /// The number of further outputs that it has room for.
     room: Option<AtomicUsize>,
 }
 
-/// What is known of a step.
+/// The state of a step.
 struct Step {
     seed: Block,
     spoken: Vec<SoFar>,
@@ -116,7 +116,7 @@ impl Ledger for MemoryLedger {
     }
 }
 
-/// What a step has heard whenever it spoke.
+/// The traffic that a step has heard whenever it spoke.
 struct Memory {
     steps: Arc<Mutex<BTreeMap<u32, Step>>>,
     step: u32,

@@ -1,4 +1,4 @@
-//! What every protocol is put through, one test per protocol and case.
+//! The cases that every protocol is put through, one test per protocol and case.
 //!
 //! A family of protocols lists its own in `tests/protocols.rs`, one row each:
 //!

@@ -12,19 +12,19 @@ use crate::{
     sets::{all_columns, columns, number, payloads},
 };
 
-/// What the sender learned, and the receiver.
+/// The sender's output, and the receiver's.
 pub type Results = (Result<Output, Error>, Result<Output, Error>);
 
-/// The seed of all tests that do not say otherwise.
+/// The seed of all tests that do not choose another.
 pub const JOINT_SEED: [u8; 32] = [42; 32];
 
-/// How the parties are set up.
+/// The setup of the parties.
 pub struct Setup {
-    /// What digests and hash functions are derived from.
+    /// The seed that digests and hash functions are derived from.
     pub joint_seed: JointSeed,
     /// Seeds of the parties' own randomness; from the operating system if there are none.
     pub seeds: Option<[u128; 2]>,
-    /// How many threads each party has.
+    /// The number of threads of each party.
     pub threads: [usize; 2],
 }
 

@@ -3,7 +3,7 @@ use std::collections::HashSet;
 use psijoin_params::{Security, Sizes};
 use psijoin_psi::{Columns, Matched, Output, OutputKind, Payloads, Request, Role, Totals};
 
-/// Which items each party has, by number.
+/// The items of each party, by number.
 #[derive(Debug, Clone)]
 pub struct Sets {
     /// The sender's.

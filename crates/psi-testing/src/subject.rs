@@ -4,7 +4,7 @@ use psijoin_psi::{Error, Plan, Protocol, Request};
 
 use crate::Sets;
 
-/// A protocol, and what its tests must know that it does not say itself.
+/// A protocol, and the facts that its tests need and that it does not have itself.
 #[derive(Debug, Clone)]
 pub struct Subject {
     pub(crate) protocol: &'static Protocol,
@@ -184,7 +184,7 @@ impl Limit {
     }
 }
 
-/// Where the sender's messages hold what stands for its items: a group element, some masks.
+/// The places in the sender's messages that represent its items: a group element, some masks.
 #[derive(Debug, Clone, Copy)]
 pub struct Units {
     pub(crate) in_first_messages: bool,

@@ -8,8 +8,8 @@ use psijoin_psi::{Error, ErrorKind, Output, Plan, Role};
 
 use crate::{items, run_items};
 
-/// Flips a bit in each message of a party. What is not noticed has changed its own items at most,
-/// so that nothing is found that is not shared. How often it was noticed.
+/// Flips a bit in each message of a party. A flip that is not noticed has changed its own items at
+/// most, so that nothing is found that is not shared. Returns how often it was noticed.
 ///
 /// # Panics
 /// If something is found that is not shared, or a failure is not the cheater's.
@@ -43,7 +43,7 @@ pub fn notices_of_tampering(plan: &Plan, cheater: Role) -> usize {
         match (&sent, &received) {
             (Ok(_), Ok(Output::Rows(rows))) => assert!(rows.iter().all(|row| *row < shared)),
             _ => {
-                // The honest party says why; the other one hears of it.
+                // The honest party sends the reason; the other one hears of it.
                 let errors = [sent.err(), received.err()];
                 let mut kinds = errors.iter().flatten().map(Error::kind);
                 assert!(kinds.any(|kind| kind == ErrorKind::Peer), "{errors:?}");

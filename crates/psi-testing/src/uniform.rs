@@ -1,4 +1,4 @@
-//! Whether what a party sends looks random.
+//! The randomness of a party's messages.
 
 use std::thread;
 
@@ -7,8 +7,8 @@ use psijoin_psi::{Output, Plan, sorted_masks::SortedMasks};
 
 use crate::{items, run_items};
 
-/// What each party sees of the other's items is uniform if none are shared: the masks, the last
-/// that the sender sends, and all that the receiver sends online.
+/// Asserts that each party's view of the other's items is uniform if none are shared: the masks,
+/// the last that the sender sends, and all that the receiver sends online.
 ///
 /// # Panics
 /// If it is not.

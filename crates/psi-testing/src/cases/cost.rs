@@ -1,4 +1,4 @@
-//! The traffic on the wire is what the plan's cost says, to the byte.
+//! The traffic on the wire is the plan's cost, to the byte.
 
 use psijoin_channel::{count::counted, memory};
 use psijoin_psi::{Output, Plan};
@@ -30,7 +30,7 @@ pub fn is_exact_for_many_items(subject: &Subject) {
 pub(super) fn check(subject: &Subject, sets: Sets) {
     let sets = subject.sized(sets);
     for request in subject.requests(&sets) {
-        // What is withheld is not sent.
+        // Withheld output is not sent.
         if sets.expected(&request) != Output::TooFew {
             let plan = subject.plan(&request);
             assert_eq!(measured(&plan, &sets), planned(&plan), "{request:?}");

@@ -1,6 +1,6 @@
-//! With the same seeds and the same inputs, a party says the same bytes in the same messages, and
-//! learns the same, however many threads it has. In a session in parts that holds for each part,
-//! over any number of streams.
+//! Given its seeds and inputs, a party always sends the same bytes in the same messages, and learns
+//! the same, with any number of threads. In a session in parts this holds for each part, over any
+//! number of streams.
 
 use std::fmt::Write as _;
 
@@ -19,7 +19,7 @@ use crate::{
 const PARTS: u32 = 5;
 
 /// A few items, of every output; and the bytes are those that they were when a snapshot was taken,
-/// whatever instructions the kernels use. After a change of what a protocol says:
+/// whatever instructions the kernels use. After a change of a protocol's messages:
 /// `INSTA_UPDATE=always cargo test the_same_bytes`.
 pub fn the_same_bytes_of_few_items(subject: &Subject) {
     let sets = Sets::new(70, 100, 30);
@@ -97,7 +97,7 @@ fn check(
     expected
 }
 
-/// What can be seen of a run: all messages of both parties, and what they learn.
+/// The visible part of a run: all messages of both parties, and what they learn.
 #[derive(PartialEq)]
 struct Run {
     said: [Vec<Vec<u8>>; 2],
@@ -151,9 +151,9 @@ fn run(
     Run { said, learned }
 }
 
-/// Returns all messages of a party, one part after the other, and then what it says when all parts
-/// are done: as one stream has them. Of s streams each has every s-th part. Parts have the same
-/// number of messages, and the first stream also has what comes last.
+/// Returns all messages of a party, one part after the other, and then those after all parts: in
+/// the order of one stream. Of s streams each has every s-th part. Parts have the same number of
+/// messages, and the first stream also has the last ones.
 fn by_part(streams: &[Recorder]) -> Vec<Vec<u8>> {
     let streams: Vec<_> = streams.iter().map(Recorder::messages).collect();
     if let [only] = &streams[..] {

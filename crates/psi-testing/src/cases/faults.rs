@@ -19,10 +19,10 @@ use crate::{
     sets::payloads,
 };
 
-/// How long a run may take at most, with many others beside it on a busy machine.
+/// The most time that a run may take, with many others beside it on a busy machine.
 const PATIENCE: Duration = Duration::from_secs(240);
 
-/// How long a party waits for a peer that stalls; longer, if it gave up before that.
+/// The time for which a party waits for a peer that stalls; longer, if it gave up before that.
 const STALLS: [Duration; 2] = [Duration::from_secs(2), Duration::from_secs(30)];
 
 /// Runs that wait for a stall at the same time: they compute next to nothing.
@@ -33,8 +33,8 @@ const STALLS_AT_ONCE: usize = 16;
 const FIRST_LAYERS: u64 = 8;
 const LAYERS_APART: usize = 11;
 
-/// In a session in parts, which says the same several times, so is any run of more messages than
-/// this.
+/// A session in parts repeats its messages, so any run of more messages than this is hit like that,
+/// too.
 const MANY_IN_PARTS: u64 = 48;
 
 /// The peer goes away.
@@ -101,7 +101,7 @@ pub fn a_flipped_bit(subject: &Subject) {
     );
 }
 
-/// Returns who says the last word.
+/// Returns the role that sends the last message.
 fn last_speaker(request: &Request) -> Role {
     match request.output {
         OutputKind::Payloads(Payloads { back: Some(_), .. }) => Role::Receiver,
@@ -129,7 +129,7 @@ fn requests(subject: &Subject) -> Vec<(Sets, Request)> {
     let mut requests = vec![subject.faulty.request(OutputKind::Rows)];
     let payloads = subject.faulty.request(payloads);
     requests.extend(subject.serves(&payloads).then_some(payloads));
-    // A protocol that serves functions counts as it adds up.
+    // A protocol that serves functions counts by adding up.
     let count = subject.faulty.request(OutputKind::Count);
     requests.extend((function.is_none() && subject.serves(&count)).then_some(count));
     let many = requests
@@ -138,7 +138,7 @@ fn requests(subject: &Subject) -> Vec<(Sets, Request)> {
     many.chain(function.map(|request| (few, request))).collect()
 }
 
-/// Which message of whom is hit.
+/// The message that is hit, and its sender.
 #[derive(Debug, Clone, Copy)]
 struct Target {
     role: Role,

@@ -10,7 +10,7 @@ use psijoin_psi::{
 
 use crate::{JOINT_SEED, Sets, Subject, structured};
 
-/// What a caller gets wrong.
+/// The mistake of a caller.
 #[derive(Debug, Clone, Copy, PartialEq)]
 enum Wrong {
     TooFewItems,
@@ -84,7 +84,7 @@ fn check(plan: &Plan, mistaken: Role, wrong: Wrong) {
             AbortCode::LocalFailure
         )))
     );
-    // The sender may have said all that it has to say before it could be told.
+    // The sender may have sent all its messages before it could be told.
     assert!(
         told || peer.is_ok() && mistaken == Role::Receiver,
         "{case}: {peer:?}"

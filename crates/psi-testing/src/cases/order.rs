@@ -20,7 +20,7 @@ fn sets(subject: &Subject) -> Sets {
     subject.sized(Sets::new(2500, 100, 50))
 }
 
-/// What the sender sends: a unit per item, and the rest.
+/// The sender's messages: a unit per item, and the rest.
 #[derive(PartialEq)]
 struct Sent {
     units: Vec<Vec<bool>>,

@@ -1,4 +1,4 @@
-//! What holds of one run holds of a session in parts; and which part an item is in does not show.
+//! Sessions in parts: they keep every property of one run, and the part of an item does not show.
 
 use psijoin_channel::{
     AbortCode, Error as ChannelError,
@@ -75,7 +75,7 @@ pub fn look_the_same_for_any_input(subject: &Subject) {
     let subject = &subject.in_parts(PARTS[0]);
     let spread = Sets::new(FEW, FEW, 0);
     for request in subject.requests(&spread) {
-        // What is withheld is not sent, and what is known is not computed.
+        // Withheld output is not sent, and a known one is not computed.
         if request.min_intersection > 0 || request.is_decided() {
             continue;
         }
@@ -124,8 +124,8 @@ fn run_recorded(plan: &Plan, sets: &Sets) -> (Results, [Recorder; 2]) {
     (results, [senders, receivers])
 }
 
-/// If one part has no room for all of its items, this party says so before it has sent anything,
-/// and the other hears that luck failed, unless it listens to nothing and has said all by then.
+/// If one part has no room for all of its items, this party gives up before it has sent anything,
+/// and the other hears that luck failed, unless it listens to nothing and has sent all by then.
 pub fn overflow_is_bad_luck(subject: &Subject) {
     const MANY: usize = 200;
     let subject = &subject.in_parts(PARTS[1]);

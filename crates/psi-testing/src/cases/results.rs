@@ -120,7 +120,7 @@ pub fn the_failure_budget_is_kept_at_every_size(subject: &Subject) {
     }
 }
 
-/// Whether a threshold is 0, or exceeds a set.
+/// Tests thresholds that are 0, or exceed a set.
 pub fn thresholds_that_are_always_or_never_reached(subject: &Subject) {
     let sets = Sets::new(5, 3, 2);
     for items in [0, 1, 3, 4, u64::MAX] {

@@ -1,5 +1,5 @@
-//! A session that broke off goes on: the result is exact, only what is left runs, and costs what
-//! was planned.
+//! A session that broke off is resumed: the result is exact, and only the rest runs, at the planned
+//! cost.
 
 use std::thread;
 
@@ -56,7 +56,7 @@ pub fn whenever_it_broke_off(subject: &Subject) {
     }
 }
 
-/// Breaks off when the party in this role has no room for more steps, and goes on with what both
+/// Breaks off when the party in this role has no room for more steps, and resumes with what both
 /// have.
 fn goes_on(subject: &Subject, plan: &Plan, sets: &Sets, role: Role, room: usize) {
     let ledgers = match role {
@@ -75,7 +75,7 @@ fn goes_on(subject: &Subject, plan: &Plan, sets: &Sets, role: Role, room: usize)
     let mut both: Vec<u32> = senders.keys().copied().filter(is_of_both).collect();
     // Steps that neither lost may be lost later.
     both.retain(|step| *step != 1);
-    // What was opened was opened of all parts.
+    // An opening is of all parts.
     if both.len() < PARTS as usize {
         both.retain(|step| *step < PARTS);
     }
@@ -101,8 +101,8 @@ fn goes_on(subject: &Subject, plan: &Plan, sets: &Sets, role: Role, room: usize)
     assert_output(subject, sets, plan.request(), attempted.results);
 }
 
-/// Whoever goes on with another set gets no other answer: the honest party says a beginning of what
-/// it said before, in either role, in any of its runs.
+/// Whoever resumes with another set gets no other answer: the honest party sends a beginning of its
+/// earlier messages, in either role, in any of its runs.
 pub fn what_was_answered_is_answered_to_the_same_only(subject: &Subject) {
     let sets = Sets::new(70, 100, 30);
     let others = Sets {
@@ -153,7 +153,7 @@ fn answers_once(plan: &Plan, honest: Role, sets: &Sets, others: &Sets) {
     }
 }
 
-/// What both learned in an attempt, and what each said.
+/// The outputs of both in an attempt, and the messages of each.
 struct Attempted {
     results: Results,
     said: [Vec<Vec<u8>>; 2],

@@ -1,4 +1,4 @@
-//! What a party sees and gets holds no bit that tells whether an item is shared, unless rows were
+//! A party's view and output hold no bit that tells whether an item is shared, unless rows were
 //! asked for.
 
 use psijoin_channel::{memory, transcript::recorded};
@@ -77,7 +77,7 @@ fn sets(membership: u64) -> Sets {
 /// Returns whether a bit of the views is the same as an item's, or its opposite, in all runs.
 fn a_bit_tells(views: &[Vec<u8>], memberships: &[u64]) -> bool {
     (0..ITEMS).any(|item| {
-        // What is withheld is not sent: then views are shorter, by their end.
+        // Withheld output is not sent: then views are shorter, by their end.
         let bytes = views.iter().map(Vec::len).min().unwrap_or(0);
         // Bits that have been equal, and that have been opposite, so far.
         let mut candidates = vec![[u8::MAX; 2]; bytes];
@@ -118,8 +118,8 @@ fn memory_of(output: &Output) -> Vec<u8> {
         Output::TooFew => vec![u8::MAX; 8],
         Output::Count(count) => count.to_le_bytes().into(),
         Output::Reached(reached) => vec![u8::from(*reached)],
-        // What was asked for. The lowest bit of a sum of few numbers may well be that of one of
-        // them.
+        // The sums were asked for. The lowest bit of a sum of few numbers may well be that of one
+        // of them.
         Output::Sums(_) => Vec::new(),
         Output::Shares(shares) => {
             let columns = shares.columns().iter().flatten();
