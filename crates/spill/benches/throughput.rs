@@ -1,5 +1,5 @@
-//! How fast a store takes records and gives them back, and chunks are sealed:
-//! `cargo bench -p psijoin-spill`.
+//! Measures the rate at which a store takes records and gives them back, and at which chunks are
+//! sealed: `cargo bench -p psijoin-spill`.
 
 use divan::{Bencher, counter::BytesCount};
 use psijoin_spill::{Budget, Folder, Store};
@@ -7,10 +7,10 @@ use ring::aead::{self, AES_256_GCM, Aad, CHACHA20_POLY1305, LessSafeKey, Nonce, 
 
 const TOTAL_BYTES: usize = 256 << 20;
 const PARTITIONS: usize = 64;
-/// What a thread has for a partition when it has scattered 2^16 records of 20 bytes.
+/// The records of a thread for a partition when it has scattered 2^16 records of 20 bytes.
 const AT_ONCE: usize = 20 << 10;
 
-/// How much of it may be held in memory.
+/// The part of it that may be held in memory.
 const HELD: [&str; 2] = ["all", "a sixteenth"];
 
 fn main() {

@@ -8,7 +8,7 @@ use std::{
 
 use crate::{Error, Folder, store::Partitions};
 
-/// How much memory the stores of a process may hold together. A clone is the same budget.
+/// The memory that the stores of a process may hold together. A clone is the same budget.
 ///
 /// For a moment they may hold more: what the threads that find it exceeded have just appended.
 #[derive(Clone)]

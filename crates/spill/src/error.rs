@@ -11,7 +11,7 @@ pub enum Error {
     Create {
         /// The folder.
         folder: PathBuf,
-        /// What the operating system says.
+        /// The operating system's error.
         source: io::Error,
     },
 
@@ -23,7 +23,7 @@ pub enum Error {
     Full {
         /// The folder.
         folder: PathBuf,
-        /// What the operating system says.
+        /// The operating system's error.
         source: io::Error,
     },
 
@@ -36,9 +36,9 @@ pub enum Error {
     NoRoom {
         /// The folder.
         folder: PathBuf,
-        /// What is needed.
+        /// The bytes that are needed.
         needed_bytes: u64,
-        /// What there is.
+        /// The bytes that are free.
         free_bytes: u64,
     },
 
@@ -47,7 +47,7 @@ pub enum Error {
     Room {
         /// The folder.
         folder: PathBuf,
-        /// What the operating system says.
+        /// The operating system's error.
         source: io::Error,
     },
 
@@ -56,7 +56,7 @@ pub enum Error {
     Write {
         /// The folder.
         folder: PathBuf,
-        /// What the operating system says.
+        /// The operating system's error.
         source: io::Error,
     },
 
@@ -65,11 +65,11 @@ pub enum Error {
     Read {
         /// The folder.
         folder: PathBuf,
-        /// What the operating system says.
+        /// The operating system's error.
         source: io::Error,
     },
 
-    /// What lies on disk is not what was written.
+    /// The bytes on disk are not those that were written.
     #[error(
         "what was written to a temporary file in {} has changed, or was not written completely: do not trust that disk, and \
          name another folder for temporary files", psijoin_printable::path(.folder)

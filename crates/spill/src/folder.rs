@@ -30,7 +30,7 @@ impl Folder {
     }
 
     /// Returns how many bytes this user may still write to its file system, quotas apart;
-    /// [`u64::MAX`] if that does not say.
+    /// [`u64::MAX`] if that is unknown.
     ///
     /// # Errors
     /// [`Error::Room`] if it cannot be asked, as a folder that does not exist.

@@ -28,8 +28,8 @@
 //! nonce is its number among all chunks of the store, so none repeats; its partition and its place
 //! there are authenticated with it. Tags stay in memory, where each chunk is on record. So a chunk
 //! that is damaged, cut off, swapped for another one, or put back to what lay in its place before
-//! is an error and never a wrong record. What does show is how many bytes there are, when they are
-//! written and read, and how large each chunk is.
+//! is an error and never a wrong record. The number of bytes does show, as do the times at which
+//! they are written and read, and the size of each chunk.
 //!
 //! *How much one key may seal*: with 2^n blocks of 16 bytes, the best known attack on counter mode
 //! has an advantage of 2^(2n - 129), and a forged chunk passes with a probability of 2^-113, as a

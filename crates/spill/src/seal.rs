@@ -6,7 +6,7 @@ use zeroize::{Zeroizing, optimization_barrier};
 /// A key. It exists once: boxed where it is made, and overwritten there when it is dropped.
 pub(crate) struct Key(Box<LessSafeKey>);
 
-/// What a chunk is bound to.
+/// The place that a chunk is bound to.
 #[derive(Debug, Clone, Copy)]
 pub(crate) struct Binding {
     /// Its number among all chunks under this key. None is used twice.

@@ -19,8 +19,8 @@ use crate::{
 pub struct Store(Arc<Partitions>);
 
 impl Store {
-    /// Returns an empty store of this many partitions. What is beyond the budget goes to a
-    /// temporary file in the folder.
+    /// Returns an empty store of this many partitions. Records beyond the budget go to a temporary
+    /// file in the folder.
     ///
     /// # Panics
     /// If records have no bytes or more than 256 KiB, or the operating system gives no randomness.
@@ -84,8 +84,8 @@ impl Store {
     /// threads append. Returns how many records were there before them.
     ///
     /// # Errors
-    /// If what is beyond the budget cannot be written. What could not be written is lost: to read
-    /// its partition is an error from then on.
+    /// If records beyond the budget cannot be written. They are lost: reading their partition is an
+    /// error from then on.
     ///
     /// # Panics
     /// If there is no such partition, or `records` ends within a record.
@@ -154,12 +154,12 @@ impl fmt::Debug for Store {
     }
 }
 
-/// What a store holds, as its budget knows it.
+/// The contents of a store, as its budget knows it.
 pub(crate) struct Partitions {
     partitions: Vec<Partition>,
     record_bytes: usize,
     key: Key,
-    /// How many chunks were sealed.
+    /// The number of sealed chunks.
     chunks: AtomicU64,
     file: SpillFile,
     budget: Budget,
@@ -278,7 +278,7 @@ impl Partitions {
     }
 }
 
-/// What it held is the budget's again.
+/// Returns what it held to the budget.
 impl Drop for Partitions {
     fn drop(&mut self) {
         for partition in &mut self.partitions {

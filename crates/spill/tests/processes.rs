@@ -1,5 +1,5 @@
-//! What stays in the folder when a process that spills is killed, and what it says when it may
-//! write no more: children of this process, which run the test `a_child` below.
+//! Files left in the folder when a process that spills is killed, and the error when it may write
+//! no more: children of this process, which run the test `a_child` below.
 
 use std::{
     env, fs,
@@ -15,10 +15,10 @@ use psijoin_spill::{Budget, Folder, Store};
 /// The folder that a child spills to.
 const FOLDER: &str = "PSIJOIN_SPILL_TEST_FOLDER";
 
-/// What a child says when it has spilled all.
+/// The line that a child prints when it has spilled all.
 const SPILLED: &str = "has spilled 1000000 bytes";
 
-/// In a child only: spills, says so, and waits for its end.
+/// In a child only: spills, prints so, and waits for its end.
 #[test]
 fn a_child() {
     let Some(folder) = env::var_os(FOLDER) else {
@@ -35,8 +35,8 @@ fn a_child() {
     thread::sleep(Duration::from_secs(600));
 }
 
-/// Starts a child by a shell that says this first. The first line that it says is what it has to
-/// say.
+/// Starts a child by a shell that runs `first` before it. Returns it, and the first line that it
+/// prints.
 fn child(folder: &Path, first: &str) -> (Child, String) {
     let command = format!("{first} exec \"$0\" --exact a_child --nocapture 2>&1");
     let mut child = Command::new("sh")

@@ -9,7 +9,7 @@ use proptest::prelude::*;
 
 use super::*;
 
-/// A record says who appended it, and when.
+/// Returns a record that names its thread and its number.
 fn record(thread: u32, number: u32) -> [u8; 12] {
     let mut record = *b"rec:........";
     record[4..8].copy_from_slice(&thread.to_le_bytes());
