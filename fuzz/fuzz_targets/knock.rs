@@ -1,4 +1,5 @@
-//! What a stranger says to be recognised: any bytes, and well-sealed knocks of any content.
+//! The bytes that a stranger sends to be recognised: any bytes, and well-sealed knocks of any
+//! content.
 #![no_main]
 
 use libfuzzer_sys::fuzz_target;

@@ -16,7 +16,7 @@ use psijoin_fuzz::{scripted_after, scripted_channel};
 /// An honest start costs a base OT and more: few inputs get one, of up to this many messages.
 const HONEST_UP_TO: u8 = 8;
 
-/// What both parties give, where a protocol carries it.
+/// The payloads of both parties, where a protocol carries them.
 const PAYLOADS: OutputKind = OutputKind::Payloads(Payloads {
     from_sender: 5,
     back: Some(3),

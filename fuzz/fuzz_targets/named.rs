@@ -1,5 +1,5 @@
-//! Files of any bytes under names that say how they are written or compressed: each is a table, or
-//! an error about it.
+//! Files of any bytes under names that tell their format or compression: each is a table, or an
+//! error about it.
 #![no_main]
 
 use std::{env, fs, process};

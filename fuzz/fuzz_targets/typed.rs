@@ -53,7 +53,7 @@ static SOUND: LazyLock<Vec<(Format, Vec<u8>)>> = LazyLock::new(|| {
 
 fuzz_target!(
     init: {
-        // What is contained is an error, and no fault.
+        // A contained panic is an error, and no fault.
         let before = panic::take_hook();
         panic::set_hook(Box::new(move |information| {
             if !is_panic_contained() {

@@ -1,4 +1,4 @@
-//! What the fuzz targets share.
+//! The tools of the fuzz targets.
 
 use std::collections::VecDeque;
 
@@ -56,7 +56,7 @@ impl Inbound for Script {
 }
 
 struct Lapse {
-    /// How many messages are left, and where they come from.
+    /// The number of messages left, and their source.
     honest: Option<(usize, Box<dyn Inbound>)>,
     script: Script,
 }
