@@ -1,4 +1,4 @@
-//! What Python hears during a join.
+//! The events that Python hears during a join.
 
 use psijoin_cli::embedded::{Hint, Listener, with_hint};
 use psijoin_session::{Error, Warning};
@@ -6,8 +6,8 @@ use pyo3::prelude::*;
 
 use crate::ways_out;
 
-/// A Python object that listens. What goes wrong there is its own affair, and is shown as Python
-/// shows what cannot be raised.
+/// A Python object that listens. Its errors are its own affair, and are shown as Python shows what
+/// cannot be raised.
 pub(crate) struct Listening(pub(crate) Py<PyAny>);
 
 impl Listening {

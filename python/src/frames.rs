@@ -17,19 +17,19 @@ use psijoin_cli::embedded::{Failed, Table};
 use pyo3::{exceptions::PyValueError, prelude::*, types::PyCapsule};
 
 /// The rows of several data frames, one after the other, as a Python iterator gives them: the first
-/// one says the columns, and may have no rows.
+/// one has the columns, and may have no rows.
 struct Frames {
     frames: Py<PyAny>,
     current: RecordBatchStreamReader,
     raised: Raised,
 }
 
-/// What a Python iterator has raised.
+/// The error that a Python iterator has raised.
 pub(crate) type Raised = Arc<Mutex<Option<PyErr>>>;
 
-/// A table, and what will have been raised if it cannot be read. What has `__arrow_c_stream__` is a
-/// data frame; of anything else, an iterator gives data frames. `how` is `in memory`, `by number`
-/// or `stream`: see [`Table`].
+/// Returns a table, and the error that will have been raised if it cannot be read. An object with
+/// `__arrow_c_stream__` is a data frame; of anything else, an iterator gives data frames. `how` is
+/// `in memory`, `by number` or `stream`: see [`Table`].
 pub(crate) fn table(table: &Bound<'_, PyAny>, name: &str, how: &str) -> PyResult<(Table, Raised)> {
     let raised = Raised::default();
     let rows: PyResult<Box<dyn RecordBatchReader + Send>> = match table
@@ -112,7 +112,7 @@ impl RecordBatchReader for Frames {
     }
 }
 
-/// What polars makes nothing of.
+/// A value that polars does not understand.
 const MIDNIGHT: &str = "a midnight at the end of a day";
 
 /// Rows that a join gave. Any library that takes Arrow data takes them, by `__arrow_c_stream__`.
@@ -238,7 +238,7 @@ impl Rows {
         fields.map(|field| field.name().clone()).collect()
     }
 
-    /// How many rows there are.
+    /// Returns the number of rows.
     fn __len__(&self) -> usize {
         self.batches.iter().map(RecordBatch::num_rows).sum()
     }

@@ -1,5 +1,5 @@
-//! What the Python package needs of psijoin: joins of tables in memory, the user's identity, and
-//! the program.
+//! The native module of the Python package: joins of tables in memory, the user's identity, and the
+//! program.
 //!
 //! Keywords of Python's calls become a `JoinSpec`, which `psijoin_cli::embedded` carries out, and
 //! errors name these keywords.
@@ -27,12 +27,12 @@
 //!   is added must differ from them.
 //! - *Streams*: of what is computed while it is read, as lazy frames, datasets and readers, rows
 //!   are copied to a temporary file without a name, some at a time (`Source::copy`). To run a query
-//!   twice would be cheaper for the disk, but nothing says that rows come in the same order again,
-//!   and then the rows would be wrong ones. A sender of rows reads the key's columns and those that
-//!   it gives, which the query is told.
+//!   twice would be cheaper for the disk, but rows may come in another order, and then the rows
+//!   would be wrong ones. A sender of rows reads the key's columns and those that it shares, which
+//!   the query is told.
 //!
-//! What an iterator of Python raises meanwhile is the cause of the error. The error itself does not
-//! repeat its words, which may hold values.
+//! An exception that a Python iterator raises meanwhile is the cause of the error. The error itself
+//! does not repeat its words, which may hold values.
 //!
 //! Why PyO3 and the Arrow project's own bridge: see dependencies. The wheel is built for the stable
 //! interface of Python 3.11, and serves all later versions; builds without the global lock do not
@@ -70,19 +70,19 @@ use calls::Listening;
 use frames::Rows;
 use wanted::Party;
 
-/// How often Python may look for signals while a join runs.
+/// The time between two looks for signals while a join runs.
 const SIGNALS: Duration = Duration::from_millis(50);
 
 /// Joins a table in memory, and returns a dictionary: `statement`, `report` and `learned`.
 ///
 /// `role` is `receive` or `send`, and `options` are the keywords of a join. `table` is anything
-/// with `__arrow_c_stream__`, or an iterator of such; `name` stands for it in messages. `how` it is
+/// with `__arrow_c_stream__`, or an iterator of such; `name` is its name in messages. `how` it is
 /// read is `in memory`, `by number` or `stream`. `listener` has the methods `say(text)`,
 /// `warn(text)` and `at(what, bytes, total_bytes)`, which other threads call. Python's lock is
 /// released meanwhile. A signal stops the join, and so does `stop`.
 ///
-/// Raises `Failure` with what the program would say: its exit code, message, whether it may pass,
-/// and the report. What the iterator has raised is its cause.
+/// Raises `Failure` with the program's exit code, message, whether it may pass, and the report. An
+/// exception of the iterator is its cause.
 #[pyfunction]
 #[allow(clippy::too_many_arguments)]
 fn join<'py>(
@@ -115,7 +115,7 @@ fn join<'py>(
     dictionary(py, joined?)
 }
 
-/// What a join will take of which these keywords are said: a text for people, and a line of JSON
+/// Returns the predicted cost of a join with these keywords: a text for people, and a line of JSON
 /// per protocol.
 ///
 /// Raises `Failure` as `join` does.

@@ -10,7 +10,7 @@ use pyo3::{
 
 use crate::raised;
 
-/// What a call was told by keywords. One that is `None` counts as one that was not told.
+/// The keywords of a call. One that is `None` counts as missing.
 pub(crate) struct Options<'a, 'py>(&'a Bound<'py, PyDict>);
 
 /// An exception for what cannot be asked for.
@@ -49,13 +49,13 @@ impl<'a, 'py> Options<'a, 'py> {
         Ok(value.filter(|value| !value.is_none()))
     }
 
-    /// Whether one was told, and is not `False`.
+    /// Returns whether it is there, and is not `False`.
     pub(crate) fn is_told(&self, name: &str) -> PyResult<bool> {
         let is_false = |value: &Bound<'_, PyAny>| value.extract::<bool>().is_ok_and(|it| !it);
         Ok(self.get(name)?.is_some_and(|value| !is_false(&value)))
     }
 
-    /// A value that has this type, and otherwise is an error that says what it is.
+    /// Returns a value of this type, or an error that tells its actual type.
     fn of_type<T: for<'b> FromPyObject<'b, 'py>>(
         &self,
         name: &str,
@@ -70,7 +70,7 @@ impl<'a, 'py> Options<'a, 'py> {
             .map_err(|_| usage(format!("`{name}` is {is}")))
     }
 
-    /// Whether a flag is set.
+    /// Returns whether a flag is set.
     pub(crate) fn flag(&self, name: &str) -> PyResult<bool> {
         Ok(self.of_type(name, "True or False")?.unwrap_or_default())
     }
@@ -98,7 +98,7 @@ impl<'a, 'py> Options<'a, 'py> {
             .map_err(|error| usage(format!("`{name}`: {error}")))
     }
 
-    /// A text that stands for a value.
+    /// Returns the value of a text.
     pub(crate) fn parsed<T: FromStr<Err: Display>>(&self, name: &str) -> PyResult<Option<T>> {
         self.read(name, T::from_str)
     }

@@ -1,4 +1,4 @@
-//! What Python's `plan` wants.
+//! The arguments of Python's `plan`.
 
 use psijoin::planner::Order;
 use psijoin_channel::link::Link;
@@ -32,7 +32,7 @@ const KEYWORDS: [&str; 14] = [
     "all",
 ];
 
-/// What is between the parties if nothing is said.
+/// The network between the parties by default.
 const NETWORK: &str = "100mbps,40ms";
 
 /// The join of these keywords, and the network.

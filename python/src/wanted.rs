@@ -1,4 +1,4 @@
-//! What Python's calls want of a join, as the engine takes it.
+//! The arguments of Python's calls, as the engine takes them.
 
 use std::{path::PathBuf, time::Duration};
 
@@ -206,7 +206,7 @@ fn question(options: &Options<'_, '_>) -> PyResult<Question> {
     })
 }
 
-/// What is asked for: a text, or a kind with what it is of.
+/// Returns the output that is asked for: a text, or a kind with its argument.
 pub(crate) fn asked(options: &Options<'_, '_>) -> PyResult<RequestedOutput> {
     const NAME: &str = "output_kind";
     let Some(value) = options.get(NAME)? else {
