@@ -95,7 +95,7 @@ impl<const BITS: u32> Element for Subspace<BITS> {
     }
 }
 
-/// Returns an element from the bytes of its parts, of which the upper one may be short.
+/// Returns an element from the bytes of its parts, the upper one of which may be short.
 #[inline(always)]
 fn from_parts(low: &[u8], high: &[u8]) -> Tower {
     let part = |bytes: &[u8]| {
