@@ -34,7 +34,7 @@ thread_local! {
 /// The number of threads that may compute at a time.
 #[derive(Debug)]
 pub struct Turns {
-    /// So many may wait for room to send, before others give way.
+    /// The number that may wait for room to send, before others give way.
     senders: usize,
     state: Mutex<State>,
     changed: Condvar,
