@@ -5,8 +5,8 @@
 //! cargo run --release -p psijoin-encode --example hashing [EFFORT]
 //! ```
 //!
-//! EFFORT times the default number of runs (1: a minute on one core). The same effort gives the
-//! same figures: run i hashes items 0, 1, 2 … with functions of seed i. docs/hashing.md has the
+//! EFFORT times the default number of runs (1: a minute on one core). The figures depend on the
+//! effort only: run i hashes items 0, 1, 2 … with functions of seed i. docs/hashing.md has the
 //! results. The program fails if a rate is above its bound by more than three standard deviations.
 
 #![expect(clippy::print_stdout, reason = "tables are what it is for")]
