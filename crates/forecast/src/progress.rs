@@ -6,8 +6,8 @@
 //! sending anything; but not beyond the moment at which more bytes should have moved.
 //!
 //! The *pace* is the time that a modelled second takes. The recent past counts more than the
-//! distant one. At the very first it is 1, as if a little of the run had passed as modelled. What
-//! is overdue is taken to last as long again.
+//! distant one. At the very first it is 1, as if a little of the run had passed as modelled.
+//! Overdue work is taken to last as long again.
 
 use std::time::Duration;
 
