@@ -13,7 +13,7 @@ Exit codes:
   2  wrong usage
   3  an input cannot be used, an output cannot be written, or memory ran out";
 
-/// What to do without results.
+/// The hint for a missing results file.
 const MEASURE: &str = "`psijoin-lab run` measures; its --results says in which file";
 
 /// Why the program did not do what it was asked to.
