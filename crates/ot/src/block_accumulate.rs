@@ -67,7 +67,7 @@ impl BlockAccumulate {
             let seed = seed.as_bytes()[..16].try_into().expect("16 of 32 bytes");
             Prg::from_seed(Block::from_bytes(seed))
         };
-        // What the first round accumulates: no buckets yet, so any pieces.
+        // The first round has no buckets yet, so any pieces do.
         let starts = (0..2 * outputs).step_by(BUCKET_LEN);
         let pieces = starts.map(|start| start..(start + BUCKET_LEN).min(2 * outputs));
         let first = Permutation::new(prg("first permutation"), pieces.collect());
