@@ -34,7 +34,7 @@
 //! taken from queries to H, a random oracle that also takes the item. An item x is the sender's if
 //! the sender queries (Q(x) ⊕ s·P(x), x). The simulator recognises that query, since it knows s and
 //! the sender's seeds. For an item y of the receiver that the sender did not query, H(T(y), y) is
-//! uniform, and among the sender's masks with probability n_sender/2^128. What the sender sees is
+//! uniform, and among the sender's masks with probability n_sender/2^128. The sender's view is
 //! simulated by uniform polynomials, as above: it lacks a seed of each pair, whatever it does in
 //! the OTs, which are SoftSpokenOT's with their check.
 //!

@@ -4,7 +4,7 @@ use psijoin_psi_testing::{items, output, tampering::notices_of_tampering};
 
 use super::*;
 
-/// m = 0.9 n, n, 1.1 n and 2 n, in several bins of which the last columns fill no group.
+/// m = 0.9 n, n, 1.1 n and 2 n, in several bins, whose last columns fill no group.
 #[test]
 fn any_number_of_rows_gives_the_same_result() {
     let request = Request::rows(11_000, 12_000).unwrap();

@@ -231,7 +231,7 @@ fn psz14_table_4_is_undercut() {
     };
     assert!(ours(&BALANCED) < 52.0, "{}", ours(&BALANCED));
     assert!(ours(&CUCKOO) < 46.0, "{}", ours(&CUCKOO));
-    // One mask for each of the places of its bin, of which the table counts one in all.
+    // One mask for each of the places of its bin; the table counts one for all.
     assert!((121.0..250.0).contains(&ours(&SIMPLE)));
 }
 
