@@ -4,10 +4,9 @@
 //! The sender returns masks in an order that is random among *all* of them: if it were random among
 //! those of a part of the session, it would tell how many items of that part are shared. So it has
 //! seen all elements of the receiver before it returns the first mask, and draws the order over
-//! [buckets](Shuffle) of which memory holds one at a time. The elements of either party's own items
-//! go out in such an order, too, as the order in which items come tells what they are; and only
-//! when all items have been read, or the time that reading takes would tell how many there are of
-//! each sort.
+//! [buckets](Shuffle); memory holds one at a time. The elements of either party's own items go out
+//! in such an order, too, as the order in which items come tells what they are; and only when all
+//! items have been read, or the time that reading takes would tell how many there are of each sort.
 //!
 //! The receiver compares masks [partition by partition](MaskPartitions).
 
