@@ -15,7 +15,7 @@ use crate::{
     run::{assert_output, run_streams},
 };
 
-/// So many that no stream has as many parts as all others.
+/// Enough parts that no stream has as many as all others.
 const PARTS: u32 = 5;
 
 /// A few items, of every output; and the bytes are those that they were when a snapshot was taken,
@@ -32,7 +32,7 @@ pub fn the_same_bytes_of_few_items(subject: &Subject) {
     insta::assert_snapshot!(subject.name(), known);
 }
 
-/// So many items that threads share them.
+/// Takes enough items that threads share them.
 pub fn the_same_bytes_of_many_items(subject: &Subject) {
     let sets = subject.sized(Sets::new(20_000, 18_000, 5000));
     let (sender, receiver) = (2, 1);
@@ -40,7 +40,8 @@ pub fn the_same_bytes_of_many_items(subject: &Subject) {
     check_first_served(subject, &sets, sums);
 }
 
-/// So many that work is done in several bands and batches, unless a set of this size is refused.
+/// Takes enough items that work is done in several bands and batches, unless a set of this size is
+/// refused.
 pub fn the_same_bytes_of_a_million_items(subject: &Subject) {
     const ITEMS: usize = 1 << 20;
     let pairs = (ITEMS as u128).pow(2);
