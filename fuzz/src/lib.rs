@@ -10,8 +10,8 @@ pub fn scripted_channel(messages: Vec<Vec<u8>>) -> Channel {
     Channel::new(Nowhere, Script(messages.into()))
 }
 
-/// A channel whose peer sends `honest` messages as it should. Then it is gone, and the rest
-/// comes as from [`scripted_channel`].
+/// Returns a channel whose peer sends `honest` messages of an honest run. Then it is gone, and the
+/// rest comes as from [`scripted_channel`].
 pub fn scripted_after(honest: usize, channel: Channel, messages: Vec<Vec<u8>>) -> Channel {
     channel.decorate(Deaf, |inbound| Lapse {
         honest: Some((honest, inbound)),
