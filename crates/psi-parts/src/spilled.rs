@@ -7,7 +7,7 @@ use std::{
 use psijoin_channel::joint_seed::JointSeed;
 use psijoin_encode::{DigestVec, Digests, okvs::Partition};
 use psijoin_psi::{Error, Fingerprint, Matched, Parts, Plan, Role};
-use psijoin_spill::{Budget, Folder, Store};
+use psijoin_spill::{Spill, Store};
 
 use crate::{Part, Table};
 
@@ -41,8 +41,8 @@ pub struct Spilled {
     rows: u32,
     found: Mutex<Vec<u64>>,
     given: Option<Given>,
-    /// Where what is given goes: into this budget, and beyond it to this folder.
-    spill: (Budget, Folder),
+    /// Where what is given goes.
+    spill: Spill,
 }
 
 /// The rows that a session found.
@@ -78,12 +78,12 @@ pub fn given_range_rows(rows: u64, payload_bytes: usize) -> u64 {
 }
 
 impl Given {
-    fn new(rows: u32, bytes: usize, budget: &Budget, folder: &Folder) -> Self {
+    fn new(rows: u32, bytes: usize, spill: &Spill) -> Self {
         let record_bytes = POSITION + bytes;
         let range_rows = given_range_rows(rows.into(), bytes) as u32;
         let ranges = rows.div_ceil(range_rows) as usize;
         Self {
-            ranges: Store::new(ranges, record_bytes, budget, folder),
+            ranges: Store::new(ranges, record_bytes, spill),
             range_rows,
         }
     }
@@ -159,8 +159,7 @@ impl Spilled {
         role: Role,
         joint_seed: &JointSeed,
         rows: u32,
-        budget: &Budget,
-        folder: &Folder,
+        spill: &Spill,
     ) -> Result<Self, Error> {
         let given_bytes = payload_bytes(plan, role.other());
         let of_a_row = match given_bytes {
@@ -168,7 +167,7 @@ impl Spilled {
             bytes => (POSITION + bytes) as u64,
         };
         let bytes = all_bytes(plan, role) + plan.request().sizes.smaller() * of_a_row;
-        budget.check_room(bytes, folder)?;
+        spill.check_room(bytes)?;
         let session = plan.parts().expect("a plan in parts").clone();
         let mut table = Self {
             session,
@@ -176,12 +175,12 @@ impl Spilled {
             columns: columns(plan, role),
             payload_bytes: payload_bytes(plan, role),
             given_bytes,
-            parts: Store::new(parts(plan), record_bytes(plan, role), budget, folder),
+            parts: Store::new(parts(plan), record_bytes(plan, role), spill),
             runs: (0..parts(plan)).map(|_| Runs::default()).collect(),
             rows,
             found: Mutex::default(),
             given: None,
-            spill: (budget.clone(), folder.clone()),
+            spill: spill.clone(),
         };
         // Room for what will be found.
         table.take_found();
@@ -271,9 +270,8 @@ impl Spilled {
     /// Returns what was found since this was last asked. The session can run once more on the same
     /// items then, and finds everything anew.
     pub fn take_found(&mut self) -> Found {
-        let (budget, folder) = &self.spill;
         let bytes = self.given_bytes;
-        let given = (bytes > 0).then(|| Given::new(self.rows, bytes, budget, folder));
+        let given = (bytes > 0).then(|| Given::new(self.rows, bytes, &self.spill));
         let rows = vec![0; (self.rows as usize).div_ceil(64)];
         Found {
             rows: mem::replace(self.found.get_mut().expect("no panic"), rows),

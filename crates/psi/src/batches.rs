@@ -3,7 +3,7 @@
 use std::borrow::Cow;
 
 use psijoin_channel::joint_seed::JointSeed;
-use psijoin_spill::{Budget, Folder};
+use psijoin_spill::Spill;
 
 use crate::{Error, Items, Plan, Role};
 
@@ -46,10 +46,8 @@ pub struct BatchInput<'a> {
     pub items: &'a dyn Batches,
     /// As [`Input::joint_seed`](crate::Input::joint_seed).
     pub joint_seed: &'a JointSeed,
-    /// The memory that the run may take for what it keeps...
-    pub budget: &'a Budget,
-    /// ...and where the rest lies.
-    pub folder: &'a Folder,
+    /// Where the run keeps what it needs beside its items.
+    pub spill: &'a Spill,
 }
 
 impl BatchInput<'_> {
@@ -88,6 +86,6 @@ impl BatchInput<'_> {
         if self.items.items() != role.items(plan.request().sizes) {
             return Err(Error::OTHER_NUMBER);
         }
-        Ok(self.budget.check_room(kept_bytes, self.folder)?)
+        Ok(self.spill.check_room(kept_bytes)?)
     }
 }

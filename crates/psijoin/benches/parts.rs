@@ -36,7 +36,7 @@ use psijoin::{
         synthetic::{Portion, Synthetic, SyntheticTable},
     },
     registry,
-    spill::{Budget, Folder},
+    spill::{Budget, Folder, Spill},
 };
 use psijoin_block::{Block, Prg, parallel};
 
@@ -184,8 +184,8 @@ impl Setting {
     ) -> Spilled {
         const AT_ONCE: usize = 1 << 16;
         let rows = role.items(plan.request().sizes) as u32;
-        let budget = Budget::new(memory);
-        let spilled = Spilled::new(plan, role, joint_seed, rows, &budget, &self.folder);
+        let spill = Spill::new(Budget::new(memory), self.folder.clone());
+        let spilled = Spilled::new(plan, role, joint_seed, rows, &spill);
         let spilled = spilled.expect("room in the folder");
         let started = Instant::now();
         let add = |number| {

@@ -11,7 +11,7 @@ use psijoin::{
         synthetic::{Portion, Synthetic, SyntheticTable},
     },
     registry,
-    spill::{Budget, Folder},
+    spill::{Budget, Folder, Spill},
 };
 use psijoin_block::parallel::{self, Pool};
 
@@ -78,14 +78,14 @@ fn find_the_same_as_tables_that_do_not_spill() {
             let plan = &plan(protocol, output.clone(), 3);
             let joint_seed = &JointSeed::insecure_fixed(SEED);
             let sets = Synthetic::new(plan, 700, joint_seed);
-            let budget = &Budget::new(budget);
+            let spill = &Spill::new(Budget::new(budget), folder.clone());
             let synthetic = [Role::Sender, Role::Receiver].map(|role| sets.table(role));
             let [sender, mut receiver] = [Role::Sender, Role::Receiver].map(|role| {
-                let table = Spilled::new(plan, role, joint_seed, 3000, budget, &folder);
+                let table = Spilled::new(plan, role, joint_seed, 3000, spill);
                 let table = table.unwrap();
                 let of = &synthetic[usize::from(role == Role::Receiver)];
                 fill(&table, of);
-                assert_eq!(table.spilled_bytes() == 0, budget.limit() == u64::MAX);
+                assert_eq!(table.spilled_bytes() == 0, budget == u64::MAX);
                 table
             });
             let (a, b) = memory::pair();
@@ -126,9 +126,9 @@ fn a_part_has_the_digests_positions_and_numbers_of_its_items() {
             let numbers = positions.iter().map(|row| i64::from(*row) * factor);
             numbers.collect::<Vec<_>>()
         });
-        let unlimited = &Budget::unlimited();
+        let unlimited = &Spill::new(Budget::unlimited(), folder.clone());
         let role = Role::Sender;
-        let table = Spilled::new(plan, role, joint_seed, COUNT, unlimited, &folder).unwrap();
+        let table = Spilled::new(plan, role, joint_seed, COUNT, unlimited).unwrap();
         let columns = [&*numbers[0], &*numbers[1]];
         table.add(&fingerprints, &positions, &columns, &[]).unwrap();
         let expected = plan.items(&fingerprints, joint_seed);
@@ -170,9 +170,9 @@ fn the_items_of_a_part_come_in_one_order() {
         .map(|batch| rows.iter().copied().skip(batch).step_by(29).collect())
         .collect();
     let poured = |threads, budget, first: usize| {
-        let budget = &Budget::new(budget);
+        let spill = &Spill::new(Budget::new(budget), folder.clone());
         let rows = ITEMS as u32;
-        let table = Spilled::new(plan, Role::Sender, joint_seed, rows, budget, &folder).unwrap();
+        let table = Spilled::new(plan, Role::Sender, joint_seed, rows, spill).unwrap();
         Pool::new(threads).unwrap().run(|| {
             parallel::for_each(batches.len(), &|number| {
                 let batch = &batches[(first + number) % batches.len()];
@@ -215,11 +215,11 @@ fn payloads_spill() {
     let payload = |item: u64, bytes| item.to_le_bytes()[..bytes].to_vec();
     let row_of = |first: u64, item: u64| (item - first) as u32 * 700;
     for budget in [0, 40_000, u64::MAX] {
-        let budget = &Budget::new(budget);
+        let spill = &Spill::new(Budget::new(budget), folder.clone());
         // Rows lie in several ranges.
         let rows = ITEMS as u32 * 700;
         let filled = |role, first: u64, items: u64, bytes| {
-            let table = Spilled::new(plan, role, joint_seed, rows, budget, &folder).unwrap();
+            let table = Spilled::new(plan, role, joint_seed, rows, spill).unwrap();
             let all: Vec<u64> = (first..first + items).collect();
             for some in all.chunks(500) {
                 let hash = |item: &u64| *blake3::hash(&item.to_le_bytes()).as_bytes();
@@ -246,7 +246,7 @@ fn payloads_spill() {
             });
         }
         for (mut table, first, bytes) in [(sender, 0, 3), (receiver, 1000, 6)] {
-            assert_eq!(table.spilled_bytes() == 0, budget.limit() == u64::MAX);
+            assert_eq!(table.spilled_bytes() == 0, budget == u64::MAX);
             let Found { rows, given } = table.take_found();
             let given = given.unwrap();
             let mut item = 1000;
@@ -288,16 +288,8 @@ fn what_does_not_fit_is_told_before_anything_is_sent() {
         ),
     ];
     for (items, kind) in cases {
-        let budget = Budget::new(1000);
-        let table = Spilled::new(
-            plan,
-            Role::Sender,
-            joint_seed,
-            3000,
-            &budget,
-            &Folder::temporary(),
-        )
-        .unwrap();
+        let spill = Spill::new(Budget::new(1000), Folder::temporary());
+        let table = Spilled::new(plan, Role::Sender, joint_seed, 3000, &spill).unwrap();
         let positions: Vec<u32> = (0..items.len() as u32).collect();
         table.add(&items, &positions, &[], &[]).unwrap();
         let (channel, mut peer) = memory::pair();
@@ -316,8 +308,8 @@ fn a_folder_that_is_none_is_an_error_of_the_table() {
     let plan = &plan("rr22", OutputKind::Rows, 2);
     let joint_seed = &JointSeed::insecure_fixed(SEED);
     let open = |folder: &Folder, budget| {
-        let budget = &Budget::new(budget);
-        Spilled::new(plan, Role::Sender, joint_seed, 9, budget, folder).map(drop)
+        let spill = &Spill::new(Budget::new(budget), folder.clone());
+        Spilled::new(plan, Role::Sender, joint_seed, 9, spill).map(drop)
     };
     let missing = Folder::new("/no/such/folder");
     let error = open(&missing, 1000).unwrap_err();

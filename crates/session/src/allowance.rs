@@ -18,7 +18,7 @@ use std::path::PathBuf;
 use psijoin::{
     parts,
     planner::Memory,
-    spill::{Budget, Folder},
+    spill::{Budget, Folder, Spill},
 };
 
 use crate::{Error, memory};
@@ -41,9 +41,7 @@ const LEAST_TABLE: u64 = 20_000_000;
 /// What a party may use.
 pub struct Allowance {
     /// For its table.
-    pub budget: Budget,
-    /// Where the rest of the table goes.
-    pub folder: Folder,
+    pub spill: Spill,
     /// How many threads the other party is told of.
     pub threads: usize,
     /// Bytes for what runs in one run, if the user has said how many there are in all.
@@ -81,8 +79,10 @@ impl Allowance {
                 Said::Memory(bytes) => Some(bytes - FIXED),
                 Said::Budget(_) | Said::Nothing => None,
             },
-            budget: Budget::new(bytes),
-            folder: folder.map_or_else(Folder::temporary, Folder::new),
+            spill: Spill::new(
+                Budget::new(bytes),
+                folder.map_or_else(Folder::temporary, Folder::new),
+            ),
             threads,
         })
     }

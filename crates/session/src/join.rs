@@ -321,7 +321,7 @@ fn open(
     match table {
         TableSpec::Arrow(table) => {
             let back = table.back();
-            let open = || table.open(&allowance.folder, progress);
+            let open = || table.open(&allowance.spill.folder, progress);
             let source = during(watcher, Work::Copying, bytes, open)?;
             Ok((source, Some(back)))
         }

@@ -498,9 +498,8 @@ impl Party<'_> {
         own: &OwnColumns,
         job: Option<&mut Job>,
     ) -> Result<Table, Error> {
-        let Allowance { budget, folder, .. } = &self.allowance;
         let (source, key, numbers) = (&self.source, &self.key, &own.to_read()[..]);
-        let (spill, progress) = ((budget, folder), self.progress);
+        let (spill, progress) = (&self.allowance.spill, self.progress);
         let secret = job.as_ref().map(|job| job.secret_of_tables());
         let read = || match &secret {
             Some(secret) => {
@@ -682,8 +681,7 @@ impl Party<'_> {
                 phases.begin("writing the rows");
                 let (source, progress) = (&self.source, self.progress);
                 let layout = agreement.given.by(self.role.other());
-                let Allowance { budget, folder, .. } = &self.allowance;
-                let spill = (budget, folder);
+                let spill = &self.allowance.spill;
                 let (shared_keys, (rows, in_memory)) = match (self.aligned, layout) {
                     (Some(_), layout) => {
                         let key = joint_seed.key("psijoin 2026 order of aligned rows");

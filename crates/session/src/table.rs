@@ -10,7 +10,7 @@ use std::{borrow::Cow, mem, ops::Range};
 use psijoin::{
     BatchInput, Batches, Channel, Error, Fingerprint, Matched, Output, Plan, Role,
     parts::{self, Found, Given, Spilled},
-    spill::{Budget, Folder},
+    spill::Spill,
 };
 use psijoin_block::parallel::{self, Pool};
 use psijoin_table::{
@@ -191,13 +191,12 @@ impl Table {
         &mut self,
         source: &Source,
         (layout, repeated): (&PayloadLayout, RepeatedKeys),
-        Allowance { budget, folder, .. }: &Allowance,
+        Allowance { spill, .. }: &Allowance,
         progress: &Progress,
     ) -> Result<(), psijoin_table::Error> {
         match &mut self.keys {
             Keys::InPartitions(InPartitions { keys, payloads, .. }) => {
                 let rows = keys.given(repeated)?;
-                let spill = (budget, folder);
                 *payloads = Some(rows.partitioned(source, layout, keys, spill, progress)?);
             }
             Keys::InMemory(keys) => {
@@ -339,7 +338,7 @@ impl Table {
         &self,
         ran: Ran,
         layout: &PayloadLayout,
-        spill: (&Budget, &Folder),
+        spill: &Spill,
     ) -> Result<(u64, PartnerRows<'_>, Payloads), psijoin_table::Error> {
         match &self.keys {
             Keys::InPartitions(InPartitions { keys, .. }) => {
@@ -385,7 +384,7 @@ impl Table {
         ran: Ran,
         layout: Option<&PayloadLayout>,
         key: &[u8; 32],
-        spill: (&Budget, &Folder),
+        spill: &Spill,
     ) -> Result<(AlignedRows<'_>, Option<Payloads>), psijoin_table::Error> {
         match &self.keys {
             Keys::InPartitions(InPartitions { keys, .. }) => {
@@ -461,11 +460,11 @@ fn run_by_batches(
     keys: &KeyPartitions,
     run: &Run<'_>,
     of: Use,
-    Allowance { budget, folder, .. }: &Allowance,
+    Allowance { spill, .. }: &Allowance,
     channels: &mut [Channel],
     phases: &Phases,
 ) -> Result<Ran, Error> {
-    let (of_table, before) = (keys.spilled_bytes(), budget.spilled());
+    let (of_table, before) = (keys.spilled_bytes(), spill.budget.spilled());
     let input = BatchInput {
         items: &KeyBatches {
             keys,
@@ -473,8 +472,7 @@ fn run_by_batches(
             stays: of.stays(),
         },
         joint_seed: run.joint_seed,
-        budget,
-        folder,
+        spill,
     };
     let mut context = run.context(channels, phases);
     let output = psijoin::run_batches(run.plan, run.role, &input, &mut context)?;
@@ -482,7 +480,7 @@ fn run_by_batches(
         output,
         first_rows: Vec::new(),
         given: None,
-        spilled_bytes: of_table + budget.spilled() - before,
+        spilled_bytes: of_table + spill.budget.spilled() - before,
     })
 }
 
@@ -581,10 +579,10 @@ fn pour(
     InPartitions { keys, payloads, .. }: &InPartitions,
     run: &Run<'_>,
     of: Use,
-    Allowance { budget, folder, .. }: &Allowance,
+    Allowance { spill, .. }: &Allowance,
 ) -> Result<Spilled, Error> {
     let rows = keys.counts().rows as u32;
-    let poured = Spilled::new(run.plan, run.role, run.joint_seed, rows, budget, folder)?;
+    let poured = Spilled::new(run.plan, run.role, run.joint_seed, rows, spill)?;
     let pour = |partition| {
         let items = items(keys, partition, of.keys)?;
         let add = |some: Range<usize>, given: &[u8]| {

@@ -2,7 +2,7 @@
 //! sealed: `cargo bench -p psijoin-spill`.
 
 use divan::{Bencher, counter::BytesCount};
-use psijoin_spill::{Budget, Folder, Store};
+use psijoin_spill::{Budget, Folder, Spill, Store};
 use ring::aead::{self, AES_256_GCM, Aad, CHACHA20_POLY1305, LessSafeKey, Nonce, UnboundKey};
 
 const TOTAL_BYTES: usize = 256 << 20;
@@ -22,7 +22,7 @@ fn store(held: &str) -> Store {
         "all" => Budget::unlimited(),
         _ => Budget::new(TOTAL_BYTES as u64 / 16),
     };
-    Store::new(PARTITIONS, 20, &budget, &Folder::temporary())
+    Store::new(PARTITIONS, 20, &Spill::new(budget, Folder::temporary()))
 }
 
 fn fill(store: &Store) {

@@ -1,10 +1,10 @@
 //! Partitions of records that spill from memory to disk.
 //!
 //! ```
-//! use psijoin_spill::{Budget, Folder, Store};
+//! use psijoin_spill::{Budget, Folder, Spill, Store};
 //!
-//! let budget = Budget::new(100 << 20);
-//! let store = Store::new(8, 4, &budget, &Folder::temporary());
+//! let spill = Spill::new(Budget::new(100 << 20), Folder::temporary());
+//! let store = Store::new(8, 4, &spill);
 //! for number in 0_u32..1000 {
 //!     store.append(number as usize % 8, &number.to_le_bytes())?;
 //! }
@@ -46,9 +46,11 @@ mod error;
 mod file;
 mod folder;
 mod seal;
+mod spill;
 mod store;
 
 pub use budget::Budget;
 pub use error::Error;
 pub use folder::Folder;
+pub use spill::Spill;
 pub use store::Store;

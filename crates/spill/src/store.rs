@@ -8,7 +8,7 @@ use std::{
 };
 
 use crate::{
-    Budget, Error, Folder,
+    Budget, Error, Spill,
     chunk::{Chunk, MOST_BYTES, Sealed},
     file::SpillFile,
     seal::{Binding, Key},
@@ -24,8 +24,9 @@ impl Store {
     ///
     /// # Panics
     /// If records have no bytes or more than 256 KiB, or the operating system gives no randomness.
-    pub fn new(partitions: usize, record_bytes: usize, budget: &Budget, folder: &Folder) -> Self {
-        Self::over(partitions, record_bytes, budget, SpillFile::new(folder))
+    pub fn new(partitions: usize, record_bytes: usize, spill: &Spill) -> Self {
+        let file = SpillFile::new(&spill.folder);
+        Self::over(partitions, record_bytes, &spill.budget, file)
     }
 
     fn over(partitions: usize, record_bytes: usize, budget: &Budget, file: SpillFile) -> Self {

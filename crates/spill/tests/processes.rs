@@ -10,7 +10,7 @@ use std::{
     time::Duration,
 };
 
-use psijoin_spill::{Budget, Folder, Store};
+use psijoin_spill::{Budget, Folder, Spill, Store};
 
 /// The folder that a child spills to.
 const FOLDER: &str = "PSIJOIN_SPILL_TEST_FOLDER";
@@ -24,7 +24,7 @@ fn a_child() {
     let Some(folder) = env::var_os(FOLDER) else {
         return;
     };
-    let store = Store::new(3, 10, &Budget::new(0), &Folder::new(folder));
+    let store = Store::new(3, 10, &Spill::new(Budget::new(0), Folder::new(folder)));
     for turn in 0..100 {
         if let Err(error) = store.append(turn % 3, &[b'x'; 10_000]) {
             eprintln!("{error}");

@@ -28,7 +28,7 @@ use arrow_array::{
 use arrow_select::concat::concat_batches;
 use parquet::{arrow::ArrowWriter, basic::Compression, file::properties::WriterProperties};
 use psijoin_block::parallel::Pool;
-use psijoin_spill::{Budget, Folder};
+use psijoin_spill::Spill;
 use psijoin_table::{
     Destination, Dialect, Error, KeySpec, KeyTable, Progress, Source, atomic_file::Existing,
 };
@@ -114,7 +114,7 @@ fn measure(
     print(name, "writing half", keys.counts.rows, bytes, written);
 
     let shared: Vec<u32> = (0..keys.fingerprints.len() as u32).step_by(2).collect();
-    let spill = (&Budget::unlimited(), &Folder::temporary());
+    let spill = &Spill::in_memory();
     let (written, _) = fastest(repeat, || {
         let rows = keys.rows.aligned(&keys.fingerprints, &shared, &[7; 32]);
         let destination = destination().and_then(Destination::aligning);

@@ -48,7 +48,7 @@ const TASK_ITEMS: usize = 1 << 12;
 /// 2^-129. Only then can two rows be swapped in the table of one party.
 ///
 /// ```no_run
-/// # use psijoin_spill::{Budget, Folder};
+/// # use psijoin_spill::{Budget, Folder, Spill};
 /// # use psijoin_table::{Destination, Error, KeyTable, Progress, Source, given::RepeatedKeys};
 /// # fn write(
 /// #     source: &Source,
@@ -56,7 +56,7 @@ const TASK_ITEMS: usize = 1 << 12;
 /// #     destination: Destination,
 /// #     (shared, key): (&[u32], &[u8; 32]),
 /// # ) -> Result<(), Error> {
-/// # let (budget, folder) = (Budget::new(1 << 30), Folder::temporary());
+/// # let spill = Spill::new(Budget::new(1 << 30), Folder::temporary());
 /// # let progress = Progress::default();
 /// // Before the other party is met.
 /// keys.rows.check_alignable(RepeatedKeys::First)?;
@@ -64,8 +64,7 @@ const TASK_ITEMS: usize = 1 << 12;
 ///
 /// // When it is known which items are shared.
 /// let rows = keys.rows.aligned(&keys.fingerprints, shared, key);
-/// let spill = (&budget, &folder);
-/// destination.stage_aligned(source, &rows, None, spill, &progress)?.commit()?;
+/// destination.stage_aligned(source, &rows, None, &spill, &progress)?.commit()?;
 /// # Ok(())
 /// # }
 /// ```

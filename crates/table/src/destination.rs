@@ -8,7 +8,7 @@ use std::{
 use arrow_array::RecordBatch;
 use arrow_schema::{DataType, Field, FieldRef, Schema, SchemaRef};
 use psijoin_printable::Screen;
-use psijoin_spill::{Budget, Folder};
+use psijoin_spill::Spill;
 
 use crate::{
     AlignedRows, Compression, Error, Format, MatchingRows, Progress, RowItems, Source, WhichRows,
@@ -427,7 +427,7 @@ impl Destination {
         source: &Source,
         rows: &AlignedRows<'_>,
         payloads: Option<&Payloads>,
-        (budget, folder): (&Budget, &Folder),
+        spill: &Spill,
         progress: &Progress,
     ) -> Result<StagedRows, Error> {
         assert!(self.aligned, "rows are to be aligned");
@@ -449,8 +449,7 @@ impl Destination {
                 source,
                 rows,
                 added_bytes: added.as_ref().map_or(0, Added::row_bytes),
-                budget,
-                folder,
+                spill,
             }),
         };
         self.stage_chosen(source, &chosen, progress)

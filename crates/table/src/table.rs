@@ -89,7 +89,7 @@ mod typed;
 
 use std::io::Read;
 
-use psijoin_spill::{Budget, Folder};
+use psijoin_spill::Spill;
 
 use crate::{
     BadCellsOfKey, BadKeys, Dialect, Doubt, Error, KeySpec, Numbers, Progress, Source,
@@ -188,9 +188,8 @@ pub(crate) struct Wanted<'a> {
     pub(crate) numbers: &'a [String],
     /// Which keys are kept as they are compared, if the key is inspected.
     pub(crate) inspected: Option<Kept>,
-    /// How much memory the keys may take, and where the others lie.
-    pub(crate) budget: Budget,
-    pub(crate) folder: Folder,
+    /// Where the keys lie.
+    pub(crate) spill: Spill,
 }
 
 impl<'a> Wanted<'a> {
@@ -210,8 +209,7 @@ impl<'a> Wanted<'a> {
             key,
             numbers,
             inspected: None,
-            budget: Budget::unlimited(),
-            folder: Folder::temporary(),
+            spill: Spill::in_memory(),
         }
     }
 }

@@ -198,7 +198,7 @@ impl Limit {
             .map(|role| role.items(request.sizes) * KeyPartitions::row_bytes(columns.of(role)));
         Ok(Self {
             memory: allowance::of_protocols(bytes, tables, allowance.threads),
-            budget: allowance.budget,
+            budget: allowance.spill.budget,
         })
     }
 }

@@ -16,7 +16,7 @@ use psijoin_block::{Prg, parallel};
 use psijoin_channel::{Inbound, Outbound};
 use psijoin_encode::Digests;
 use psijoin_psi::{BatchInput, Context, Error, Input, Output, Party, Result, Role};
-use psijoin_spill::{Budget, Folder, Store};
+use psijoin_spill::{Spill, Store};
 
 use super::{
     Params, Secret, group::Exponent, mask_partitions::MaskPartitions, regrouped::Regrouped,
@@ -62,8 +62,7 @@ impl<R: Counts> Party for Counting<R> {
         let input = BatchInput {
             items: input.items,
             joint_seed: input.joint_seed,
-            budget: &Budget::unlimited(),
-            folder: &Folder::temporary(),
+            spill: &Spill::in_memory(),
         };
         R::count(&Run::new(params, self.exponent, R::ROLE, &input), context)
     }
@@ -186,12 +185,7 @@ impl<'a> Run<'a> {
     /// Returns a store for records of this number and size.
     fn store(&self, records: usize, record_bytes: usize) -> Store {
         let partitions = self.secret.params.buckets(records, record_bytes);
-        Store::new(
-            partitions,
-            record_bytes,
-            self.input.budget,
-            self.input.folder,
-        )
+        Store::new(partitions, record_bytes, self.input.spill)
     }
 
     /// For masks of either party's items.

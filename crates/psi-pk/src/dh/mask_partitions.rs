@@ -90,7 +90,7 @@ impl MaskPartitions {
 #[cfg(test)]
 mod tests {
     use proptest::prelude::*;
-    use psijoin_spill::{Budget, Folder};
+    use psijoin_spill::{Budget, Folder, Spill};
 
     use super::*;
 
@@ -98,7 +98,8 @@ mod tests {
 
     fn partitions(number: usize, most: u64) -> MaskPartitions {
         let bytes = MaskPartitions::mask_bytes(LENGTH);
-        let store = Store::new(number, bytes, &Budget::new(0), &Folder::temporary());
+        let spill = Spill::new(Budget::new(0), Folder::temporary());
+        let store = Store::new(number, bytes, &spill);
         MaskPartitions::new(store, LENGTH, most)
     }
 

@@ -87,7 +87,7 @@ mod tests {
     use std::collections::HashMap;
 
     use psijoin_block::Block;
-    use psijoin_spill::{Budget, Folder};
+    use psijoin_spill::{Budget, Folder, Spill};
 
     use super::*;
 
@@ -99,8 +99,8 @@ mod tests {
         budget: &Budget,
         rng: Prg,
     ) -> Vec<u16> {
-        let folder = Folder::temporary();
-        let mut shuffle = Shuffle::new(Store::new(buckets, 2, budget, &folder), rng);
+        let spill = Spill::new(budget.clone(), Folder::temporary());
+        let mut shuffle = Shuffle::new(Store::new(buckets, 2, &spill), rng);
         let records: Vec<u8> = (0..records).flat_map(u16::to_le_bytes).collect();
         for some in records.chunks(2 * at_a_time) {
             shuffle.add(some).unwrap();

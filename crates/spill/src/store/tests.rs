@@ -8,6 +8,7 @@ use std::{
 use proptest::prelude::*;
 
 use super::*;
+use crate::Folder;
 
 /// Returns a record that names its thread and its number.
 fn record(thread: u32, number: u32) -> [u8; 12] {
@@ -25,7 +26,8 @@ fn records(thread: u32, numbers: impl IntoIterator<Item = u32>) -> Vec<u8> {
 fn store(partitions: usize, budget: u64) -> (Store, Budget, tempfile::TempDir) {
     let folder = tempfile::tempdir().unwrap();
     let budget = Budget::new(budget);
-    let store = Store::new(partitions, 12, &budget, &Folder::new(folder.path()));
+    let spill = Spill::new(budget.clone(), Folder::new(folder.path()));
+    let store = Store::new(partitions, 12, &spill);
     (store, budget, folder)
 }
 
@@ -130,8 +132,8 @@ proptest! {
 #[test]
 fn the_largest_partition_of_all_stores_is_spilled() {
     let folder = tempfile::tempdir().unwrap();
-    let (budget, folder) = (Budget::new(300_000), Folder::new(folder.path()));
-    let [large, small] = [0, 1].map(|_| Store::new(2, 1, &budget, &folder));
+    let spill = Spill::new(Budget::new(300_000), Folder::new(folder.path()));
+    let [large, small] = [0, 1].map(|_| Store::new(2, 1, &spill));
     large.append(1, &[1; 280_000]).unwrap();
     assert_eq!(large.spilled_bytes(), 0);
     for _ in 0..5 {
@@ -143,6 +145,7 @@ fn the_largest_partition_of_all_stores_is_spilled() {
     );
     assert_eq!(large.read(1).unwrap(), [1; 280_000]);
     drop(large);
+    let budget = &spill.budget;
     assert!((50_000..100_000).contains(&budget.used()), "{budget:?}");
 }
 
@@ -240,7 +243,7 @@ fn a_folder_that_is_none_is_told() {
     let file = folder.path().join("file");
     fs::write(&file, "").unwrap();
     for folder in [missing, Folder::new(file)] {
-        let store = Store::new(1, 1, &Budget::new(0), &folder);
+        let store = Store::new(1, 1, &Spill::new(Budget::new(0), folder.clone()));
         store.append(0, &[]).unwrap();
         let checked = folder.check_room(0);
         for error in [store.append(0, &[1]).map(drop), checked].map(Result::unwrap_err) {

@@ -1,6 +1,6 @@
 use std::ops::Range;
 
-use psijoin_spill::{Budget, Folder, Store};
+use psijoin_spill::{Spill, Store};
 
 use super::{GivenRows, PayloadLayout, appended::Appended};
 use crate::{Error, KeyPartitions, Progress, Source};
@@ -40,13 +40,13 @@ impl GivenRows<'_> {
         source: &Source,
         layout: &PayloadLayout,
         keys: &KeyPartitions,
-        (budget, folder): (&Budget, &Folder),
+        spill: &Spill,
         progress: &Progress,
     ) -> Result<PartitionedPayloads, Error> {
         self.check_room(layout);
         let record_bytes = ITEM + layout.row_bytes();
         let (starts, partitions) = stretches(keys, layout.payload_bytes());
-        let rows = Store::new(starts.len() - 1, record_bytes, budget, folder);
+        let rows = Store::new(starts.len() - 1, record_bytes, spill);
         let mut appended = Appended::to(&rows);
         let columns = layout.columns();
         self.each_row(

@@ -3,7 +3,7 @@ use std::{
     sync::{Arc, Mutex},
 };
 
-use psijoin_spill::{Budget, Folder, Store};
+use psijoin_spill::{Spill, Store};
 
 use super::appended::Appended;
 use crate::{Error, table::bitmap::Bitmap};
@@ -77,16 +77,16 @@ impl RowPayloads {
         first: Box<dyn PayloadRanges>,
         (rows, payload_bytes): (u64, usize),
         repeated: impl FnOnce(&mut dyn FnMut(u32, u32) -> Result<(), Error>) -> Result<(), Error>,
-        (budget, folder): (&Budget, &Folder),
+        spill: &Spill,
     ) -> Result<Self, Error> {
         let ranges = rows.div_ceil(first.range_rows().into()) as usize;
         let payloads = Self {
-            repeats: Store::new(ranges, ROW + payload_bytes, budget, folder),
+            repeats: Store::new(ranges, ROW + payload_bytes, spill),
             first,
             open: Mutex::default(),
         };
         // By ranges of first rows, so that each of these is read once.
-        let pairs = Store::new(ranges, 2 * ROW, budget, folder);
+        let pairs = Store::new(ranges, 2 * ROW, spill);
         let mut appended = Appended::to(&pairs);
         repeated(&mut |row, first| {
             let pair = [&row.to_le_bytes()[..], &first.to_le_bytes()];

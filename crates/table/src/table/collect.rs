@@ -60,7 +60,7 @@ impl<'a> Collector<'a> {
             sought,
             rows: 0,
             left_out: 0,
-            partitions: Partitions::new(columns, sought.budget, sought.folder),
+            partitions: Partitions::new(columns, sought.spill),
             totals: sought.numbers.iter().map(|_| Totals::default()).collect(),
             observed: sought.key.observed(),
             bad_cells: BadCellsOfKey::default(),
@@ -251,7 +251,7 @@ fn doubts(strays: &Strays, meanings: &[Meaning], no_keys: bool) -> Vec<Doubt> {
 
 #[cfg(test)]
 mod tests {
-    use psijoin_spill::{Budget, Folder};
+    use psijoin_spill::Spill;
 
     use super::*;
     use crate::{KeySpec, key::KeyColumns, table::stretch::Builder};
@@ -266,8 +266,7 @@ mod tests {
             bad_keys: BadKeys::Refuse,
             numbers: &[],
             inspected: None,
-            budget: &Budget::unlimited(),
-            folder: &Folder::temporary(),
+            spill: &Spill::in_memory(),
         };
         let origin = Origin {
             file: "t",

@@ -279,7 +279,7 @@ mod tests {
     use std::collections::BTreeMap;
 
     use proptest::prelude::*;
-    use psijoin_spill::{Budget, Folder};
+    use psijoin_spill::{Budget, Folder, Spill};
 
     use super::*;
     use crate::{
@@ -303,8 +303,8 @@ mod tests {
             ),
             budget in prop_oneof![Just(0), Just(u64::MAX)],
         ) {
-            let (budget, folder) = (Budget::new(budget), Folder::temporary());
-            let mut partitions = Partitions::new(1, &budget, &folder);
+            let spill = Spill::new(Budget::new(budget), Folder::temporary());
+            let mut partitions = Partitions::new(1, &spill);
             let mut totals = [Totals::default()];
             let mut expected: BTreeMap<[u8; 32], (Vec<u32>, i64)> = BTreeMap::new();
             let mut first_row = 0;
@@ -350,7 +350,7 @@ mod tests {
                 .collect();
             prop_assert_eq!(&distinct.repeated, &repeated);
             // They were taken.
-            prop_assert_eq!(budget.used(), 0);
+            prop_assert_eq!(spill.budget.used(), 0);
             prop_assert!(Distinct::of_all(&partitions, 0).unwrap().is_some());
         }
     }
@@ -382,7 +382,7 @@ mod tests {
     #[test]
     fn more_items_than_are_allowed_are_none() {
         let partitions = || {
-            let mut partitions = Partitions::new(0, &Budget::unlimited(), &Folder::temporary());
+            let mut partitions = Partitions::new(0, &Spill::in_memory());
             let keys = Keys::parted(&[[1; 32], [2; 32], [1; 32]], &[0, 1, 2]);
             let cells = Cells {
                 columns: Vec::new(),

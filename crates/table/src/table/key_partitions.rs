@@ -1,5 +1,5 @@
 use psijoin_block::parallel;
-use psijoin_spill::{Budget, Folder, Store};
+use psijoin_spill::{Spill, Store};
 
 use super::{
     Counts, KeyTable, MatchingRows, Wanted,
@@ -61,7 +61,7 @@ impl KeyPartitions {
         source: &Source,
         key: &KeySpec,
         numbers: &[String],
-        spill: (&Budget, &Folder),
+        spill: &Spill,
         progress: &Progress,
     ) -> Result<Self, Error> {
         let (keys, _) = Self::read_with(source, (key, numbers), spill, progress, &|_| ())?;
@@ -77,7 +77,7 @@ impl KeyPartitions {
         source: &Source,
         key: &KeySpec,
         numbers: &[String],
-        spill: (&Budget, &Folder),
+        spill: &Spill,
         progress: &Progress,
         secret: &[u8; 32],
     ) -> Result<(Self, blake3::Hash), Error> {
@@ -93,17 +93,16 @@ impl KeyPartitions {
     fn read_with<T: Send>(
         source: &Source,
         (key, numbers): (&KeySpec, &[String]),
-        (budget, folder): (&Budget, &Folder),
+        spill: &Spill,
         progress: &Progress,
         look: &(dyn Fn(&Records<'_>) -> T + Sync),
     ) -> Result<(Self, Vec<T>), Error> {
         let wanted = Wanted {
-            budget: budget.clone(),
-            folder: folder.clone(),
+            spill: spill.clone(),
             ..Wanted::in_memory(key, numbers)
         };
         let (mut collected, _) = read(source, &wanted, progress)?;
-        let repeats = Store::new(collected.partitions.len(), REPEAT, budget, folder);
+        let repeats = Store::new(collected.partitions.len(), REPEAT, spill);
         let go_through = |partition| -> Result<(u64, MostFrequent, T), Error> {
             let records = collected.partitions.read(partition)?;
             let found = Repeats::of(&records);
@@ -283,7 +282,7 @@ impl KeyPartitions {
         first_rows: Vec<u64>,
         payloads: Box<dyn PayloadRanges>,
         layout: &PayloadLayout,
-        spill: (&Budget, &Folder),
+        spill: &Spill,
     ) -> Result<(PartnerRows<'_>, Payloads), Error> {
         let keys = first_rows
             .iter()
@@ -312,7 +311,7 @@ impl KeyPartitions {
         keys: u64,
         payloads: Box<dyn PayloadRanges>,
         layout: &PayloadLayout,
-        spill: (&Budget, &Folder),
+        spill: &Spill,
     ) -> Result<Payloads, Error> {
         let of_rows = (self.counts.rows, layout.payload_bytes());
         let payloads = RowPayloads::new(payloads, of_rows, |_| Ok(()), spill)?;

@@ -1,7 +1,7 @@
 //! The keys of a table's rows, parted by what their fingerprints begin with. Beyond a budget they
 //! lie on disk.
 
-use psijoin_spill::{Budget, Folder, Store};
+use psijoin_spill::{Spill, Store};
 
 use super::stretch::{Cells, Keys, PARTITIONS};
 use crate::{Error, numbers::Totals};
@@ -32,10 +32,10 @@ impl Partitions {
         KEY + columns * NUMBER
     }
 
-    pub(super) fn new(columns: usize, budget: &Budget, folder: &Folder) -> Self {
+    pub(super) fn new(columns: usize, spill: &Spill) -> Self {
         let scales = || Scales(vec![(0, 0)]);
         Self {
-            store: Store::new(PARTITIONS, Self::record_bytes(columns), budget, folder),
+            store: Store::new(PARTITIONS, Self::record_bytes(columns), spill),
             columns: (0..columns).map(|_| scales()).collect(),
         }
     }

@@ -2,7 +2,7 @@
 
 use std::borrow::Cow;
 
-use psijoin_spill::{Budget, Folder};
+use psijoin_spill::Spill;
 
 use super::inspector::{Inspector, Kept};
 use crate::{
@@ -30,8 +30,7 @@ pub(crate) struct Sought<'a> {
     /// Which keys are kept as they are compared, if the key is inspected.
     pub(crate) inspected: Option<&'a Kept>,
     /// How much memory the keys may take, and where the others lie.
-    pub(crate) budget: &'a Budget,
-    pub(crate) folder: &'a Folder,
+    pub(crate) spill: &'a Spill,
 }
 
 /// What was read of some rows that follow each other.

@@ -38,8 +38,7 @@ pub(super) fn read_text(
         bad_keys: wanted.bad_keys(),
         numbers: wanted.numbers,
         inspected: wanted.inspected.as_ref(),
-        budget: &wanted.budget,
-        folder: &wanted.folder,
+        spill: &wanted.spill,
     };
     let columns = key.iter().chain(countries.iter().flatten());
     let columns = columns.chain(&numbers).max();

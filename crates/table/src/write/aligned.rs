@@ -9,7 +9,7 @@ mod records;
 
 use std::ops::Range;
 
-use psijoin_spill::{Budget, Folder, Store};
+use psijoin_spill::{Spill, Store};
 
 use crate::{AlignedRows, Error, Progress, Source};
 
@@ -29,8 +29,7 @@ pub(crate) struct Order<'a> {
     pub(crate) rows: &'a AlignedRows<'a>,
     /// About how many bytes are added to a row, at most.
     pub(crate) added_bytes: u64,
-    pub(crate) budget: &'a Budget,
-    pub(crate) folder: &'a Folder,
+    pub(crate) spill: &'a Spill,
 }
 
 /// Rows that wait for others, each bucket with those of as many positions that follow each other.
@@ -59,7 +58,7 @@ impl<'a> Buckets<'a> {
             source: order.source,
             positions,
             bucket_rows,
-            store: Store::new(buckets, 1, order.budget, order.folder),
+            store: Store::new(buckets, 1, order.spill),
         }
     }
 

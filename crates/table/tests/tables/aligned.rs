@@ -22,7 +22,7 @@ use parquet::arrow::{
 };
 use proptest::prelude::*;
 use psijoin_block::parallel::Pool;
-use psijoin_spill::{Budget, Folder};
+use psijoin_spill::{Budget, Folder, Spill};
 use psijoin_table::{
     AlignedRows, Destination, Dialect, Error, ErrorKind, KeyPartitions, KeySpec, KeyTable,
     Progress, Source, WhichRows,
@@ -50,10 +50,10 @@ impl Side {
     fn read(source: Source, key: &KeySpec, budget: u64, folder: &Path) -> Self {
         let progress = Progress::default();
         let folder = Folder::new(folder);
-        let spill = (&Budget::new(budget), &folder);
+        let spill = Spill::new(Budget::new(budget), folder.clone());
         Self {
             keys: KeyTable::read(&source, key, &[], &progress).unwrap(),
-            partitions: KeyPartitions::read(&source, key, &[], spill, &progress).unwrap(),
+            partitions: KeyPartitions::read(&source, key, &[], &spill, &progress).unwrap(),
             source,
             folder,
         }
@@ -117,16 +117,15 @@ impl Side {
 
     fn write(&self, rows: &AlignedRows<'_>, budget: u64, output: &Path) -> Result<u64, Error> {
         let progress = Progress::default();
-        let budget = Budget::new(budget);
-        let spill = (&budget, &self.folder);
+        let spill = Spill::new(Budget::new(budget), self.folder.clone());
         let rows = Destination::prepare(Some(output), &self.source, Existing::Replace)?
             .aligning()?
-            .stage_aligned(&self.source, rows, None, spill, &progress)?
+            .stage_aligned(&self.source, rows, None, &spill, &progress)?
             .commit()?;
         // All is read, and all is written.
         let bytes = 2 * self.source.bytes();
         assert_eq!(progress.bytes(), (bytes, bytes));
-        assert_eq!(budget.used(), 0);
+        assert_eq!(spill.budget.used(), 0);
         Ok(rows)
     }
 }
@@ -367,7 +366,7 @@ proptest! {
 
         let shared = side.shared(&sender.fingerprints());
         let payload = |item: &u32| payload_of[&side.keys.fingerprints[*item as usize]];
-        let spill = (&Budget::new(budget), &side.folder);
+        let spill = &Spill::new(Budget::new(budget), side.folder.clone());
         let (rows, payloads) = if in_partitions {
             let given = shared.iter().map(|(item, row)| (*row, payload(item).to_vec()));
             let given = InRanges::new(3, given);
@@ -789,7 +788,7 @@ fn an_interrupt_leaves_nothing() {
         let destination =
             Destination::prepare(Some(&files.path(output)), &side.source, Existing::Replace);
         let destination = destination.and_then(Destination::aligning).unwrap();
-        let spill = (&Budget::new(0), &side.folder);
+        let spill = &Spill::new(Budget::new(0), side.folder.clone());
         let staged = destination.stage_aligned(&side.source, &rows, None, spill, &progress);
         assert!(matches!(staged, Err(Error::Interrupted)));
         drop((staged, destination));
@@ -879,7 +878,7 @@ fn what_cannot_be_aligned_is_refused_before_data_move() {
     .and_then(|destination| destination.adding(layout.columns(), "partner_", &side.source))
     .and_then(Destination::aligning)
     .unwrap();
-    let spill = (&Budget::new(0), &side.folder);
+    let spill = &Spill::new(Budget::new(0), side.folder.clone());
     let staged = destination.stage_aligned(
         &side.source,
         &rows,

@@ -1,6 +1,6 @@
 //! Keys that surely are none: counted, and told with where they are.
 
-use psijoin_spill::{Budget, Folder};
+use psijoin_spill::{Budget, Folder, Spill};
 use psijoin_table::KeyPartitions;
 
 use super::*;
@@ -89,7 +89,7 @@ fn one_key_in_many_rows_is_doubted_in_memory_and_in_partitions() {
     let source = Source::csv_in_memory(text.as_bytes(), "t", &Dialect::default()).unwrap();
     let read = KeyTable::read(&source, &key, &[], &Progress::default()).unwrap();
     assert_eq!(read.doubts, std::slice::from_ref(&doubt));
-    let spill = (&Budget::new(0), &Folder::temporary());
+    let spill = &Spill::new(Budget::new(0), Folder::temporary());
     let parts = KeyPartitions::read(&source, &key, &[], spill, &Progress::default()).unwrap();
     assert_eq!(parts.doubts(), [doubt]);
 }

@@ -10,7 +10,7 @@ use arrow_select::{concat::concat_batches, filter::filter_record_batch, take::ta
 use parquet::arrow::{ArrowWriter, arrow_reader::ParquetRecordBatchReaderBuilder};
 use proptest::prelude::*;
 use psijoin_block::parallel::Pool;
-use psijoin_spill::{Budget, Folder};
+use psijoin_spill::{Budget, Folder, Spill};
 use psijoin_table::{
     Destination, Error, ErrorKind, Format, KeyPartitions, KeyTable, Progress, Source, StagedRows,
     WhichRows,
@@ -361,10 +361,9 @@ fn frames_have_the_keys_of_files() {
         let several = ["view", "words_u8", "d256"];
         let keys = read(&source, &several).unwrap();
         assert_eq!(keys, read(other, &several).unwrap());
-        let (progress, budget, folder) = spill(&files);
+        let (progress, spill) = spill(&files);
         let several = key(&several, &[]);
-        let partitions =
-            KeyPartitions::read(&source, &several, &[], (&budget, &folder), &progress).unwrap();
+        let partitions = KeyPartitions::read(&source, &several, &[], &spill, &progress).unwrap();
         assert_eq!(partitions.counts().rows, 90);
         assert_eq!(
             (0..partitions.partitions())
@@ -385,9 +384,12 @@ fn frames_have_the_keys_of_files() {
     }
 }
 
-fn spill(files: &Files) -> (Progress, Budget, Folder) {
+fn spill(files: &Files) -> (Progress, Spill) {
     let folder = Folder::new(files.path(""));
-    (Progress::default(), Budget::new(1 << 20), folder)
+    (
+        Progress::default(),
+        Spill::new(Budget::new(1 << 20), folder),
+    )
 }
 
 #[test]
@@ -867,7 +869,7 @@ fn aligned_rows_go_to_memory() {
     let rows = table(&values, columns.collect());
     let batches = slices(&rows, &[1000, 1100]);
     let (source, file) = (frame(&batches), open(&arrow(&files, &batches)));
-    let (_, _, folder) = spill(&files);
+    let (_, Spill { folder, .. }) = spill(&files);
     let text = files.text(
         "t.csv",
         format!(
@@ -884,11 +886,11 @@ fn aligned_rows_go_to_memory() {
             .filter(|item| item % 3 != 0)
             .collect();
         let rows = keys.rows.aligned(&keys.fingerprints, &items, &[7; 32]);
-        let (budget, progress) = (Budget::new(budget), Progress::default());
+        let progress = Progress::default();
         let destination = destination.aligning().unwrap();
-        let spill = (&budget, &folder);
+        let spill = Spill::new(Budget::new(budget), folder.clone());
         let staged = destination
-            .stage_aligned(source, &rows, None, spill, &progress)
+            .stage_aligned(source, &rows, None, &spill, &progress)
             .unwrap();
         let (done, total) = progress.bytes();
         assert_eq!(done, total);
@@ -945,7 +947,7 @@ fn streams_that_fail_say_no_value() {
         let batches = [Ok(rows.clone()), Err(fails), Ok(rows.clone())];
         RecordBatchIterator::new(batches, rows.schema())
     };
-    let (progress, _, folder) = spill(&files);
+    let (progress, Spill { folder, .. }) = spill(&files);
     let copied = Source::copy(NAME, failing(), &folder, &progress);
     for failed in [copied, Source::collect(NAME, failing(), &progress)] {
         let error = failed.unwrap_err();

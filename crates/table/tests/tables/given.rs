@@ -11,7 +11,7 @@ use arrow_array::{cast::AsArray, types::*, *};
 use arrow_schema::{DataType, Field, Schema, TimeUnit};
 use proptest::prelude::*;
 use psijoin_block::parallel::Pool;
-use psijoin_spill::{Budget, Folder};
+use psijoin_spill::{Budget, Folder, Spill};
 use psijoin_table::{
     Destination, Dialect, Error, ErrorKind, KeyPartitions, KeyTable, Progress, Source, WhichRows,
     atomic_file::Existing,
@@ -1040,7 +1040,7 @@ fn keys_in_partitions_give_and_get_the_same() {
         .unwrap();
 
     let progress = Progress::default();
-    let spill = (&Budget::new(0), &Folder::temporary());
+    let spill = &Spill::new(Budget::new(0), Folder::temporary());
     let partitions = |source: &Source| {
         KeyPartitions::read(source, &key(&["id"], &[]), &[], spill, &progress).unwrap()
     };

@@ -1,7 +1,7 @@
 //! Keys that need not fit into memory.
 
 use psijoin_block::parallel::Pool;
-use psijoin_spill::{Budget, Folder};
+use psijoin_spill::{Budget, Folder, Spill};
 use psijoin_table::{ErrorKind, Items, KeyPartitions};
 
 use super::*;
@@ -27,7 +27,7 @@ fn table() -> String {
 
 fn partitions(source: &Source, budget: &Budget, folder: &Path) -> Result<KeyPartitions, Error> {
     let numbers = ["b", "a"].map(str::to_owned);
-    let spill = (budget, &Folder::new(folder));
+    let spill = &Spill::new(budget.clone(), Folder::new(folder));
     KeyPartitions::read(
         source,
         &key(&["k"], &[]),
@@ -169,7 +169,7 @@ fn a_folder_that_is_none_is_told() {
 fn identity(text: &str, secret: u8, budget: u64) -> blake3::Hash {
     let files = Files::new();
     let source = open(&files.text("t.csv", text));
-    let spill = (&Budget::new(budget), &Folder::new(files.0.path()));
+    let spill = &Spill::new(Budget::new(budget), Folder::new(files.0.path()));
     let numbers = ["a".to_owned()];
     let key = key(&["k"], &[]);
     let read = KeyPartitions::read_identified(

@@ -7,6 +7,7 @@ use psijoin_psi::{
     Batches, ErrorKind, Items, OutputKind, Plan, Request, mask_params::MaskParams, masks::Mask,
 };
 use psijoin_psi_testing::items;
+use psijoin_spill::{Budget, Folder};
 
 use super::{
     super::{DH, DH_FFDHE3072, FFDHE3072, Group, RISTRETTO255},
@@ -75,8 +76,7 @@ impl Side {
                 lost: self.lost,
             },
             joint_seed: &JointSeed::insecure_fixed([5; 32]),
-            budget: &self.budget,
-            folder: &Folder::temporary(),
+            spill: &Spill::new(self.budget.clone(), Folder::temporary()),
         };
         let pool = Pool::new(self.threads).unwrap();
         pool.run(|| psijoin_psi::run_batches(plan, role, &input, &mut context))
