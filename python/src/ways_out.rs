@@ -11,7 +11,9 @@ use psijoin_record::Error as RecordError;
 use psijoin_session::{
     Ability, Error, Further, KeyDifference, QuestionFault, SpecFault, Warning, settings::*,
 };
-use psijoin_table::{Doubt, Error as TableError, Suspicion};
+use psijoin_table::{
+    Doubt, Error as TableError, KeyError, ReadError, ShareError, Suspicion, WriteError,
+};
 use psijoin_transport::Error as TransportError;
 
 /// Returns what users do about an error, if anything can be said.
@@ -179,21 +181,28 @@ fn of_spec(fault: SpecFault) -> Option<&'static str> {
 
 fn of_table(error: &TableError) -> Option<Hint> {
     Some(Hint::Borrowed(match error {
-        TableError::NoKey { .. } => "`on` names them",
-        TableError::AlignedOthers(_) => "leave out `rows` or `align`",
-        TableError::NoNulls { .. } => "leave `quote_empty` out",
-        TableError::NoFormulas { .. } => "leave `quote_formulas` out",
-        TableError::Number { .. } | TableError::NumberType { .. } => {
+        TableError::Read(ReadError::NoKey { .. }) => "`on` names them",
+        TableError::Write(WriteError::AlignedOthers(_)) => "leave out `rows` or `align`",
+        TableError::Write(WriteError::NoNulls { .. }) => "leave `quote_empty` out",
+        TableError::Write(WriteError::NoFormulas { .. }) => "leave `quote_formulas` out",
+        TableError::Read(ReadError::Number { .. })
+        | TableError::Read(ReadError::NumberType { .. }) => {
             "if the other side's column is meant, both name it as sender.COLUMN or receiver.COLUMN"
         }
-        TableError::Key(_) => "bad_keys=\"null\" takes cells that cannot be read for empty ones",
-        TableError::RepeatedKeys { .. } => {
+        TableError::Key(KeyError::BadKeys(_)) => {
+            "bad_keys=\"null\" takes cells that cannot be read for empty ones"
+        }
+        TableError::Share(ShareError::RepeatedKeys { .. }) => {
             "repeated=\"first\" lets the first row count; repeated=\"list:K\" gives up to K rows of each key"
         }
-        TableError::TooManyRepeated { .. } => "repeated=\"list:K\" gives up to K rows of each key",
-        TableError::RepeatedAligned { .. } => "repeated=\"first\" lets the first row count",
-        TableError::AlignedList => "with `align`, `repeated` is refuse or first",
-        TableError::LongRow { .. } => "raise `give_bytes`",
+        TableError::Share(ShareError::TooManyRepeated { .. }) => {
+            "repeated=\"list:K\" gives up to K rows of each key"
+        }
+        TableError::Write(WriteError::RepeatedAligned { .. }) => {
+            "repeated=\"first\" lets the first row count"
+        }
+        TableError::Write(WriteError::AlignedList) => "with `align`, `repeated` is refuse or first",
+        TableError::Share(ShareError::LongRow { .. }) => "raise `give_bytes`",
         TableError::Spill(_) => {
             "Session(spill_dir=) names another folder; Session(memory=) allows more in memory"
         }

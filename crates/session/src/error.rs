@@ -528,7 +528,9 @@ impl Error {
             Self::TooMuchGiven(_) => AbortCode::TooMuchGiven,
             Self::ReceiverSums(_) => AbortCode::ReceiverSums,
             Self::UnlikeKeys => AbortCode::UnlikeItems,
-            Self::Table(psijoin_table::Error::NotOffered { .. }) => AbortCode::NotOffered,
+            Self::Table(psijoin_table::Error::Share(psijoin_table::ShareError::NotOffered {
+                ..
+            })) => AbortCode::NotOffered,
             Self::OtherJob { .. }
             | Self::Unsigned(RecordError::OtherDocument | RecordError::PeerCannotSign) => {
                 AbortCode::Incompatible

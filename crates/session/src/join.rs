@@ -283,7 +283,9 @@ impl Written {
 fn file_of_shares(path: &Path, source: &Source, existing: Existing) -> Result<AtomicFile, Error> {
     if source.is_file(path) {
         let file = psijoin_printable::path(path);
-        return Err(psijoin_table::Error::OutputIsInput { file }.into());
+        return Err(
+            psijoin_table::Error::Write(psijoin_table::WriteError::OutputIsInput { file }).into(),
+        );
     }
     AtomicFile::prepare(path, existing).map_err(|source| Error::Shares {
         path: path.to_owned(),

@@ -123,7 +123,9 @@ impl JoinSpec {
 pub fn check_aligned(aligned: Option<RepeatedKeys>, learners: Learners) -> Result<(), Error> {
     match (aligned, learners) {
         (Some(_), Learners::Receiver) => Err(SpecFault::AlignedForOne.into()),
-        (Some(RepeatedKeys::List(_)), _) => Err(psijoin_table::Error::AlignedList.into()),
+        (Some(RepeatedKeys::List(_)), _) => {
+            Err(psijoin_table::Error::Write(psijoin_table::WriteError::AlignedList).into())
+        }
         _ => Ok(()),
     }
 }

@@ -32,7 +32,7 @@
 use psijoin_block::{blake3_rows, parallel};
 
 use crate::{
-    Error,
+    Error, WriteError,
     given::{PartnerRows, RepeatedKeys},
 };
 
@@ -146,11 +146,11 @@ pub(crate) fn check_repeated(
     first: impl FnOnce() -> Result<u32, Error>,
 ) -> Result<(), Error> {
     match repeated {
-        RepeatedKeys::List(_) => Err(Error::AlignedList),
-        RepeatedKeys::Refuse if rows > 0 => Err(Error::RepeatedAligned {
+        RepeatedKeys::List(_) => Err(Error::Write(WriteError::AlignedList)),
+        RepeatedKeys::Refuse if rows > 0 => Err(Error::Write(WriteError::RepeatedAligned {
             rows,
             first: u64::from(first()?) + 1,
-        }),
+        })),
         RepeatedKeys::Refuse | RepeatedKeys::First => Ok(()),
     }
 }

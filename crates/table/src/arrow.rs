@@ -13,7 +13,7 @@ use arrow_schema::{
     extension::{self, ExtensionType},
 };
 
-use crate::Error;
+use crate::{Error, ReadError};
 
 pub(crate) use cell::{Column, dictionary, has_text};
 pub(crate) use key_cell::{KeyColumn, can_be_key};
@@ -121,11 +121,11 @@ pub(crate) fn check_meanings(
     let mut fields = columns.iter().map(|&column| schema.field(column));
     match fields.find_map(|field| Some((field, unknown(field)?))) {
         None => Ok(()),
-        Some((field, meant)) => Err(Error::UnknownMeaning {
+        Some((field, meant)) => Err(Error::Read(ReadError::UnknownMeaning {
             file: file.to_owned(),
             column: field.name().clone(),
             meant: meant.to_owned(),
-        }),
+        })),
     }
 }
 

@@ -4,7 +4,7 @@ use std::{fmt, str::FromStr};
 
 use psijoin_printable::Quoted;
 
-use crate::{Error, KeyFault, Place, Places};
+use crate::{Error, KeyError, KeyFault, Place, Places};
 
 /// What becomes of cells of the key that have no canonical text, such as those that a rule cannot
 /// read.
@@ -38,7 +38,7 @@ impl FromStr for BadKeys {
             "null" => null("100%"),
             _ => text.strip_prefix("null:").and_then(null),
         };
-        known.ok_or_else(|| Error::UnknownBadKeys(text.to_owned()))
+        known.ok_or_else(|| Error::Key(KeyError::UnknownBadKeys(text.to_owned())))
     }
 }
 
@@ -97,17 +97,17 @@ impl BadCellsOfKey {
     pub fn check(&self, bad_keys: BadKeys, rows: u64) -> Result<(), Error> {
         let at_most_percent = match bad_keys {
             _ if self.sorts.is_empty() => return Ok(()),
-            BadKeys::Refuse => return Err(Error::Key(self.sorts.clone())),
+            BadKeys::Refuse => return Err(Error::Key(KeyError::BadKeys(self.sorts.clone()))),
             BadKeys::Null { at_most_percent } => at_most_percent,
         };
         match self.rows as f64 * 100.0 > at_most_percent * rows as f64 {
             false => Ok(()),
-            true => Err(Error::TooManyBadKeys {
+            true => Err(Error::Key(KeyError::TooManyBadKeys {
                 bad: self.rows,
                 rows,
                 at_most_percent,
                 cells: self.sorts.clone(),
-            }),
+            })),
         }
     }
 

@@ -165,7 +165,7 @@ impl Write for Gate<'_> {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::Error;
+    use crate::{Error, WriteError};
 
     #[test]
     fn a_failed_stream_stays_cut_off() {
@@ -199,12 +199,17 @@ mod tests {
             }
         }
         for compression in [Compression::Gzip, Compression::Zstandard] {
-            let failed = |source| Error::Write {
-                file: "o".to_owned(),
-                source,
+            let failed = |source| {
+                Error::Write(WriteError::Write {
+                    file: "o".to_owned(),
+                    cause: source,
+                })
             };
             let written = compression.written(&mut Full, |_| Ok(()), failed);
-            assert!(matches!(written, Err(Error::Write { .. })), "{compression}");
+            assert!(
+                matches!(written, Err(Error::Write(WriteError::Write { .. }))),
+                "{compression}"
+            );
         }
     }
 }

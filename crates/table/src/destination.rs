@@ -12,6 +12,7 @@ use psijoin_spill::Spill;
 
 use crate::{
     AlignedRows, Compression, Error, Format, MatchingRows, Progress, RowItems, Source, WhichRows,
+    WriteError,
     atomic_file::{self, AtomicFile, Existing},
     given::{GivenColumns, Partner, PartnerRows, Payloads},
     table::bitmap::Bitmap,
@@ -133,10 +134,10 @@ impl Destination {
     fn unless(self, unfit: Option<String>) -> Result<Self, Error> {
         match unfit {
             None => Ok(self),
-            Some(reason) => Err(Error::Unfit {
+            Some(reason) => Err(Error::Write(WriteError::Unfit {
                 file: self.name,
                 reason,
-            }),
+            })),
         }
     }
 
@@ -216,7 +217,7 @@ impl Destination {
                 aligned: true,
                 ..self
             }),
-            others => Err(Error::AlignedOthers(others)),
+            others => Err(Error::Write(WriteError::AlignedOthers(others))),
         }
     }
 
@@ -251,7 +252,7 @@ impl Destination {
                 self.form.quote_empty = true;
                 Ok(self)
             }
-            (from, to) => Err(Error::NoNulls { from, to }),
+            (from, to) => Err(Error::Write(WriteError::NoNulls { from, to })),
         }
     }
 
@@ -270,7 +271,7 @@ impl Destination {
                 self.form.quote_formulas = true;
                 Ok(self)
             }
-            to => Err(Error::NoFormulas { to }),
+            to => Err(Error::Write(WriteError::NoFormulas { to })),
         }
     }
 
@@ -591,10 +592,10 @@ fn different(name: &str, prefix: &str, columns: &[String]) -> String {
 }
 
 fn cannot_write(name: &str, source: io::Error) -> Error {
-    Error::Write {
+    Error::Write(WriteError::Write {
         file: name.to_owned(),
-        source,
-    }
+        cause: source,
+    })
 }
 
 /// Returns what is to be written at `path`, and in which format.
@@ -602,7 +603,7 @@ fn at(path: &Path, source: &Source, existing: Existing) -> Result<(Target, Forma
     let name = || psijoin_printable::path(path);
     if let Ok(found) = fs::metadata(path) {
         if found.is_dir() {
-            return Err(Error::OutputIsDirectory { file: name() });
+            return Err(Error::Write(WriteError::OutputIsDirectory { file: name() }));
         }
         if !found.is_file() {
             let format = Format::of_ending(path).unwrap_or(stream_format(source));
@@ -611,20 +612,20 @@ fn at(path: &Path, source: &Source, existing: Existing) -> Result<(Target, Forma
     }
     let format = file_format(path, source)?;
     if source.is_file(path) {
-        return Err(Error::OutputIsInput { file: name() });
+        return Err(Error::Write(WriteError::OutputIsInput { file: name() }));
     }
     if source.would_take(path) {
-        return Err(Error::OutputAmongInputs { file: name() });
+        return Err(Error::Write(WriteError::OutputAmongInputs { file: name() }));
     }
     match AtomicFile::prepare(path, existing) {
         Ok(file) => Ok((Target::File(file), format)),
         Err(error) if error.kind() == io::ErrorKind::IsADirectory => {
-            Err(Error::OutputIsDirectory { file: name() })
+            Err(Error::Write(WriteError::OutputIsDirectory { file: name() }))
         }
-        Err(source) => Err(Error::Create {
+        Err(source) => Err(Error::Write(WriteError::Create {
             file: name(),
-            source,
-        }),
+            cause: source,
+        })),
     }
 }
 
@@ -641,8 +642,8 @@ fn file_format(path: &Path, source: &Source) -> Result<Format, Error> {
         None if Format::is_without_ending(path) && source.format() == Format::Lines => {
             Ok(Format::Lines)
         }
-        None => Err(Error::OutputEnding {
+        None => Err(Error::Write(WriteError::OutputEnding {
             file: psijoin_printable::path(path),
-        }),
+        })),
     }
 }

@@ -1,4 +1,4 @@
-use crate::{Encoding, Error, Format, text::escapes::escaped};
+use crate::{Encoding, Error, Format, SourceError, text::escapes::escaped};
 
 /// What is said about how a text is written, instead of what is usual in its format.
 ///
@@ -81,7 +81,7 @@ impl Dialect {
     pub fn with_comment(self, comment: u8) -> Result<Self, Error> {
         check("comment", comment)?;
         if comment.is_ascii_alphanumeric() {
-            return Err(Error::CommentCharacter);
+            return Err(Error::Source(SourceError::CommentCharacter));
         }
         Ok(Self {
             comment: Some(comment),
@@ -124,10 +124,10 @@ impl Dialect {
             Some(Layout::Delimited(usual)) => Ok(Some(Layout::Delimited(self.over(usual)?))),
             Some(Layout::Lines) if self.is_layout_default() => Ok(Some(Layout::Lines)),
             None if self.is_default() => Ok(None),
-            _ => Err(Error::NoDialect {
+            _ => Err(Error::Source(SourceError::NoDialect {
                 file: file.to_owned(),
                 format,
-            }),
+            })),
         }
     }
 
@@ -142,19 +142,19 @@ impl Dialect {
             comment: self.comment,
         };
         if taken.quote == Some(taken.delimiter) {
-            return Err(Error::DelimiterIsQuote);
+            return Err(Error::Source(SourceError::DelimiterIsQuote));
         }
         if taken.escapes && taken.quote.is_some() {
-            return Err(Error::EscapesWithQuotes);
+            return Err(Error::Source(SourceError::EscapesWithQuotes));
         }
         if taken.escapes && (taken.delimiter == b'\\' || taken.delimiter.is_ascii_alphanumeric()) {
-            return Err(Error::DelimiterOfEscapes);
+            return Err(Error::Source(SourceError::DelimiterOfEscapes));
         }
         if let Some(comment) = taken.comment
             && ([Some(taken.delimiter), taken.quote].contains(&Some(comment))
                 || taken.escapes && comment == b'\\')
         {
-            return Err(Error::CommentCharacter);
+            return Err(Error::Source(SourceError::CommentCharacter));
         }
         Ok(taken)
     }
@@ -162,7 +162,7 @@ impl Dialect {
 
 fn check(what: &'static str, byte: u8) -> Result<(), Error> {
     match byte {
-        b'\r' | b'\n' | 0x80.. => Err(Error::DialectByte { what }),
+        b'\r' | b'\n' | 0x80.. => Err(Error::Source(SourceError::DialectByte { what })),
         _ => Ok(()),
     }
 }

@@ -9,7 +9,7 @@ use std::{
 
 use encoding_rs::{Decoder, DecoderResult, UTF_8, UTF_16BE, UTF_16LE};
 
-use crate::Error;
+use crate::{Error, SourceError};
 
 /// How the characters of a text are written as bytes: UTF-8, UTF-16 or one of the single-byte
 /// encodings of the WHATWG Encoding Standard.
@@ -48,9 +48,9 @@ impl Encoding {
             | [0, 0, 0xfe, 0xff, ..]
             | [1..=0xff, 0, 0, 0, ..]
             | [0, 0, 0, 1..=0xff, ..] => {
-                return Err(Error::Utf32 {
+                return Err(Error::Source(SourceError::Utf32 {
                     file: file.to_owned(),
-                });
+                }));
             }
             [0xff, 0xfe, ..] => Self(UTF_16LE),
             [0xfe, 0xff, ..] => Self(UTF_16BE),
@@ -59,11 +59,11 @@ impl Encoding {
         };
         match said {
             Some(said) if said != marked && !(said.is_utf_16() && marked.is_utf_16()) => {
-                Err(Error::OtherEncoding {
+                Err(Error::Source(SourceError::OtherEncoding {
                     file: file.to_owned(),
                     said,
                     marked,
-                })
+                }))
             }
             _ => Ok(marked),
         }
@@ -133,12 +133,14 @@ impl FromStr for Encoding {
 
     fn from_str(label: &str) -> Result<Self, Error> {
         let encoding = encoding_rs::Encoding::for_label_no_replacement(label.as_bytes())
-            .ok_or_else(|| Error::UnknownEncoding(label.to_owned()))?;
+            .ok_or_else(|| Error::Source(SourceError::UnknownEncoding(label.to_owned())))?;
         match Self(encoding) {
             kept if kept == Self::UTF_8 || kept.is_utf_16() || encoding.is_single_byte() => {
                 Ok(kept)
             }
-            _ => Err(Error::AmbiguousEncoding(encoding.name())),
+            _ => Err(Error::Source(SourceError::AmbiguousEncoding(
+                encoding.name(),
+            ))),
         }
     }
 }
@@ -294,7 +296,10 @@ mod tests {
         for label in REFUSED {
             let refused = label.parse::<Encoding>();
             assert!(
-                matches!(refused, Err(Error::AmbiguousEncoding(_))),
+                matches!(
+                    refused,
+                    Err(Error::Source(SourceError::AmbiguousEncoding(_)))
+                ),
                 "{label}"
             );
         }
@@ -307,7 +312,10 @@ mod tests {
             "utf-7",
         ] {
             let unknown = label.parse::<Encoding>();
-            assert!(matches!(unknown, Err(Error::UnknownEncoding(_))), "{label}");
+            assert!(
+                matches!(unknown, Err(Error::Source(SourceError::UnknownEncoding(_)))),
+                "{label}"
+            );
         }
         for (label, name) in [("Latin1", "windows-1252"), ("utf-16", "UTF-16LE")] {
             assert_eq!(label.parse::<Encoding>().unwrap().to_string(), name);
@@ -387,7 +395,10 @@ mod tests {
                 if said == marked || said.is_utf_16() && marked.is_utf_16() {
                     assert_eq!(taken.unwrap(), marked);
                 } else {
-                    assert!(matches!(taken, Err(Error::OtherEncoding { .. })));
+                    assert!(matches!(
+                        taken,
+                        Err(Error::Source(SourceError::OtherEncoding { .. }))
+                    ));
                 }
             }
         }
@@ -397,7 +408,10 @@ mod tests {
         }
         for utf_32 in [b"\xff\xfe\0\0", b"\0\0\xfe\xff", b"i\0\0\0", b"\0\0\0i"] {
             for said in [None, Some(le)] {
-                assert!(matches!(of(utf_32, said), Err(Error::Utf32 { .. })));
+                assert!(matches!(
+                    of(utf_32, said),
+                    Err(Error::Source(SourceError::Utf32 { .. }))
+                ));
             }
         }
         assert_eq!(Encoding::unmarked_utf_16(b"i\0d\0"), Some(le));

@@ -12,7 +12,7 @@ use arrow_schema::{DataType, SchemaRef};
 use psijoin_printable::Quoted;
 
 use crate::{
-    Error,
+    Error, ReadError,
     arrow::{FilePieces, PIECE_BYTES, PIECE_ROWS, Piece, TypedFile, batch_of},
     contained::contained,
 };
@@ -42,9 +42,11 @@ impl Frame {
         schema: SchemaRef,
         batches: Vec<RecordBatch>,
     ) -> Result<Self, Error> {
-        let unfit = |reason| Error::Frame {
-            table: name.to_owned(),
-            reason,
+        let unfit = |reason| {
+            Error::Read(ReadError::Frame {
+                table: name.to_owned(),
+                reason,
+            })
         };
         for field in schema.fields() {
             contained(|| new_empty_array(field.data_type())).ok_or_else(|| {

@@ -126,6 +126,7 @@ mod appended;
 mod columns;
 mod decode;
 mod encode;
+pub(crate) mod error;
 mod fault;
 mod layout;
 mod partitioned;

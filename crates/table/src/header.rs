@@ -1,10 +1,13 @@
 //! The columns of a table, as far as its header names them.
 
+use std::fmt;
+
+use psijoin_printable::Quoted;
+
 use crate::{
-    Error,
-    alike::first_alike,
+    Error, LINE_COLUMN, ReadError,
     dialect::{Delimited, Layout},
-    error::Columns,
+    names::{first_alike, listed},
 };
 
 /// The names of a table's columns.
@@ -32,14 +35,16 @@ impl Header<'_> {
             .filter(|(_, name)| *name == column);
         match (found.next(), found.next()) {
             (Some((index, _)), None) => Ok(index),
-            (Some(_), Some(_)) => Err(Error::AmbiguousColumn {
+            (Some(_), Some(_)) => Err(Error::Read(ReadError::AmbiguousColumn {
                 file: self.file.to_owned(),
                 column: column.to_owned(),
-            }),
-            (None, _) => self.at(column).ok_or_else(|| Error::MissingColumn {
-                file: self.file.to_owned(),
-                column: column.to_owned(),
-                columns: self.shown_without(column),
+            })),
+            (None, _) => self.at(column).ok_or_else(|| {
+                Error::Read(ReadError::MissingColumn {
+                    file: self.file.to_owned(),
+                    column: column.to_owned(),
+                    columns: self.shown_without(column),
+                })
             }),
         }
     }
@@ -84,6 +89,98 @@ impl Header<'_> {
                 None => Columns::Counted(1),
             },
             names => Columns::Counted(names.len()),
+        }
+    }
+}
+
+/// What an error says about a table's columns.
+#[derive(Debug, Clone, PartialEq, Eq)]
+#[non_exhaustive]
+pub enum Columns {
+    /// Their names, where they are names for sure.
+    Named(Vec<String>),
+    /// How many there are, where the first record may be no header but a row:
+    /// [`Source::columns`](crate::Source::columns) tells them.
+    Counted(usize),
+    /// There is one, and a character in its name suggests that it is several: what this character
+    /// is called.
+    Undivided(&'static str),
+    /// One differs from the one asked for in nothing that is easily noticed.
+    Alike {
+        /// How many there are.
+        count: usize,
+        /// Which one that is, from 1.
+        position: usize,
+        /// Its name, if it is a name for sure.
+        name: Option<String>,
+        /// What differs.
+        difference: String,
+        /// Whether it can be named by its position.
+        has_positions: bool,
+    },
+    /// The only column of a file of lines.
+    Lines,
+}
+
+impl Columns {
+    /// How many there are.
+    pub fn count(&self) -> usize {
+        match self {
+            Self::Named(names) => names.len(),
+            Self::Counted(count) | Self::Alike { count, .. } => *count,
+            Self::Undivided(_) | Self::Lines => 1,
+        }
+    }
+
+    /// What follows the part of a sentence that says how many there are.
+    pub(crate) fn behind_their_number(&self) -> String {
+        match self {
+            Self::Named(names) if !names.is_empty() => format!("; {self}"),
+            _ => String::new(),
+        }
+    }
+}
+
+impl fmt::Display for Columns {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        match self {
+            Self::Lines => write!(
+                f,
+                "it is read as lines, and their only column is `{LINE_COLUMN}`: if it has several columns, name its \
+                 format"
+            ),
+            Self::Alike {
+                position,
+                name,
+                difference,
+                has_positions,
+                ..
+            } => {
+                write!(f, "its column {position}")?;
+                if let Some(name) = name {
+                    write!(f, ", {},", Quoted(name))?;
+                }
+                write!(f, " differs from that in {difference} only")?;
+                match has_positions {
+                    true => write!(
+                        f,
+                        ": if it is meant, say column:{position}, or copy its name"
+                    ),
+                    false => Ok(()),
+                }
+            }
+            Self::Named(names) => match &names[..] {
+                [] => f.write_str("it has no columns"),
+                [only] => write!(f, "its only column is {}", Quoted(only)),
+                _ => write!(f, "its columns are {}", listed(names)),
+            },
+            Self::Undivided(delimiter) => write!(
+                f,
+                "it has 1 column, whose name holds a {delimiter}: if that divides columns, name \
+                 it as the delimiter"
+            ),
+            Self::Counted(1) => f.write_str("it has 1 column"),
+            Self::Counted(count) => write!(f, "it has {count} columns"),
         }
     }
 }

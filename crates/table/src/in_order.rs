@@ -192,6 +192,7 @@ mod tests {
     };
 
     use super::*;
+    use crate::ShareError;
 
     /// Returns what is taken of the squares below `tasks`, computed by this many threads, if `take`
     /// fails at `last`, and how far ahead work was at most.
@@ -263,7 +264,7 @@ mod tests {
                         let piece = piece?;
                         taken.push(piece);
                         match piece == last {
-                            true => Err(Error::GivenCount),
+                            true => Err(Error::Share(ShareError::GivenCount)),
                             false => Ok(()),
                         }
                     },

@@ -1,6 +1,7 @@
 //! Files of Arrow's own format (IPC), also known as Feather, and its streams, batch by batch.
 
 mod claims;
+pub(crate) mod fault;
 mod known;
 mod layout;
 mod replaced;
@@ -15,10 +16,10 @@ use arrow_ipc::reader::{FileReader, FileReaderBuilder, StreamReader};
 use arrow_schema::{ArrowError, SchemaRef};
 
 use crate::{
-    Error,
+    ArrowFault, Error, ReadError, SourceError,
     arrow::{FilePieces, PIECE_ROWS, Piece, TypedFile},
     contained,
-    error::{ArrowFault, nameless},
+    error::nameless,
     format::ARROW_FILE,
     part::Part,
     section::Section,
@@ -267,10 +268,10 @@ fn contained<T>(
         Some(Err(Failure::Library(ArrowError::IoError(_, error))))
             if error.raw_os_error().is_some() =>
         {
-            return Err(Error::Read {
+            return Err(Error::Source(SourceError::Read {
                 file: part.name().to_owned(),
-                source: nameless(error),
-            });
+                cause: nameless(error),
+            }));
         }
         Some(Err(Failure::Library(ArrowError::IoError(_, error))))
             if error.kind() == io::ErrorKind::UnexpectedEof =>
@@ -289,8 +290,8 @@ pub(crate) fn broken(part: &Part) -> Error {
 }
 
 fn fault(part: &Part, fault: ArrowFault) -> Error {
-    Error::Arrow {
+    Error::Read(ReadError::Arrow {
         file: part.name().to_owned(),
         fault,
-    }
+    })
 }

@@ -1,12 +1,14 @@
 //! The key: its columns, their normalisation, and the fingerprint of their values.
 
+pub(crate) mod error;
+
 use std::{borrow::Cow, mem};
 
 use arrow_schema::SchemaRef;
 use psijoin_block::blake3_rows::{ContextKey, derive_key};
 
 use crate::{
-    BadKeys, Error, KeyFault, Source,
+    BadKeys, Error, KeyError, KeyFault, ReadError, Source,
     arrow::{can_be_key, check_meanings, first_of_unfit_type, unknown_key},
     header::Header,
     meaning::{Kind, Meaning, Observed},
@@ -39,10 +41,10 @@ impl KeySpec {
         let outside = rules.iter().find(|rules| !columns.contains(&rules.column));
         match outside {
             Some(outside) if !columns.is_empty() || rules.len() > known => {
-                Err(Error::RuleOutsideKey {
+                Err(Error::Key(KeyError::RuleOutsideKey {
                     column: outside.column.clone(),
                     key: columns,
-                })
+                }))
             }
             _ => Ok(Self {
                 columns,
@@ -162,10 +164,10 @@ impl KeySpec {
     pub(crate) fn resolve(&self, header: &Header<'_>) -> Result<Vec<usize>, Error> {
         if self.columns.is_empty() {
             if header.names.len() != 1 {
-                return Err(Error::NoKey {
+                return Err(Error::Read(ReadError::NoKey {
                     file: header.file.to_owned(),
                     columns: header.shown(),
-                });
+                }));
             }
             // The only rule that may be given must be for this column.
             for rules in &self.rules {
@@ -182,11 +184,11 @@ pub(crate) fn check_types(source: &Source, schema: &SchemaRef, key: &[usize]) ->
     source.check_readable(schema, key)?;
     check_meanings(source.name(), schema, key, unknown_key)?;
     match first_of_unfit_type(schema, key, can_be_key) {
-        Some((column, data_type)) => Err(Error::KeyType {
+        Some((column, data_type)) => Err(Error::Read(ReadError::KeyType {
             file: source.name().to_owned(),
             column,
             data_type,
-        }),
+        })),
         None => Ok(()),
     }
 }
@@ -194,7 +196,7 @@ pub(crate) fn check_types(source: &Source, schema: &SchemaRef, key: &[usize]) ->
 fn unique<'a>(mut names: impl Iterator<Item = &'a String> + Clone) -> Result<(), Error> {
     while let Some(name) = names.next() {
         if names.clone().any(|other| other == name) {
-            return Err(Error::Repeated(name.clone()));
+            return Err(Error::Key(KeyError::Repeated(name.clone())));
         }
     }
     Ok(())

@@ -165,7 +165,6 @@
 #![forbid(unsafe_code)]
 
 mod aligned;
-mod alike;
 mod arrow;
 pub mod atomic_file;
 mod bad_keys;
@@ -190,6 +189,7 @@ mod inspection;
 mod ipc;
 mod key;
 mod meaning;
+mod names;
 mod normalize;
 mod numbers;
 mod parquet;
@@ -197,6 +197,7 @@ mod part;
 mod places;
 mod progress;
 mod ragged;
+mod read;
 mod row_numbers;
 mod section;
 mod source;
@@ -217,21 +218,29 @@ pub use destination::{Destination, StagedRows};
 pub use dialect::Dialect;
 pub use doubt::Doubt;
 pub use encoding::Encoding;
-pub use error::{
-    ArrowFault, Columns, Difference, Error, ErrorKind, Fault, KeyFault, NumberFault, ParquetFault,
-    Place,
-};
+pub use error::{Error, ErrorKind};
 pub use foreign::Foreign;
 pub use format::{Format, LINE_COLUMN};
+pub use given::error::ShareError;
+pub use header::Columns;
 pub use inspection::Inspection;
-pub use key::KeySpec;
+pub use ipc::fault::ArrowFault;
+pub use key::{
+    KeySpec,
+    error::{KeyError, KeyFault},
+};
 pub use meaning::{Kind, Look, Meaning};
 pub use normalize::{ColumnRules, Rule, SPELLING_VERSION};
-pub use numbers::{MAX_SCALE, Numbers, check_numbers};
-pub use places::{Located, Places};
+pub use numbers::{MAX_SCALE, Numbers, check_numbers, fault::NumberFault};
+pub use parquet::fault::ParquetFault;
+pub use places::{Located, Place, Places};
 pub use progress::Progress;
 pub use ragged::RaggedRows;
-pub use source::Source;
+pub use read::error::{Fault, ReadError};
+pub use source::{
+    Source,
+    error::{Difference, SourceError},
+};
 pub use spelling::{
     date_format::DateFormat, null_words::NullWords, phone::Country, serial::UnixUnit, zone::Zone,
 };
@@ -240,6 +249,7 @@ pub use table::{Counts, InspectedColumn, Items, KeyPartitions, KeyTable, Matchin
 pub use table_log::TableLog;
 pub use text::MAX_RECORD_BYTES;
 pub use which_rows::WhichRows;
+pub use write::error::WriteError;
 
 /// The most rows that a table can have: each has a number of 32 bits.
 pub const MAX_ROWS: u64 = (1 << 32) - 2;

@@ -8,7 +8,7 @@ use unicode_normalization::{
 };
 
 use crate::{
-    Error, KeyFault,
+    Error, KeyError, KeyFault,
     spelling::{
         bytes,
         date_format::DateFormat,
@@ -209,7 +209,11 @@ impl Rule {
                     Some(unit) => Self::UnixTime(unit),
                     None => Self::UniversalTimestamp(Zone::new(detail)?),
                 },
-                _ => return Err(Error::UnknownRule(format!("{name}:{detail}"))),
+                _ => {
+                    return Err(Error::Key(KeyError::UnknownRule(format!(
+                        "{name}:{detail}"
+                    ))));
+                }
             };
             return Ok(vec![rule]);
         }
@@ -230,7 +234,7 @@ impl Rule {
             "time" => &[Self::Time],
             "text" => &[Self::Text],
             "sha256" => &[Self::Sha256],
-            _ => return Err(Error::UnknownRule(name.to_owned())),
+            _ => return Err(Error::Key(KeyError::UnknownRule(name.to_owned()))),
         };
         Ok(rules.to_vec())
     }
@@ -392,7 +396,7 @@ impl FromStr for ColumnRules {
                 Err(error) => fault = fault.or(Some(error)),
             }
         }
-        Err(fault.unwrap_or_else(|| Error::RuleSyntax(text.to_owned())))
+        Err(fault.unwrap_or_else(|| Error::Key(KeyError::RuleSyntax(text.to_owned()))))
     }
 }
 
@@ -411,7 +415,7 @@ fn unquoted(name: &str) -> String {
 fn with_hash(mut rules: Vec<Rule>) -> Result<Vec<Rule>, Error> {
     if let Some((last, others)) = rules.split_last_mut() {
         if others.contains(&Rule::Sha256) {
-            return Err(Error::RuleAfterHash);
+            return Err(Error::Key(KeyError::RuleAfterHash));
         }
         let changes = others.iter().any(|rule| !matches!(rule, Rule::Null(_)));
         if *last == Rule::Sha256 && changes {
@@ -647,31 +651,48 @@ mod tests {
             "c=email+sha256+lowercase",
             "c=sha256+sha256",
         ] {
-            assert!(matches!(parse(text), Err(Error::RuleAfterHash)), "{text}");
+            assert!(
+                matches!(parse(text), Err(Error::Key(KeyError::RuleAfterHash))),
+                "{text}"
+            );
         }
         for text in ["c=null:", "c=null:a,", "c=null:,"] {
-            assert!(matches!(parse(text), Err(Error::NoNullWord)), "{text}");
+            assert!(
+                matches!(parse(text), Err(Error::Key(KeyError::NoNullWord))),
+                "{text}"
+            );
         }
         for (text, zone) in [
             ("c=timestamp:GMT+99", "GMT+99"),
             ("c=timestamp:+25:00", "+25:00"),
         ] {
             assert!(
-                matches!(parse(text), Err(Error::UnknownZone(name)) if name == zone),
+                matches!(parse(text), Err(Error::Key(KeyError::UnknownZone(name))) if name == zone),
                 "{text}"
             );
         }
         assert!(matches!(
             parse("c=phone:column:"),
-            Err(Error::UnknownCountry(_))
+            Err(Error::Key(KeyError::UnknownCountry(_)))
         ));
         for text in ["c=date:%q", "c=trim+date:%q", "c=date:%d+%m", "c=date:"] {
-            assert!(matches!(parse(text), Err(Error::DateFormat(_))), "{text}");
+            assert!(
+                matches!(parse(text), Err(Error::Key(KeyError::DateFormat(_)))),
+                "{text}"
+            );
         }
-        assert!(matches!(parse("mail="), Err(Error::UnknownRule(name)) if name.is_empty()));
-        assert!(matches!(parse("c=trim:x"), Err(Error::UnknownRule(name)) if name == "trim:x"));
-        assert!(matches!(parse("c=phone:XX"), Err(Error::UnknownCountry(code)) if code == "XX"));
-        assert!(matches!(parse("c=timestamp:X"), Err(Error::UnknownZone(name)) if name == "X"));
+        assert!(
+            matches!(parse("mail="), Err(Error::Key(KeyError::UnknownRule(name))) if name.is_empty())
+        );
+        assert!(
+            matches!(parse("c=trim:x"), Err(Error::Key(KeyError::UnknownRule(name))) if name == "trim:x")
+        );
+        assert!(
+            matches!(parse("c=phone:XX"), Err(Error::Key(KeyError::UnknownCountry(code))) if code == "XX")
+        );
+        assert!(
+            matches!(parse("c=timestamp:X"), Err(Error::Key(KeyError::UnknownZone(name))) if name == "X")
+        );
     }
 
     proptest! {

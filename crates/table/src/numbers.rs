@@ -1,14 +1,14 @@
 //! Columns of numbers: what their cells say, and their sum for each key.
 
 mod column;
+pub(crate) mod fault;
 mod number;
 
 use arrow_schema::{DataType, SchemaRef};
 
 use crate::{
-    Error, Source,
+    Error, NumberFault, ReadError, Source,
     arrow::{check_meanings, first_of_unfit_type, unknown_meaning},
-    error::NumberFault,
 };
 pub(crate) use column::NumberColumn;
 pub(crate) use number::Number;
@@ -55,11 +55,11 @@ pub(crate) fn check_types(
     source.check_readable(schema, numbers)?;
     check_meanings(source.name(), schema, numbers, unknown_meaning)?;
     match first_of_unfit_type(schema, &source.in_files(schema, numbers), may_be_numbers) {
-        Some((column, data_type)) => Err(Error::NumberType {
+        Some((column, data_type)) => Err(Error::Read(ReadError::NumberType {
             file: source.name().to_owned(),
             column,
             data_type,
-        }),
+        })),
         None => Ok(()),
     }
 }

@@ -3,6 +3,7 @@
 mod annotations;
 mod chunks;
 mod damage;
+pub(crate) mod fault;
 mod footer;
 pub(crate) mod int96;
 mod known_types;
@@ -28,10 +29,10 @@ use parquet::{
 };
 
 use crate::{
-    Error,
+    Error, ParquetFault, ReadError, SourceError,
     arrow::{FilePieces, TypedFile},
     contained,
-    error::{ParquetFault, nameless},
+    error::nameless,
     part::Part,
     section::Section,
 };
@@ -199,10 +200,10 @@ pub(crate) fn broken(part: &Part) -> Error {
 }
 
 fn fault(part: &Part, fault: ParquetFault) -> Error {
-    Error::Parquet {
+    Error::Read(ReadError::Parquet {
         file: part.name().to_owned(),
         fault,
-    }
+    })
 }
 
 /// The reader's own words may hold values of the table: they are not passed on.
@@ -225,10 +226,10 @@ fn cannot_read(part: &Part, find: impl FnOnce() -> ParquetFault, error: ParquetE
     }
     match error {
         ParquetError::External(inner) => match inner.downcast::<io::Error>() {
-            Ok(error) if error.raw_os_error().is_some() => Error::Read {
+            Ok(error) if error.raw_os_error().is_some() => Error::Source(SourceError::Read {
                 file: part.name().to_owned(),
-                source: nameless(*error),
-            },
+                cause: nameless(*error),
+            }),
             _ => fault(part, find()),
         },
         _ => fault(part, find()),

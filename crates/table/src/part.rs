@@ -9,8 +9,8 @@ use std::{
 };
 
 use crate::{
-    Compression, Encoding, Error, frame::Frame, parquet::int96, row_numbers::RowNumbers,
-    section::Section,
+    Compression, Encoding, Error, SourceError, frame::Frame, parquet::int96,
+    row_numbers::RowNumbers, section::Section,
 };
 
 /// A file of a table, or what came as a stream, or from memory.
@@ -171,15 +171,15 @@ impl Part {
     }
 
     pub(crate) fn changed(&self) -> Error {
-        Error::Changed {
+        Error::Source(SourceError::Changed {
             file: self.name.clone(),
-        }
+        })
     }
 
     pub(crate) fn cannot_read(&self, source: io::Error) -> Error {
-        Error::Read {
+        Error::Source(SourceError::Read {
             file: self.name.clone(),
-            source,
-        }
+            cause: source,
+        })
     }
 }

@@ -2,8 +2,6 @@
 
 use std::fmt;
 
-use crate::Place;
-
 /// As many places are kept of what is found in many.
 const KEPT: usize = 10;
 
@@ -96,6 +94,47 @@ fn listed(places: &[Located]) -> String {
         .collect();
     let unit = last.place.unit();
     format!("{unit}s {} and {}", numbers.join(", "), last.place.number())
+}
+
+/// Where a row is.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord)]
+#[non_exhaustive]
+pub enum Place {
+    /// On this line of a text, from 1.
+    Line(u64),
+    /// The row of this number, from 1, in a format without lines.
+    Row(u64),
+}
+
+impl Place {
+    /// The place this many lines, or rows, further on.
+    pub(crate) fn later(self, by: u64) -> Self {
+        match self {
+            Self::Line(line) => Self::Line(line + by),
+            Self::Row(row) => Self::Row(row + by),
+        }
+    }
+
+    /// The number of the line, or row.
+    pub fn number(self) -> u64 {
+        match self {
+            Self::Line(number) | Self::Row(number) => number,
+        }
+    }
+
+    /// What is counted: `line`, or `row`.
+    pub fn unit(self) -> &'static str {
+        match self {
+            Self::Line(_) => "line",
+            Self::Row(_) => "row",
+        }
+    }
+}
+
+impl fmt::Display for Place {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        write!(f, "{} {}", self.unit(), self.number())
+    }
 }
 
 #[cfg(test)]

@@ -1,4 +1,5 @@
 mod decoded;
+pub(crate) mod error;
 mod files;
 mod partition;
 mod plan;
@@ -18,9 +19,8 @@ use arrow_array::RecordBatch;
 use arrow_schema::SchemaRef;
 
 use crate::{
-    Dialect, Doubt, Encoding, Error, Format, Progress,
+    Dialect, Doubt, Encoding, Error, ErrorKind, Format, Progress, SourceError,
     dialect::{Delimited, Layout},
-    error::ErrorKind,
     foreign::{self, Foreign},
     frame::Frame,
     header::Header,
@@ -113,7 +113,7 @@ impl Source {
         };
         if inputs.iter().any(|input| input == Path::new("-")) {
             if inputs.len() > 1 {
-                return Err(Error::StreamAmongFiles);
+                return Err(Error::Source(SourceError::StreamAmongFiles));
             }
             let stdin = io::stdin().lock();
             let is_said = format.is_some();
@@ -219,9 +219,11 @@ impl Source {
     #[doc(hidden)]
     pub fn csv_in_memory(input: impl Read, name: &str, dialect: &Dialect) -> Result<Self, Error> {
         let layout = Layout::Delimited(dialect.over(Delimited::CSV)?);
-        let cannot_read = |source| Error::Read {
-            file: name.to_owned(),
-            source,
+        let cannot_read = |source| {
+            Error::Source(SourceError::Read {
+                file: name.to_owned(),
+                cause: source,
+            })
         };
         let (encoding, mut input) = decoded(input, dialect, name, cannot_read)?;
         let mut text = Vec::new();
@@ -446,9 +448,9 @@ impl Source {
     }
 
     pub(crate) fn changed(&self) -> Error {
-        Error::Changed {
+        Error::Source(SourceError::Changed {
             file: self.name.clone(),
-        }
+        })
     }
 }
 
@@ -479,17 +481,17 @@ fn check_beginning(part: &Part, format: Format, is_said: bool) -> Result<(), Err
     let expected = (!format.is_text()).then_some(format);
     let foreign = || Foreign::of_beginning(&beginning, format, is_said);
     if let Some(foreign) = found.is_none().then(foreign).flatten() {
-        return Err(Error::Foreign {
+        return Err(Error::Source(SourceError::Foreign {
             file: file(),
             foreign,
-        });
+        }));
     }
     match is_said || found == expected {
         true => Ok(()),
-        false => Err(Error::Misnamed {
+        false => Err(Error::Source(SourceError::Misnamed {
             file: file(),
             format,
             found,
-        }),
+        })),
     }
 }

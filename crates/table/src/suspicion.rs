@@ -6,9 +6,8 @@
 use psijoin_printable::is_printable;
 
 use crate::{
-    Places,
+    Place, Places,
     byte_words::{self, EACH},
-    error::Place,
     meaning::are_digits,
     spelling::null_words,
 };

@@ -13,8 +13,8 @@ use records::Records;
 pub(crate) use split::Needed;
 
 use crate::{
-    Doubt, Encoding, Error, dialect::Layout, format::LINE_COLUMN, header::Header, part::Part,
-    section::Section,
+    Doubt, Encoding, Error, ReadError, dialect::Layout, format::LINE_COLUMN, header::Header,
+    part::Part, section::Section,
 };
 
 /// A header is read with a buffer of this length, unless it is longer.
@@ -53,14 +53,18 @@ impl<'a> Text<'a> {
         let columns = match layout {
             Layout::Lines => vec![LINE_COLUMN.to_owned()],
             Layout::Delimited(dialect) if !dialect.header => {
-                let fields = records.fields_ahead()?.ok_or_else(|| Error::NoRows {
-                    file: part.name().to_owned(),
+                let fields = records.fields_ahead()?.ok_or_else(|| {
+                    Error::Read(ReadError::NoRows {
+                        file: part.name().to_owned(),
+                    })
                 })?;
                 (1..=fields).map(|number| number.to_string()).collect()
             }
             Layout::Delimited(_) => {
-                let header = records.next()?.ok_or_else(|| Error::NoHeader {
-                    file: part.name().to_owned(),
+                let header = records.next()?.ok_or_else(|| {
+                    Error::Read(ReadError::NoHeader {
+                        file: part.name().to_owned(),
+                    })
                 })?;
                 raw_header.push_str(header.raw());
                 (0..header.len())

@@ -1,6 +1,6 @@
 use std::{fmt, str::FromStr};
 
-use crate::Error;
+use crate::{Error, WriteError};
 
 /// Which rows of a table are written once it is known which are shared.
 #[derive(Debug, Clone, Copy, Default, PartialEq, Eq)]
@@ -35,6 +35,6 @@ impl FromStr for WhichRows {
     fn from_str(text: &str) -> Result<Self, Error> {
         let mut each = Self::EACH.into_iter();
         each.find(|which| which.to_string() == text)
-            .ok_or_else(|| Error::UnknownRows(text.to_owned()))
+            .ok_or_else(|| Error::Write(WriteError::UnknownRows(text.to_owned())))
     }
 }

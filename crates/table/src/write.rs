@@ -3,6 +3,7 @@
 mod added;
 mod aligned;
 mod copy;
+pub(crate) mod error;
 mod fields;
 mod groups;
 mod ipc;
@@ -22,10 +23,9 @@ use arrow_array::RecordBatch;
 use arrow_schema::{Field, Schema, SchemaRef};
 
 use crate::{
-    Error, Format, Progress, Source,
+    Error, Format, Place, Progress, Source, WriteError,
     arrow::{ENUM, has_text, parquet_type, unknown_meaning, value_type},
     dialect::Layout,
-    error::Place,
     formula::defused,
     source::{Batch, Pieces, Selection},
     table::{BlockStart, bitmap::Bitmap},
@@ -95,10 +95,10 @@ impl Write for Output<'_> {
 }
 
 fn cannot_write(file: &str, source: io::Error) -> Error {
-    Error::Write {
+    Error::Write(WriteError::Write {
         file: file.to_owned(),
-        source,
-    }
+        cause: source,
+    })
 }
 
 /// Why a format cannot hold the columns of a source, if it cannot.
@@ -448,10 +448,12 @@ fn from_text(
 /// Says which file of several has the row that an output cannot hold.
 fn in_file(source: &Source, name: &str, error: Error) -> Error {
     match error {
-        Error::Unfit { file, reason } if source.files() > 1 => Error::Unfit {
-            file,
-            reason: format!("in {name}, {reason}"),
-        },
+        Error::Write(WriteError::Unfit { file, reason }) if source.files() > 1 => {
+            Error::Write(WriteError::Unfit {
+                file,
+                reason: format!("in {name}, {reason}"),
+            })
+        }
         other => other,
     }
 }

@@ -1,23 +1,26 @@
 //! What users do about tables: how they are read, what is written, and where.
 
 use psijoin::spill::Error as SpillError;
-use psijoin_table::{Columns, Doubt, Error, Fault, Foreign, Suspicion};
+use psijoin_table::{
+    Columns, Doubt, Error, Fault, Foreign, KeyError, ReadError, ShareError, SourceError, Suspicion,
+    WriteError,
+};
 
 use super::Hint;
 
 pub(super) fn of_error(error: &Error) -> Option<Hint> {
     match error {
-        Error::OtherEncoding { .. }
-        | Error::DelimiterIsQuote
-        | Error::EscapesWithQuotes
-        | Error::DelimiterOfEscapes
-        | Error::CommentCharacter
-        | Error::NoDialect { .. }
-        | Error::InputEnding { .. }
-        | Error::MixedFormats { .. }
-        | Error::Foreign { .. }
-        | Error::Ragged { .. } => of_form(error).map(Hint::Borrowed),
-        Error::Misnamed { format, found, .. } => Some(match found {
+        Error::Source(SourceError::OtherEncoding { .. })
+        | Error::Source(SourceError::DelimiterIsQuote)
+        | Error::Source(SourceError::EscapesWithQuotes)
+        | Error::Source(SourceError::DelimiterOfEscapes)
+        | Error::Source(SourceError::CommentCharacter)
+        | Error::Source(SourceError::NoDialect { .. })
+        | Error::Source(SourceError::InputEnding { .. })
+        | Error::Source(SourceError::MixedFormats { .. })
+        | Error::Source(SourceError::Foreign { .. })
+        | Error::Read(ReadError::Ragged { .. }) => of_form(error).map(Hint::Borrowed),
+        Error::Source(SourceError::Misnamed { format, found, .. }) => Some(match found {
             Some(found) => format!(
                 "--input-format {}, or {}, if that is what it is",
                 found.name(),
@@ -26,13 +29,15 @@ pub(super) fn of_error(error: &Error) -> Option<Hint> {
             .into(),
             None => Hint::Borrowed("--input-format says what it is"),
         }),
-        Error::Malformed { fault, .. } => of_fault(*fault).map(Hint::Borrowed),
-        Error::NoKey { columns, .. } => Some(match columns {
+        Error::Read(ReadError::Malformed { fault, .. }) => of_fault(*fault).map(Hint::Borrowed),
+        Error::Read(ReadError::NoKey { columns, .. }) => Some(match columns {
             Columns::Named(_) => Hint::Borrowed("--key names them"),
             _ => format!("--key names them; {LIST}").into(),
         }),
-        Error::MissingColumn { columns, .. } => of_columns(columns),
-        Error::AlignedOthers(which) => Some(format!("leave out --rows {which}, or --align").into()),
+        Error::Read(ReadError::MissingColumn { columns, .. }) => of_columns(columns),
+        Error::Write(WriteError::AlignedOthers(which)) => {
+            Some(format!("leave out --rows {which}, or --align").into())
+        }
         Error::Spill(error) => of_spill(error).map(Hint::Borrowed),
         other => of_rows(other).map(Hint::Borrowed),
     }
@@ -43,26 +48,28 @@ const LIST: &str = "`psijoin columns FILE` lists the columns";
 /// Of errors about the form of a file.
 fn of_form(error: &Error) -> Option<&'static str> {
     Some(match error {
-        Error::OtherEncoding { .. } => "leave --encoding out",
-        Error::DelimiterIsQuote => {
+        Error::Source(SourceError::OtherEncoding { .. }) => "leave --encoding out",
+        Error::Source(SourceError::DelimiterIsQuote) => {
             "--quote CHAR names another quote, and --quote none says that there is none"
         }
-        Error::EscapesWithQuotes => "leave --escapes out, or say --quote none",
-        Error::DelimiterOfEscapes => "give another --delimiter, or leave --escapes out",
-        Error::CommentCharacter => "--comment names another character",
-        Error::NoDialect { .. } => {
+        Error::Source(SourceError::EscapesWithQuotes) => "leave --escapes out, or say --quote none",
+        Error::Source(SourceError::DelimiterOfEscapes) => {
+            "give another --delimiter, or leave --escapes out"
+        }
+        Error::Source(SourceError::CommentCharacter) => "--comment names another character",
+        Error::Source(SourceError::NoDialect { .. }) => {
             "--delimiter, --quote, --escapes, --no-header, --skip-lines and --comment are for CSV and TSV, --encoding for these \
              and lines"
         }
-        Error::InputEnding { .. } => {
+        Error::Source(SourceError::InputEnding { .. }) => {
             "--input-format names the format; a file without an ending is read as CSV with --delimiter"
         }
-        Error::MixedFormats { .. } => "--input-format names one for all",
-        Error::Foreign {
+        Error::Source(SourceError::MixedFormats { .. }) => "--input-format names one for all",
+        Error::Source(SourceError::Foreign {
             foreign: Foreign::Json,
             ..
-        } => "--input-format says what it is, if it is not JSON",
-        Error::Ragged { .. } => {
+        }) => "--input-format says what it is, if it is not JSON",
+        Error::Read(ReadError::Ragged { .. }) => {
             "--delimiter, --quote, --no-header, --skip-lines and --comment say how a file is written"
         }
         _ => return None,
@@ -97,21 +104,25 @@ fn of_columns(columns: &Columns) -> Option<Hint> {
 /// Of errors about rows that are read, given or written.
 fn of_rows(error: &Error) -> Option<&'static str> {
     Some(match error {
-        Error::NoNulls { .. } => "leave --quote-empty out",
-        Error::NoFormulas { .. } => "leave --quote-formulas out",
-        Error::Number { .. } | Error::NumberType { .. } => {
+        Error::Write(WriteError::NoNulls { .. }) => "leave --quote-empty out",
+        Error::Write(WriteError::NoFormulas { .. }) => "leave --quote-formulas out",
+        Error::Read(ReadError::Number { .. }) | Error::Read(ReadError::NumberType { .. }) => {
             "if the other side's column is meant, both name it as sender.COLUMN or receiver.COLUMN"
         }
-        Error::Key(_) => {
+        Error::Key(KeyError::BadKeys(_)) => {
             "--bad-keys null takes cells that cannot be read for empty ones; `psijoin keys` counts them"
         }
-        Error::RepeatedKeys { .. } => {
+        Error::Share(ShareError::RepeatedKeys { .. }) => {
             "--repeated first lets the first row count; --repeated list:K gives up to K rows of each key"
         }
-        Error::TooManyRepeated { .. } => "--repeated list:K gives up to K rows of each key",
-        Error::RepeatedAligned { .. } => "--repeated first lets the first row count",
-        Error::AlignedList => "with --align, --repeated is refuse or first",
-        Error::LongRow { .. } => "raise --give-bytes",
+        Error::Share(ShareError::TooManyRepeated { .. }) => {
+            "--repeated list:K gives up to K rows of each key"
+        }
+        Error::Write(WriteError::RepeatedAligned { .. }) => {
+            "--repeated first lets the first row count"
+        }
+        Error::Write(WriteError::AlignedList) => "with --align, --repeated is refuse or first",
+        Error::Share(ShareError::LongRow { .. }) => "raise --give-bytes",
         _ => return None,
     })
 }

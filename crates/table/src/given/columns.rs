@@ -8,7 +8,7 @@ use psijoin_printable::{Word, is_all_printable};
 
 use super::wire::{self, Reader};
 use crate::{
-    Error, Source,
+    Error, KeyError, ShareError, Source,
     arrow::{is_universal_time, universal_time, unknown_meaning, value_type},
 };
 
@@ -53,9 +53,11 @@ impl GivenColumns {
     pub fn take(&self, names: &[String]) -> Result<Self, Error> {
         let fields = names.iter().map(|name| {
             let field = self.schema.field_with_name(name);
-            field.cloned().map_err(|_| Error::NotOffered {
-                column: name.clone(),
-                offered: self.names().map(str::to_owned).collect(),
+            field.cloned().map_err(|_| {
+                Error::Share(ShareError::NotOffered {
+                    column: name.clone(),
+                    offered: self.names().map(str::to_owned).collect(),
+                })
             })
         });
         Self::new(fields.collect::<Result<_, Error>>()?)
@@ -63,20 +65,20 @@ impl GivenColumns {
 
     fn new(fields: Vec<Field>) -> Result<Self, Error> {
         if fields.is_empty() || fields.len() > MAX_GIVEN_COLUMNS {
-            return Err(Error::GivenCount);
+            return Err(Error::Share(ShareError::GivenCount));
         }
         for (index, field) in fields.iter().enumerate() {
             if let Some(reason) = name_fault(field.name()) {
-                return Err(Error::CannotGive {
+                return Err(Error::Share(ShareError::CannotGive {
                     column: field.name().clone(),
                     reason: reason.to_owned(),
-                });
+                }));
             }
             if fields[..index]
                 .iter()
                 .any(|other| other.name() == field.name())
             {
-                return Err(Error::Repeated(field.name().clone()));
+                return Err(Error::Key(KeyError::Repeated(field.name().clone())));
             }
         }
         Ok(Self {
@@ -118,7 +120,9 @@ impl GivenColumns {
 
     pub(super) fn read(reader: &mut Reader<'_>) -> Result<Self, Error> {
         if reader.byte()? != wire::VERSION {
-            return Err(Error::MalformedOffer("is of another version"));
+            return Err(Error::Share(ShareError::MalformedOffer(
+                "is of another version",
+            )));
         }
         // Nothing is allocated for columns that are not there.
         let mut fields = Vec::new();
@@ -127,7 +131,11 @@ impl GivenColumns {
             let column = reader.column(name)?;
             fields.push(column.with_nullable(reader.flag()?));
         }
-        Self::new(fields).map_err(|_| Error::MalformedOffer("has columns that cannot be given"))
+        Self::new(fields).map_err(|_| {
+            Error::Share(ShareError::MalformedOffer(
+                "has columns that cannot be given",
+            ))
+        })
     }
 }
 
@@ -136,13 +144,13 @@ impl GivenColumns {
 fn given(field: &Field) -> Result<Field, Error> {
     use DataType::*;
     if let Some(meant) = unknown_meaning(field) {
-        return Err(Error::CannotGive {
+        return Err(Error::Share(ShareError::CannotGive {
             column: field.name().clone(),
             reason: format!(
                 "it holds values of the type {}, which the other party would not get as such: leave it out, or convert it",
                 Word(meant)
             ),
-        });
+        }));
     }
     let data_type = match value_type(field.data_type()) {
         Utf8 | LargeUtf8 | Utf8View => Utf8,
@@ -151,13 +159,13 @@ fn given(field: &Field) -> Result<Field, Error> {
     };
     // What no type is given as has no code.
     if !wire::has_code(&data_type) {
-        return Err(Error::CannotGive {
+        return Err(Error::Share(ShareError::CannotGive {
             column: field.name().clone(),
             reason: format!(
                 "it holds {data_type}, and only texts, numbers, booleans, dates, times and binary data \
                  can be given: leave it out, or convert it"
             ),
-        });
+        }));
     }
     // The values of a dictionary may be null where its keys are not.
     let nullable = field.is_nullable() || matches!(field.data_type(), Dictionary(..));

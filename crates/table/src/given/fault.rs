@@ -9,7 +9,7 @@ use arrow_buffer::i256;
 use arrow_schema::{DataType, TimeUnit};
 
 use super::GivenColumns;
-use crate::{Error, calendar::per_second};
+use crate::{Error, ShareError, calendar::per_second};
 
 /// What is wrong about a row, and in which of the columns if it is a value.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
@@ -33,21 +33,21 @@ impl Fault {
     /// Says it of what the other party gives for a row of the table, counted from 0, if it is known
     /// for which.
     pub(super) fn of_the_other_party(self, columns: &GivenColumns, row: Option<u64>) -> Error {
-        Error::MalformedPayload {
+        Error::Share(ShareError::MalformedPayload {
             row: row.map(|row| row + 1),
             column: self.name(columns),
             what: self.what,
-        }
+        })
     }
 
     /// Says it of a row of this party's table, counted from 0.
     pub(super) fn of_this_party(self, file: &str, columns: &GivenColumns, row: u64) -> Error {
-        Error::InvalidValue {
+        Error::Share(ShareError::InvalidValue {
             file: file.to_owned(),
             row: row + 1,
             column: self.name(columns).unwrap_or_default(),
             what: self.what,
-        }
+        })
     }
 
     fn name(self, columns: &GivenColumns) -> Option<String> {

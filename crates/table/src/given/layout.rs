@@ -6,7 +6,7 @@ use super::{
     fault::Fault,
     wire::Reader,
 };
-use crate::Error;
+use crate::{Error, ShareError};
 
 /// The longest payload.
 pub const MAX_PAYLOAD_BYTES: usize = u16::MAX as usize;
@@ -81,10 +81,12 @@ impl PayloadLayout {
         row_bytes: usize,
         repeated: RepeatedKeys,
     ) -> Result<Self, Error> {
-        Self::checked(columns, row_bytes, repeated.listed()).ok_or(Error::PayloadBytes {
-            row_bytes,
-            rows: repeated.slots(),
-        })
+        Self::checked(columns, row_bytes, repeated.listed()).ok_or(Error::Share(
+            ShareError::PayloadBytes {
+                row_bytes,
+                rows: repeated.slots(),
+            },
+        ))
     }
 
     fn checked(columns: GivenColumns, row_bytes: usize, listed: u16) -> Option<Self> {
@@ -116,9 +118,9 @@ impl PayloadLayout {
     pub fn check_alignable(&self) -> Result<(), Error> {
         match self.listed {
             0 => Ok(()),
-            _ => Err(Error::MalformedOffer(
+            _ => Err(Error::Share(ShareError::MalformedOffer(
                 "has lists of rows, though aligned rows are one per key",
-            )),
+            ))),
         }
     }
 
@@ -162,9 +164,9 @@ impl PayloadLayout {
         let columns = GivenColumns::read(&mut reader)?;
         reader.finish()?;
         let layout = Self::checked(columns, row_bytes, listed);
-        layout.ok_or(Error::MalformedOffer(
+        layout.ok_or(Error::Share(ShareError::MalformedOffer(
             "has rows that do not fit into its payloads",
-        ))
+        )))
     }
 
     /// Adds a row to a payload, behind those that are there.

@@ -8,7 +8,7 @@ use super::{
     layout::MAX_PAYLOAD_BYTES,
 };
 use crate::{
-    Error, Progress, Source,
+    Error, Progress, ShareError, Source,
     dialect::Layout,
     in_order::in_order,
     source::{Pieces, Selection, TablePiece},
@@ -176,11 +176,11 @@ impl Pass<'_> {
                 encoded.rows.push((item, encoded.bytes.len()));
                 Ok(())
             }
-            _ => Err(Error::LongRow {
+            _ => Err(Error::Share(ShareError::LongRow {
                 file: file.to_owned(),
                 row: row + 1,
                 most_bytes: self.most_bytes,
-            }),
+            })),
         }
     }
 

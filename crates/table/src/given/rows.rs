@@ -1,6 +1,6 @@
 use super::RepeatedKeys;
 use crate::{
-    Error,
+    Error, ShareError,
     table::{BlockStart, bitmap::Bitmap},
 };
 
@@ -75,16 +75,16 @@ impl<'a> GivenRows<'a> {
         let further = beyond(&payload_of, payloads, repeated.slots());
         match (repeated, &further[..]) {
             (RepeatedKeys::Refuse, [first, ..]) => {
-                return Err(Error::RepeatedKeys {
+                return Err(Error::Share(ShareError::RepeatedKeys {
                     rows: further.len() as u64,
                     first: u64::from(*first) + 1,
-                });
+                }));
             }
             (RepeatedKeys::List(most), [first, ..]) => {
-                return Err(Error::TooManyRepeated {
+                return Err(Error::Share(ShareError::TooManyRepeated {
                     row: u64::from(*first) + 1,
                     most: most.get(),
-                });
+                }));
             }
             _ => further.iter().for_each(|&row| payload_of.set(row, NONE)),
         }

@@ -13,7 +13,7 @@ use arrow_schema::{
 use psijoin_printable::is_all_printable;
 
 use crate::{
-    Error,
+    Error, ShareError,
     arrow::{is_universal_time, universal_time},
 };
 
@@ -58,7 +58,7 @@ const JSON: u8 = 41;
 /// Before the code of a type of times of day.
 const UNIVERSAL_TIME: u8 = 42;
 
-const UNKNOWN: Error = Error::MalformedOffer("has a type that is not known");
+const UNKNOWN: Error = Error::Share(ShareError::MalformedOffer("has a type that is not known"));
 
 /// The type beneath a UUID.
 const SIXTEEN_BYTES: DataType = DataType::FixedSizeBinary(16);
@@ -139,7 +139,7 @@ impl<'a> Reader<'a> {
 
     fn bytes(&mut self, count: usize) -> Result<&'a [u8], Error> {
         let split = self.0.split_at_checked(count);
-        let (bytes, rest) = split.ok_or(Error::MalformedOffer("is cut off"))?;
+        let (bytes, rest) = split.ok_or(Error::Share(ShareError::MalformedOffer("is cut off")))?;
         self.0 = rest;
         Ok(bytes)
     }
@@ -157,7 +157,9 @@ impl<'a> Reader<'a> {
         match self.byte()? {
             0 => Ok(false),
             1 => Ok(true),
-            _ => Err(Error::MalformedOffer("has a flag that is none")),
+            _ => Err(Error::Share(ShareError::MalformedOffer(
+                "has a flag that is none",
+            ))),
         }
     }
 
@@ -165,10 +167,12 @@ impl<'a> Reader<'a> {
     pub(super) fn text(&mut self, most_bytes: usize) -> Result<&'a str, Error> {
         let length = self.number()?.into();
         if length > most_bytes {
-            return Err(Error::MalformedOffer("has a name that is too long"));
+            return Err(Error::Share(ShareError::MalformedOffer(
+                "has a name that is too long",
+            )));
         }
         let text = str::from_utf8(self.bytes(length)?);
-        text.map_err(|_| Error::MalformedOffer("has a name that is not UTF-8"))
+        text.map_err(|_| Error::Share(ShareError::MalformedOffer("has a name that is not UTF-8")))
     }
 
     /// Returns a column of this name, whose values are what comes next.
@@ -227,16 +231,17 @@ impl<'a> Reader<'a> {
         data_type: fn(u8, i8) -> DataType,
     ) -> Result<DataType, Error> {
         let (precision, scale) = (self.byte()?, self.byte()? as i8);
-        validate_decimal_precision_and_scale::<T>(precision, scale)
-            .map_err(|_| Error::MalformedOffer("has a decimal that cannot be"))?;
+        validate_decimal_precision_and_scale::<T>(precision, scale).map_err(|_| {
+            Error::Share(ShareError::MalformedOffer("has a decimal that cannot be"))
+        })?;
         Ok(data_type(precision, scale))
     }
 
     fn unit(&mut self) -> Result<TimeUnit, Error> {
         let unit = UNITS.get(usize::from(self.byte()?));
-        unit.copied().ok_or(Error::MalformedOffer(
+        unit.copied().ok_or(Error::Share(ShareError::MalformedOffer(
             "has a unit of time that is not known",
-        ))
+        )))
     }
 
     fn zone(&mut self) -> Result<Option<&'a str>, Error> {
@@ -246,14 +251,18 @@ impl<'a> Reader<'a> {
         let zone = self.text(MAX_ZONE_BYTES)?;
         match is_all_printable(zone) {
             true => Ok(Some(zone)),
-            false => Err(Error::MalformedOffer("has a time zone that cannot be")),
+            false => Err(Error::Share(ShareError::MalformedOffer(
+                "has a time zone that cannot be",
+            ))),
         }
     }
 
     pub(super) fn finish(self) -> Result<(), Error> {
         match self.0.is_empty() {
             true => Ok(()),
-            false => Err(Error::MalformedOffer("goes on behind its end")),
+            false => Err(Error::Share(ShareError::MalformedOffer(
+                "goes on behind its end",
+            ))),
         }
     }
 }

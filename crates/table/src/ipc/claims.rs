@@ -13,7 +13,7 @@ use arrow_ipc::{
 };
 
 use super::{Failure, Known, Unknown, known_fields, layout};
-use crate::{error::ArrowFault, format::ARROW_MESSAGE, section::Section};
+use crate::{ArrowFault, format::ARROW_MESSAGE, section::Section};
 
 /// Where buffers are compressed, each begins with the length of what it holds, or this.
 const LENGTH_BYTES: u64 = 8;

@@ -4,7 +4,7 @@ use std::iter;
 
 use super::MAX_SCALE;
 use crate::{
-    error::NumberFault,
+    NumberFault,
     spelling::number::{Notation, NotationFault},
 };
 

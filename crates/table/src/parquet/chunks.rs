@@ -7,7 +7,7 @@ use parquet::{
 };
 
 use super::annotations::has_intervals;
-use crate::error::ParquetFault;
+use crate::ParquetFault;
 
 /// Returns what is wrong with the first chunk of these top-level columns that cannot be read, if
 /// any.

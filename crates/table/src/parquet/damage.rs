@@ -6,7 +6,7 @@
 use parquet::{arrow::ProjectionMask, errors::ParquetError};
 
 use super::pieces::Stretch;
-use crate::{contained, error::ParquetFault};
+use crate::{ParquetFault, contained};
 
 /// Finds the first column of these rows that cannot be read.
 pub(super) fn find(rows: &Stretch<'_>) -> ParquetFault {

@@ -23,8 +23,7 @@ use super::{
     in_footer,
 };
 use crate::{
-    Error,
-    error::ParquetFault,
+    Error, ParquetFault,
     ipc::{Known, known_fields},
     part::Part,
     section::Section,

@@ -19,9 +19,8 @@ use parquet::{
 
 use super::{Reader, chunks, contained, damage, fault, in_footer, pages, prefixes};
 use crate::{
-    Error,
+    Error, ParquetFault,
     arrow::{PIECE_BYTES, PIECE_ROWS, Piece},
-    error::ParquetFault,
     part::Part,
     section::Section,
 };

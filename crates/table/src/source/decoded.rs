@@ -3,7 +3,7 @@
 use std::io::{self, Cursor, Read};
 
 use crate::{
-    Compression, Dialect, Encoding, Error,
+    Compression, Dialect, Encoding, Error, SourceError,
     foreign::{BEGINNING_BYTES, Foreign},
 };
 
@@ -26,17 +26,17 @@ pub(super) fn encoding_of(
 ) -> Result<Encoding, Error> {
     // Once it is decoded, the bytes are others.
     if let Some(foreign) = Foreign::of_bytes(beginning) {
-        return Err(Error::Foreign {
+        return Err(Error::Source(SourceError::Foreign {
             file: name.to_owned(),
             foreign,
-        });
+        }));
     }
     match Compression::of_beginning(beginning) {
         None => Encoding::of_beginning(beginning, dialect.encoding(), name),
-        Some(compression) => Err(Error::Compressed {
+        Some(compression) => Err(Error::Source(SourceError::Compressed {
             file: name.to_owned(),
             compression,
-        }),
+        })),
     }
 }
 

@@ -9,7 +9,7 @@ use std::{
 use glob::{MatchOptions, Pattern, glob_with};
 
 use super::partition::{Partition, partitions};
-use crate::{Error, TableLog};
+use crate::{Error, SourceError, TableLog};
 
 /// Patterns mean what they mean to a shell.
 const AS_A_SHELL: MatchOptions = MatchOptions {
@@ -96,10 +96,10 @@ fn named(path: PathBuf) -> Listed {
 }
 
 fn cannot_open(path: &Path, source: io::Error) -> Error {
-    Error::Open {
+    Error::Source(SourceError::Open {
         file: psijoin_printable::path(path),
-        source,
-    }
+        cause: source,
+    })
 }
 
 /// Returns the input as a pattern, if it looks like one.
@@ -110,8 +110,10 @@ fn pattern(input: &Path) -> Option<&str> {
 /// Adds what matches a pattern as a shell would expand it, except files that are left aside in a
 /// folder, unless the pattern has their first letter.
 fn matching(pattern: &str, files: &mut Vec<Listed>) -> Result<(), Error> {
-    let no_match = || Error::NoMatch {
-        pattern: pattern.to_owned(),
+    let no_match = || {
+        Error::Source(SourceError::NoMatch {
+            pattern: pattern.to_owned(),
+        })
     };
     let asks_for_it = Path::new(pattern).file_name().is_some_and(is_left_aside);
     let before = files.len();
@@ -172,9 +174,9 @@ fn in_folder(root: &Path, files: &mut Vec<Listed>) -> Result<(), Error> {
     }
     match files.len() > before {
         true => Ok(()),
-        false => Err(Error::EmptyFolder {
+        false => Err(Error::Source(SourceError::EmptyFolder {
             folder: psijoin_printable::path(root),
-        }),
+        })),
     }
 }
 
@@ -191,10 +193,10 @@ fn refuse_logged(folder: &Path) -> Result<(), Error> {
 }
 
 fn logged(folder: &Path, log: TableLog) -> Error {
-    Error::Logged {
+    Error::Source(SourceError::Logged {
         folder: psijoin_printable::path(folder),
         log,
-    }
+    })
 }
 
 /// Returns whether a file or folder of this name is not part of the table, such as Spark's
@@ -211,10 +213,10 @@ fn refuse_repeated(files: &[Listed]) -> Result<(), Error> {
             continue;
         };
         if let Some(first) = known.insert(canonical, path) {
-            return Err(Error::RepeatedFile {
+            return Err(Error::Source(SourceError::RepeatedFile {
                 file: psijoin_printable::path(path),
                 first: psijoin_printable::path(first),
-            });
+            }));
         }
     }
     Ok(())
@@ -267,9 +269,18 @@ mod tests {
         assert_eq!(listed("*/*.csv").unwrap(), ["e/f.csv"]);
         // A file of that very name wins.
         assert_eq!(listed("g[1].csv").unwrap(), ["g[1].csv"]);
-        assert!(matches!(listed("*.txt"), Err(Error::NoMatch { .. })));
-        assert!(matches!(listed("***"), Err(Error::NoMatch { .. })));
-        assert!(matches!(listed("a.txt"), Err(Error::Open { .. })));
+        assert!(matches!(
+            listed("*.txt"),
+            Err(Error::Source(SourceError::NoMatch { .. }))
+        ));
+        assert!(matches!(
+            listed("***"),
+            Err(Error::Source(SourceError::NoMatch { .. }))
+        ));
+        assert!(matches!(
+            listed("a.txt"),
+            Err(Error::Source(SourceError::Open { .. }))
+        ));
     }
 
     #[test]
@@ -288,7 +299,7 @@ mod tests {
         );
         assert!(matches!(
             listed(folder.path(), &["e"]),
-            Err(Error::EmptyFolder { .. })
+            Err(Error::Source(SourceError::EmptyFolder { .. }))
         ));
     }
 
@@ -305,7 +316,9 @@ mod tests {
             let listed = |input| listed(folder.path(), &[input]);
             for input in [".", "t", "t/day=1", "t/day=1/*", "t/*/*.parquet", "*"] {
                 let refused = listed(input).unwrap_err();
-                assert!(matches!(refused, Error::Logged { log: found, .. } if found == log));
+                assert!(
+                    matches!(refused, Error::Source(SourceError::Logged { log: found, .. }) if found == log)
+                );
             }
             assert_eq!(listed("u").unwrap(), ["u/x.parquet"]);
             assert_eq!(listed("t/day=1/x.parquet").unwrap().len(), 1);
@@ -324,7 +337,7 @@ mod tests {
         ] {
             assert!(matches!(
                 listed(folder.path(), inputs),
-                Err(Error::RepeatedFile { .. })
+                Err(Error::Source(SourceError::RepeatedFile { .. }))
             ));
         }
     }

@@ -4,7 +4,7 @@ use std::path::{Component, Path};
 
 use percent_encoding::percent_decode_str;
 
-use crate::Error;
+use crate::{Error, SourceError};
 
 /// Stands for a null where folders have names.
 const NULL: &str = "__HIVE_DEFAULT_PARTITION__";
@@ -20,8 +20,10 @@ pub(super) type Partition = (String, Option<String>);
 pub(super) fn partitions(root: &Path, file: &Path) -> Result<Vec<Partition>, Error> {
     let below = file.strip_prefix(root).unwrap_or(file);
     let folders = below.parent().unwrap_or(Path::new("")).components();
-    let undecoded = || Error::PartitionName {
-        file: psijoin_printable::path(file),
+    let undecoded = || {
+        Error::Source(SourceError::PartitionName {
+            file: psijoin_printable::path(file),
+        })
     };
     let mut found = Vec::new();
     for folder in folders {
@@ -81,7 +83,7 @@ mod tests {
         let file = Path::new("root/day=%ff/x.parquet");
         assert!(matches!(
             partitions(Path::new("root"), file),
-            Err(Error::PartitionName { .. })
+            Err(Error::Source(SourceError::PartitionName { .. }))
         ));
     }
 }

@@ -12,8 +12,7 @@ use super::{
     spool::Spool,
 };
 use crate::{
-    Compression, Dialect, Encoding, Error, Format, Progress,
-    error::ErrorKind,
+    Compression, Dialect, Encoding, Error, ErrorKind, Format, Progress, SourceError,
     foreign::Foreign,
     part::{Content, Part, Version},
 };
@@ -42,9 +41,11 @@ impl Said<'_> {
     pub(super) fn plan(&self, listed: Listed) -> Result<Planned, Error> {
         let path = &listed.path;
         let name = psijoin_printable::path(path);
-        let metadata = fs::metadata(path).map_err(|source| Error::Open {
-            file: name.clone(),
-            source,
+        let metadata = fs::metadata(path).map_err(|source| {
+            Error::Source(SourceError::Open {
+                file: name.clone(),
+                cause: source,
+            })
         })?;
         let format = match self.format {
             Some(format) => format,
@@ -53,10 +54,10 @@ impl Said<'_> {
         };
         let is_text = format.is_text();
         if let (Some((folder, _)), true) = (&listed.found_in, is_text) {
-            return Err(Error::TextInFolder {
+            return Err(Error::Source(SourceError::TextInFolder {
                 folder: psijoin_printable::path(folder),
                 file: name,
-            });
+            }));
         }
         // A file that is not text is compressed within, if at all.
         let compression = Compression::of_ending(path).filter(|_| is_text);
@@ -91,8 +92,8 @@ impl Said<'_> {
         let file = psijoin_printable::path(path);
         let beginning = File::open(path).and_then(beginning).unwrap_or_default();
         match Foreign::of_beginning(&beginning, Format::Csv, false) {
-            Some(foreign) => Error::Foreign { file, foreign },
-            None => Error::InputEnding { file },
+            Some(foreign) => Error::Source(SourceError::Foreign { file, foreign }),
+            None => Error::Source(SourceError::InputEnding { file }),
         }
     }
 
@@ -107,12 +108,12 @@ impl Said<'_> {
 }
 
 fn is_utf_8(path: &Path, dialect: &Dialect, name: &str) -> Result<bool, Error> {
-    let beginning = File::open(path)
-        .and_then(beginning)
-        .map_err(|source| Error::Open {
+    let beginning = File::open(path).and_then(beginning).map_err(|source| {
+        Error::Source(SourceError::Open {
             file: name.to_owned(),
-            source,
-        })?;
+            cause: source,
+        })
+    })?;
     Ok(encoding_of(&beginning, dialect, name)? == Encoding::UTF_8)
 }
 
@@ -129,9 +130,11 @@ impl Planned {
         spool: &mut Spool,
         progress: &Progress,
     ) -> Result<Part, Error> {
-        let cannot = |source| Error::Open {
-            file: self.name.clone(),
-            source,
+        let cannot = |source| {
+            Error::Source(SourceError::Open {
+                file: self.name.clone(),
+                cause: source,
+            })
         };
         let path = &self.listed.path;
         let file = File::open(path).map_err(cannot)?;
@@ -169,9 +172,11 @@ impl Planned {
         progress: &Progress,
     ) -> Result<(Content, Encoding), Error> {
         let version = || -> Result<Version, Error> {
-            let metadata = file.metadata().map_err(|source| Error::Read {
-                file: self.name.clone(),
-                source,
+            let metadata = file.metadata().map_err(|source| {
+                Error::Source(SourceError::Read {
+                    file: self.name.clone(),
+                    cause: source,
+                })
             })?;
             Ok((&metadata).into())
         };
@@ -180,9 +185,9 @@ impl Planned {
         // A fault in a file that somebody is writing misleads.
         let is_about_input = |error: &Error| error.kind() == ErrorKind::Input;
         if copied.as_ref().err().is_none_or(is_about_input) && version()? != before {
-            return Err(Error::Changed {
+            return Err(Error::Source(SourceError::Changed {
                 file: self.name.clone(),
-            });
+            }));
         }
         copied
     }

@@ -7,8 +7,8 @@ use std::{
 
 use super::decoded::{beginning, decoded};
 use crate::{
-    Compression, Dialect, Encoding, Error, Progress, error::nameless, foreign::Foreign,
-    part::Content,
+    Compression, Dialect, Encoding, Error, Progress, SourceError, error::nameless,
+    foreign::Foreign, part::Content,
 };
 
 /// Copies what could not be read twice, one stream behind the other, to a temporary file without
@@ -32,18 +32,22 @@ impl Spool {
     ) -> Result<(Content, Encoding), Error> {
         let cannot_read = |source: io::Error| match compression {
             // What the operating system does not say, the decompressor does.
-            Some(compression) if source.raw_os_error().is_none() => Error::Damaged {
+            Some(compression) if source.raw_os_error().is_none() => {
+                Error::Source(SourceError::Damaged {
+                    file: name.to_owned(),
+                    compression,
+                })
+            }
+            _ => Error::Source(SourceError::Read {
                 file: name.to_owned(),
-                compression,
-            },
-            _ => Error::Read {
-                file: name.to_owned(),
-                source,
-            },
+                cause: source,
+            }),
         };
-        let cannot_keep = |source| Error::Spool {
-            file: name.to_owned(),
-            source: nameless(source),
+        let cannot_keep = |source| {
+            Error::Source(SourceError::Spool {
+                file: name.to_owned(),
+                cause: nameless(source),
+            })
         };
         let taken = Cell::new(0);
         let counted = Counted {
@@ -86,10 +90,10 @@ impl Spool {
         }
         // Zstandard takes nothing at all for no frames.
         if let (Some(compression), 0) = (compression, input_bytes) {
-            return Err(Error::Damaged {
+            return Err(Error::Source(SourceError::Damaged {
                 file: name.to_owned(),
                 compression,
-            });
+            }));
         }
         let content = Content::Copy {
             file,
@@ -116,13 +120,13 @@ fn check_compression(beginning: &[u8], said: Compression, name: &str) -> Result<
     match Compression::of_beginning(beginning) {
         _ if beginning.is_empty() => Ok(()),
         Some(found) if found == said => Ok(()),
-        Some(compression) => Err(Error::Compressed { file, compression }),
+        Some(compression) => Err(Error::Source(SourceError::Compressed { file, compression })),
         None => Err(match Foreign::of_bytes(beginning) {
-            Some(foreign) => Error::Foreign { file, foreign },
-            None => Error::NotCompressed {
+            Some(foreign) => Error::Source(SourceError::Foreign { file, foreign }),
+            None => Error::Source(SourceError::NotCompressed {
                 file,
                 compression: said,
-            },
+            }),
         }),
     }
 }

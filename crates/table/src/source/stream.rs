@@ -10,7 +10,7 @@ use psijoin_spill::Folder;
 
 use super::Source;
 use crate::{
-    Error, Progress,
+    Error, Progress, ReadError, SourceError,
     error::nameless,
     part::Content,
     write::{Full, Group, GroupRows, owned},
@@ -118,10 +118,10 @@ impl Copy<'_> {
     }
 
     fn cannot_keep(&self, error: io::Error) -> Error {
-        Error::Spool {
+        Error::Source(SourceError::Spool {
             file: self.0.to_owned(),
-            source: nameless(error),
-        }
+            cause: nameless(error),
+        })
     }
 }
 
@@ -131,8 +131,8 @@ fn broken(name: &str) -> Error {
 }
 
 fn unfit(name: &str, reason: &str) -> Error {
-    Error::Frame {
+    Error::Read(ReadError::Frame {
         table: name.to_owned(),
         reason: reason.to_owned(),
-    }
+    })
 }

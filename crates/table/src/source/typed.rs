@@ -8,9 +8,8 @@ use arrow_schema::{DataType, Schema, SchemaRef};
 
 use super::Source;
 use crate::{
-    Error, Format, Progress,
+    Error, Format, Place, Progress,
     arrow::{Column, FilePieces, Piece, TypedFile},
-    error::Place,
     frame, ipc, parquet,
     part::{Content, Part},
     row_numbers,

@@ -7,7 +7,9 @@ use std::{collections::BTreeMap, sync::Arc};
 use arrow_schema::{DataType, Field, Schema, SchemaRef};
 
 use super::{Planned, Source, text_columns, typed};
-use crate::{Error, Progress, arrow::said_of_type, dialect::Layout, error::Difference, part::Part};
+use crate::{
+    Difference, Error, Progress, SourceError, arrow::said_of_type, dialect::Layout, part::Part,
+};
 
 /// The columns of all parts together.
 #[derive(Debug)]
@@ -37,12 +39,12 @@ pub(super) fn check_formats(files: &[Planned]) -> Result<(), Error> {
     let first = &files[0];
     match files.iter().find(|file| file.format != first.format) {
         None => Ok(()),
-        Some(other) => Err(Error::MixedFormats {
+        Some(other) => Err(Error::Source(SourceError::MixedFormats {
             file: other.name.clone(),
             format: other.format,
             first: first.name.clone(),
             first_format: first.format,
-        }),
+        })),
     }
 }
 
@@ -58,11 +60,11 @@ pub(super) fn partition_columns(files: &[Planned]) -> Result<Vec<String>, Error>
     let first = names(&files[0]);
     match files.iter().find(|file| names(file) != first) {
         None => Ok(first),
-        Some(other) => Err(Error::DifferentParts {
+        Some(other) => Err(Error::Source(SourceError::DifferentParts {
             file: other.name.clone(),
             first: files[0].name.clone(),
             difference: Difference::Partition,
-        }),
+        })),
     }
 }
 
@@ -125,10 +127,10 @@ fn common_schema(source: &Source, progress: &Progress) -> Result<Common, Error> 
     }
     for name in &source.partition_columns {
         if fields.iter().any(|field| field.name() == name) {
-            return Err(Error::PartitionColumn {
+            return Err(Error::Source(SourceError::PartitionColumn {
                 file: parts[0].name().to_owned(),
                 column: name.clone(),
-            });
+            }));
         }
         fields.push(Field::new(name, DataType::Utf8, true));
     }
@@ -139,11 +141,11 @@ fn common_schema(source: &Source, progress: &Progress) -> Result<Common, Error> 
 }
 
 fn differs(part: &Part, first: &Part, difference: Difference) -> Error {
-    Error::DifferentParts {
+    Error::Source(SourceError::DifferentParts {
         file: part.name().to_owned(),
         first: first.name().to_owned(),
         difference,
-    }
+    })
 }
 
 /// How the columns of these names differ from those expected.

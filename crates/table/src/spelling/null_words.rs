@@ -2,7 +2,7 @@
 
 use std::fmt;
 
-use crate::Error;
+use crate::{Error, KeyError};
 
 /// The words that programs write for null: pandas reads these as missing, databases and their tools
 /// export them, and spreadsheets show the last ones in cells without a value.
@@ -31,7 +31,7 @@ impl NullWords {
             .map(|word| word.trim().to_owned())
             .collect();
         match words.iter().any(String::is_empty) {
-            true => Err(Error::NoNullWord),
+            true => Err(Error::Key(KeyError::NoNullWord)),
             false => Ok(Self(words)),
         }
     }

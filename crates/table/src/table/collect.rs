@@ -9,8 +9,8 @@ use super::{
     stretch::{Sought, Strays, Stretch, overflow},
 };
 use crate::{
-    BadCells, BadCellsOfKey, BadKeys, Doubt, Error, MAX_ROWS, RaggedRows, bad_keys,
-    error::{NumberFault, Place},
+    BadCells, BadCellsOfKey, BadKeys, Doubt, Error, MAX_ROWS, NumberFault, Place, RaggedRows,
+    ReadError, bad_keys,
     meaning::{Kind, Meaning, Observed},
     numbers::Totals,
     suspicion::{Suspects, Suspicion},
@@ -109,9 +109,9 @@ impl<'a> Collector<'a> {
         let first_row = self.rows;
         self.rows += u64::from(stretch.rows);
         if self.rows > MAX_ROWS {
-            return Err(Error::TooManyRows {
+            return Err(Error::Read(ReadError::TooManyRows {
                 file: self.sought.table.to_owned(),
-            });
+            }));
         }
         self.left_out += u64::from(stretch.left_out);
         if self.refused.is_some() {
@@ -181,12 +181,12 @@ impl<'a> Collector<'a> {
     fn check(&self) -> Result<(), Error> {
         match self.refused {
             None | Some(Refused::Keys) => self.bad_cells.check(self.sought.bad_keys, self.rows),
-            Some(Refused::Numbers) => Err(Error::Number(self.bad_numbers.clone())),
-            Some(Refused::Rows) => Err(Error::Ragged {
+            Some(Refused::Numbers) => Err(Error::Read(ReadError::Number(self.bad_numbers.clone()))),
+            Some(Refused::Rows) => Err(Error::Read(ReadError::Ragged {
                 rows: self.ragged.clone(),
                 expected: self.sought.columns,
                 has_header: self.sought.key.has_header(),
-            }),
+            })),
         }
     }
 

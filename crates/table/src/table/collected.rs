@@ -7,7 +7,7 @@ use super::{
     row_items::{BlockStart, RowItems},
 };
 use crate::{
-    BadCellsOfKey, Doubt, Error, MAX_ITEMS, Numbers,
+    BadCellsOfKey, Doubt, Error, MAX_ITEMS, Numbers, ReadError,
     meaning::{Look, Meaning},
     numbers::Totals,
 };
@@ -36,7 +36,7 @@ impl Collected {
     /// If there are too many distinct keys, or what was spilled cannot be read.
     pub(crate) fn into_table(self) -> Result<KeyTable, Error> {
         let Some(distinct) = Distinct::of_all(&self.partitions, MAX_ITEMS)? else {
-            return Err(Error::TooManyItems { file: self.table });
+            return Err(Error::Read(ReadError::TooManyItems { file: self.table }));
         };
         let counts = self.counts(distinct.fingerprints.len() as u64);
         let frequent = distinct.most_frequent().doubt(&counts);

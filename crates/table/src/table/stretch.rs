@@ -6,8 +6,8 @@ use psijoin_spill::Spill;
 
 use super::inspector::{Inspector, Kept};
 use crate::{
-    BadCells, BadCellsOfKey, BadKeys, Error, KeyFault, RaggedRows, bad_keys,
-    error::{NumberFault, Place},
+    BadCells, BadCellsOfKey, BadKeys, Error, KeyFault, NumberFault, Place, RaggedRows, ReadError,
+    bad_keys,
     key::{Fingerprinter, KeyColumns},
     meaning::Observed,
     numbers::Number,
@@ -273,7 +273,7 @@ impl<'a> Builder<'a> {
 pub(super) fn overflow(column: &str, fault: NumberFault, file: &str, place: Place) -> Error {
     let mut sorts = Vec::new();
     bad_keys::places_of(&mut sorts, column.to_owned(), fault).see(file, place);
-    Error::Number(sorts)
+    Error::Read(ReadError::Number(sorts))
 }
 
 impl Keys {

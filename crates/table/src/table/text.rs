@@ -7,9 +7,8 @@ use super::{
     stretch::{Builder, Sought, Stretch},
 };
 use crate::{
-    Error, Progress, Source,
+    Error, Place, Progress, ReadError, Source,
     dialect::Layout,
-    error::Place,
     in_order::in_order,
     key::KeyColumns,
     meaning::Kind,
@@ -164,7 +163,10 @@ impl<'a> Verified<'a> {
             return Ok(());
         }
         let was_guessed = read.extent.start == Some(self.next)
-            && !matches!(read.stretch.error, Some(Error::Ragged { .. }));
+            && !matches!(
+                read.stretch.error,
+                Some(Error::Read(ReadError::Ragged { .. }))
+            );
         let read = match was_guessed {
             true => read,
             false => self

@@ -13,9 +13,8 @@ use super::{
     stretch::{Builder, Sought, Stretch},
 };
 use crate::{
-    Error, Progress, Source,
+    Error, Place, Progress, Source,
     arrow::{KeyColumn, Stored},
-    error::Place,
     in_order::in_order,
     key::{self, KeyColumns},
     meaning::Kind,

@@ -8,7 +8,7 @@ use std::{mem, ops::Range, slice, sync::Arc};
 
 use super::{Needed, Record, Records, Text};
 use crate::{
-    Error, Place, RaggedRows, dialect::Layout, error::Fault, part::Part, section::Section,
+    Error, Fault, Place, RaggedRows, ReadError, dialect::Layout, part::Part, section::Section,
 };
 
 /// What a block's last row may have beyond the block is read with it, if it is as short as this.
@@ -203,10 +203,10 @@ impl<'a> Block<'a> {
         if matches!(start, Start::Guessed)
             && matches!(
                 read,
-                Err(Error::Malformed {
+                Err(Error::Read(ReadError::Malformed {
                     fault: Fault::TooLong,
                     ..
-                })
+                }))
             )
         {
             // If the guess is wrong, it is worth no more memory.
@@ -260,10 +260,10 @@ impl<'a> Block<'a> {
     #[cold]
     pub(crate) fn ragged(&self, row: &Record<'_>) -> Error {
         let place = Place::Line(row.line());
-        Error::Ragged {
+        Error::Read(ReadError::Ragged {
             rows: RaggedRows::of_one(row.len(), self.text.name(), place),
             expected: self.text.columns.len(),
             has_header: self.text.layout.has_header(),
-        }
+        })
     }
 }

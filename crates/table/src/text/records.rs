@@ -15,9 +15,8 @@ use super::{
     split::{Field, Needed, PlainLines, Stop, split},
 };
 use crate::{
-    Encoding, Error,
+    Encoding, Error, Fault, ReadError, SourceError,
     dialect::{Delimited, Layout},
-    error::Fault,
 };
 
 /// The longest record that is read, in bytes (64 MiB). In a longer one a quote is open.
@@ -325,10 +324,10 @@ impl<'a, R: Read> Records<'a, R> {
                 Ok(bytes) => self.end += bytes,
                 Err(error) if error.kind() == io::ErrorKind::Interrupted => {}
                 Err(source) => {
-                    return Err(Error::Read {
+                    return Err(Error::Source(SourceError::Read {
                         file: self.name.to_owned(),
-                        source,
-                    });
+                        cause: source,
+                    }));
                 }
             }
         }
@@ -346,12 +345,12 @@ impl<'a, R: Read> Records<'a, R> {
     /// found.
     fn malformed(&self, at: usize, fault: Fault) -> Error {
         let before = &self.buffer[self.start..self.start + at];
-        Error::Malformed {
+        Error::Read(ReadError::Malformed {
             file: self.name.to_owned(),
             line: self.line + line_feeds(before),
             field: self.fields.len() + 1,
             fault,
-        }
+        })
     }
 }
 

@@ -9,8 +9,8 @@ use memchr::{memchr, memchr2};
 use psijoin_block::marks::Marks;
 
 use crate::{
+    Fault,
     dialect::{Delimited, Layout},
-    error::Fault,
 };
 
 /// A field's place in its record, without the quotes around it.

@@ -18,9 +18,8 @@ use super::{
     holds_texts,
 };
 use crate::{
-    Encoding, Error, Progress, Source,
+    Encoding, Error, Place, Progress, Source, WriteError,
     dialect::Layout,
-    error::Place,
     in_order::{HandOver, in_order_by_pieces},
     table::{KnownBlock, KnownBlocks},
     text::{Needed, Record, Start, Text},
@@ -267,12 +266,12 @@ impl Copy<'_> {
     }
 
     fn unfit(&self, place: &dyn Display, what: &str) -> Error {
-        Error::Unfit {
+        Error::Write(WriteError::Unfit {
             file: self.output.clone(),
             reason: format!(
                 "{place} {what}, which a text like the input cannot hold; write .parquet"
             ),
-        }
+        })
     }
 }
 

@@ -3,7 +3,7 @@
 use std::borrow::Cow;
 
 use super::{Form, Output, added::Cursor};
-use crate::{Error, error::Place, formula::defused};
+use crate::{Error, Place, WriteError, formula::defused};
 
 /// Writes rows of texts.
 pub(super) trait FieldWriter {
@@ -211,12 +211,14 @@ impl<'a> Unquoted<'a> {
 
 impl FieldWriter for Unquoted<'_> {
     fn row(&mut self, fields: &[Cow<'_, str>], _: &[bool], place: Place) -> Result<(), Error> {
-        let unfit = |what: &str| Error::Unfit {
-            file: self.records.output().to_owned(),
-            reason: format!(
-                "{place} of the input has {what}, which a .tsv file cannot hold; write .csv or \
+        let unfit = |what: &str| {
+            Error::Write(WriteError::Unfit {
+                file: self.records.output().to_owned(),
+                reason: format!(
+                    "{place} of the input has {what}, which a .tsv file cannot hold; write .csv or \
                  .parquet"
-            ),
+                ),
+            })
         };
         if !fields.iter().all(|field| fits_unquoted(field)) {
             return Err(unfit("a tab or a line break in a field"));
@@ -257,10 +259,10 @@ impl FieldWriter for Lines<'_> {
             panic!("lines hold one column")
         };
         if value.contains(['\n', '\r']) {
-            return Err(Error::Unfit {
+            return Err(Error::Write(WriteError::Unfit {
                 file: self.records.output().to_owned(),
                 reason: "a value holds a line break; write .csv or .parquet".to_owned(),
-            });
+            }));
         }
         self.records.record(format!("{value}\n").as_bytes())
     }

@@ -5,7 +5,7 @@ use std::{collections::HashSet, mem};
 use arrow_array::{Array, RecordBatch, make_array};
 use psijoin_printable::Quoted;
 
-use crate::{Error, Progress};
+use crate::{Error, Progress, WriteError};
 
 /// Makes of rows what stands in a file. Any thread can do so.
 pub(super) trait Encoder: Send + Sync {
@@ -48,14 +48,14 @@ impl Misfit {
                 row: place,
                 column,
                 what,
-            } => Error::Unfit {
+            } => Error::Write(WriteError::Unfit {
                 file: file.to_owned(),
                 reason: format!(
                     "in row {} of the table, the column {} is {what}",
                     row(place) + 1,
                     Quoted(rows.schema_ref().field(column).name()),
                 ),
-            },
+            }),
             Self::Other(error) => error,
         }
     }

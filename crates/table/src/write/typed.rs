@@ -25,9 +25,8 @@ use super::{
     parquet, row_claims,
 };
 use crate::{
-    Error, Format, Progress, Source,
+    Error, Format, Place, Progress, Source,
     arrow::PIECE_BYTES,
-    error::Place,
     in_order::in_order,
     source::{Batch, Pieces, Selection, TableBatches, TablePiece},
     table::bitmap::Bitmap,

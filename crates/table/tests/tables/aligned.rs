@@ -25,7 +25,7 @@ use psijoin_block::parallel::Pool;
 use psijoin_spill::{Budget, Folder, Spill};
 use psijoin_table::{
     AlignedRows, Destination, Dialect, Error, ErrorKind, KeyPartitions, KeySpec, KeyTable,
-    Progress, Source, WhichRows,
+    Progress, Source, SourceError, WhichRows,
     atomic_file::Existing,
     given::{GivenColumns, PayloadLayout, Payloads, RepeatedKeys},
 };
@@ -765,7 +765,10 @@ fn a_table_that_has_changed_is_an_error_and_leaves_nothing() {
                     .align(&side.fingerprints(), 0, &files.path(output))
                     .unwrap_err();
                 assert_eq!(error.kind(), ErrorKind::Input);
-                assert!(matches!(error, Error::Changed { .. }), "{error}");
+                assert!(
+                    matches!(error, Error::Source(SourceError::Changed { .. })),
+                    "{error}"
+                );
                 assert_eq!(files.names(), before);
             }
         }

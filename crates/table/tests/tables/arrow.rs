@@ -22,8 +22,8 @@ use arrow_ipc::{
 use arrow_schema::{DataType, Field, Schema};
 use parquet::arrow::arrow_reader::ParquetRecordBatchReaderBuilder;
 use psijoin_table::{
-    ArrowFault, Destination, Dialect, Error, ErrorKind, Format, KeyTable, Progress, Source,
-    atomic_file::Existing,
+    ArrowFault, Destination, Dialect, Error, ErrorKind, Format, KeyTable, Progress, ReadError,
+    Source, SourceError, atomic_file::Existing,
 };
 
 use crate::{
@@ -379,7 +379,7 @@ fn what_is_cut_off_is_an_error() {
                 .chain([bytes.len() - 8, bytes.len() - 1])
             {
                 let error = read_bytes(Format::Arrow, &bytes[..end], &key).unwrap_err();
-                let Error::Arrow { fault, .. } = &error else {
+                let Error::Read(ReadError::Arrow { fault, .. }) = &error else {
                     panic!("{kind} {end}: {error}");
                 };
                 let is_behind_message = kind == "stream" && *fault == ArrowFault::NoEndMark;
@@ -413,7 +413,7 @@ fn what_is_broken_is_an_error_and_no_panic(bytes_of: fn(&[RecordBatch]) -> Vec<u
             assert_eq!(error.kind(), ErrorKind::Input);
             assert!(
                 !format!("{error}{error:?}").contains("hush")
-                    || matches!(error, Error::MissingColumn { .. })
+                    || matches!(error, Error::Read(ReadError::MissingColumn { .. }))
             );
             broken += 1;
         }
@@ -479,7 +479,10 @@ fn what_is_not_what_its_name_says_needs_the_flag() {
         assert_eq!(set_of(read), expected);
     }
     let path = files.text("t.parq", parquet);
-    assert!(matches!(open(&path, None), Err(Error::InputEnding { .. })));
+    assert!(matches!(
+        open(&path, None),
+        Err(Error::Source(SourceError::InputEnding { .. }))
+    ));
     assert!(open(&path, Some(Format::Parquet)).is_ok());
 
     for name in ["text.parquet", "text.arrow"] {

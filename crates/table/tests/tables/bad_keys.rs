@@ -4,7 +4,8 @@ use std::sync::Arc;
 
 use arrow_array::*;
 use psijoin_table::{
-    BadKeys, Dialect, Error, Format, Inspection, KeySpec, KeyTable, Place, Progress, Source,
+    BadKeys, Dialect, Error, Format, Inspection, KeyError, KeySpec, KeyTable, Place, Progress,
+    Source,
 };
 
 use crate::{Files, array, items, key, open, read, read_bytes};
@@ -54,11 +55,11 @@ fn a_share_above_the_bound_is_refused() {
         assert!(
             matches!(
                 error,
-                Error::TooManyBadKeys {
+                Error::Key(KeyError::TooManyBadKeys {
                     bad: 5,
                     rows: 100,
                     ..
-                }
+                })
             ),
             "{error}"
         );

@@ -9,7 +9,7 @@ use std::{
 use arrow_array::{Int32Array, StringArray};
 use psijoin_table::{
     Compression, Destination, Dialect, Error, ErrorKind, Format, KeyTable, Progress, Source,
-    atomic_file::Existing,
+    SourceError, WriteError, atomic_file::Existing,
 };
 
 use crate::{
@@ -124,7 +124,10 @@ fn formats_change_with_and_without_compression() {
     assert_eq!(files.names(), before);
     for name in ["o.parquet.gz", "o.gz", "o.csv.bz2"] {
         let error = join(&parquet, &id, |_| true, &files.path(name)).unwrap_err();
-        assert!(matches!(error, Error::OutputEnding { .. }), "{name}");
+        assert!(
+            matches!(error, Error::Write(WriteError::OutputEnding { .. })),
+            "{name}"
+        );
     }
 }
 
@@ -170,7 +173,10 @@ fn what_is_damaged_or_cut_off_is_never_a_shorter_table() {
         let whole = halves.concat();
         let refused = |bytes: &[u8]| {
             let error = try_open(&files.text(name, bytes)).unwrap_err();
-            assert!(matches!(error, Error::Damaged { .. }), "{error}");
+            assert!(
+                matches!(error, Error::Source(SourceError::Damaged { .. })),
+                "{error}"
+            );
             assert_eq!(error.kind(), ErrorKind::Input);
             error.to_string()
         };
@@ -186,9 +192,10 @@ fn what_is_damaged_or_cut_off_is_never_a_shorter_table() {
             let input = files.text(name, &bytes);
             match try_open(&input) {
                 Err(error) => {
-                    let is_begun = matches!(error, Error::NotCompressed { .. }) && at < 4;
+                    let is_begun =
+                        matches!(error, Error::Source(SourceError::NotCompressed { .. })) && at < 4;
                     assert!(
-                        is_begun || matches!(error, Error::Damaged { .. }),
+                        is_begun || matches!(error, Error::Source(SourceError::Damaged { .. })),
                         "{error}"
                     );
                 }
@@ -264,7 +271,10 @@ fn what_is_compressed_and_does_not_say_so_is_told() {
             );
         }
         let error = read_bytes(Format::Csv, &bytes, &key(&["id"], &[])).unwrap_err();
-        assert!(matches!(error, Error::Compressed { .. }), "{error}");
+        assert!(
+            matches!(error, Error::Source(SourceError::Compressed { .. })),
+            "{error}"
+        );
         assert_eq!(error.kind(), ErrorKind::Input);
     }
 }
@@ -294,7 +304,10 @@ fn a_compressed_input_is_still_the_input() {
     let files = Files::new();
     let input = files.text("t.csv.gz", gzip(TABLE));
     let refused = Destination::prepare(Some(&input), &open(&input), Existing::Replace);
-    assert!(matches!(refused, Err(Error::OutputIsInput { .. })));
+    assert!(matches!(
+        refused,
+        Err(Error::Write(WriteError::OutputIsInput { .. }))
+    ));
 }
 
 #[test]

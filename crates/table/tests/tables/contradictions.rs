@@ -20,7 +20,7 @@ use parquet::{
         reader::{FileReader, SerializedFileReader},
     },
 };
-use psijoin_table::{ArrowFault, Error, ErrorKind, Format, KeyTable, ParquetFault};
+use psijoin_table::{ArrowFault, Error, ErrorKind, Format, KeyTable, ParquetFault, ReadError};
 
 use crate::{Files, array, assert_contains, join, key, read_bytes};
 
@@ -54,7 +54,7 @@ fn keys(format: Format, bytes: &[u8]) -> Result<KeyTable, Error> {
 
 fn arrow_fault(bytes: &[u8]) -> ArrowFault {
     match keys(Format::Arrow, bytes) {
-        Err(Error::Arrow { fault, .. }) => fault,
+        Err(Error::Read(ReadError::Arrow { fault, .. })) => fault,
         other => panic!("{other:?}"),
     }
 }
@@ -91,10 +91,10 @@ fn a_changed_header_of_a_page_is_refused_or_changes_nothing() {
                         assert_eq!(error.kind(), ErrorKind::Input);
                         let is_contradiction = matches!(
                             &error,
-                            Error::Parquet {
+                            Error::Read(ReadError::Parquet {
                                 fault: ParquetFault::Contradiction { .. },
                                 ..
-                            }
+                            })
                         );
                         contradictions += usize::from(is_contradiction);
                     }

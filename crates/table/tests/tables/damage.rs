@@ -14,7 +14,7 @@ use parquet::{
         reader::{FileReader, SerializedFileReader},
     },
 };
-use psijoin_table::{ArrowFault, Error, ErrorKind, Format, ParquetFault};
+use psijoin_table::{ArrowFault, Error, ErrorKind, Format, ParquetFault, ReadError};
 
 use crate::{array, assert_contains, key, read_bytes};
 
@@ -77,7 +77,7 @@ fn replaced(mut bytes: Vec<u8>, from: &[u8], to: &[u8]) -> Vec<u8> {
 
 fn parquet_fault(bytes: &[u8], column: &str) -> ParquetFault {
     match read_bytes(Format::Parquet, bytes, &key(&[column], &[])) {
-        Err(Error::Parquet { fault, .. }) => fault,
+        Err(Error::Read(ReadError::Parquet { fault, .. })) => fault,
         other => panic!("{other:?}"),
     }
 }
@@ -86,7 +86,7 @@ fn arrow_fault(bytes: &[u8]) -> ArrowFault {
     let error = read_bytes(Format::Arrow, bytes, &key(&["id"], &[])).unwrap_err();
     assert_eq!(error.kind(), ErrorKind::Input);
     match error {
-        Error::Arrow { fault, .. } => fault,
+        Error::Read(ReadError::Arrow { fault, .. }) => fault,
         other => panic!("{other:?}"),
     }
 }

@@ -10,7 +10,8 @@ use std::{
 use arrow_array::{Int32Array, StringArray, StructArray};
 use arrow_schema::{DataType, Field};
 use psijoin_table::{
-    Destination, Dialect, Error, ErrorKind, KeyTable, Progress, Source, atomic_file::Existing,
+    Destination, Dialect, Error, ErrorKind, KeyTable, Progress, Source, SourceError, WriteError,
+    atomic_file::Existing,
 };
 
 use crate::{
@@ -179,7 +180,7 @@ fn a_changed_input_is_noticed() {
         assert_eq!(files.names(), ["t.csv"]);
         assert!(matches!(
             KeyTable::read(&source, &key, &[], &progress),
-            Err(Error::Changed { .. })
+            Err(Error::Source(SourceError::Changed { .. }))
         ));
     }
 }
@@ -259,10 +260,10 @@ mod unix {
 
 #[test]
 fn a_pipe_whose_reader_left_is_told_apart() {
-    let broken = Error::Write {
+    let broken = Error::Write(WriteError::Write {
         file: "standard output".into(),
-        source: std::io::ErrorKind::BrokenPipe.into(),
-    };
+        cause: std::io::ErrorKind::BrokenPipe.into(),
+    });
     assert_eq!(broken.kind(), ErrorKind::BrokenPipe);
 }
 

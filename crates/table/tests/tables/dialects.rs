@@ -5,7 +5,7 @@ use std::fs;
 use arrow_array::{Int32Array, StringArray};
 use proptest::prelude::*;
 use psijoin_table::{
-    Dialect, Doubt, Error, ErrorKind, Format, KeySpec, KeyTable, Progress, Source,
+    Dialect, Doubt, Error, ErrorKind, Format, KeySpec, KeyTable, Progress, Source, SourceError,
 };
 
 use crate::{
@@ -300,7 +300,10 @@ fn what_begins_rows_begins_no_comment() {
     ] {
         let dialect = dialect.with_comment(comment).unwrap();
         let error = spooled(Format::Csv, &dialect, "").unwrap_err();
-        assert!(matches!(error, Error::CommentCharacter));
+        assert!(matches!(
+            error,
+            Error::Source(SourceError::CommentCharacter)
+        ));
     }
 }
 

@@ -7,7 +7,9 @@ use std::{
 };
 
 use proptest::prelude::*;
-use psijoin_table::{Dialect, Encoding, Error, ErrorKind, Format, KeyTable, Progress, Source};
+use psijoin_table::{
+    Dialect, Encoding, Error, ErrorKind, Format, KeyTable, Progress, Source, SourceError,
+};
 
 use crate::{Files, assert_starts_with, items, join_dialect, key, read, read_bytes, read_dialect};
 
@@ -174,7 +176,10 @@ fn an_encoding_alone_makes_no_csv() {
     assert_eq!(source.description(), "lines, windows-1252");
     assert!(!source.is_usual());
     let refused = Source::open(&words, None, &dialect, true, &Progress::default());
-    assert!(matches!(refused, Err(Error::InputEnding { .. })));
+    assert!(matches!(
+        refused,
+        Err(Error::Source(SourceError::InputEnding { .. }))
+    ));
 }
 
 #[test]
@@ -265,7 +270,10 @@ fn encodings_that_do_not_fit_are_refused() {
     let files = Files::new();
     let parquet = files.text("t.parquet", "PAR1");
     let refused = open(&parquet, &said("latin1")).unwrap_err();
-    assert!(matches!(refused, Error::NoDialect { .. }));
+    assert!(matches!(
+        refused,
+        Error::Source(SourceError::NoDialect { .. })
+    ));
     assert_eq!(refused.kind(), ErrorKind::Usage);
     for label in ["shift_jis", "gbk", "iso-2022-jp", "latin-99", "utf-32"] {
         let refused = label.parse::<Encoding>().unwrap_err();
@@ -289,7 +297,7 @@ fn encodings_that_do_not_fit_are_refused() {
     let utf_32 = files.text("t.csv", b"\xff\xfe\0\0i\0\0\0");
     assert!(matches!(
         open(&utf_32, &Dialect::default()),
-        Err(Error::Utf32 { .. })
+        Err(Error::Source(SourceError::Utf32 { .. }))
     ));
 }
 

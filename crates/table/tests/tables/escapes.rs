@@ -3,7 +3,9 @@
 use std::fs;
 
 use proptest::prelude::*;
-use psijoin_table::{Dialect, Error, ErrorKind, Format, KeyTable, Progress, Source};
+use psijoin_table::{
+    Dialect, Error, ErrorKind, Format, KeyTable, Progress, Source, SourceError, WriteError,
+};
 
 use crate::{
     Files, assert_contains, items, join_dialect, key, read, read_bytes, read_dialect, set_of,
@@ -106,7 +108,7 @@ fn escapes_stand_for_characters_and_rows_keep_their_bytes() {
     assert_eq!(of_parquet.fingerprints, without_null.fingerprints);
     assert_eq!(of_parquet.counts, without_null.counts);
     let refused = written("o.txt", &|_| true).unwrap_err();
-    assert!(matches!(refused, Error::Unfit { .. }));
+    assert!(matches!(refused, Error::Write(WriteError::Unfit { .. })));
 }
 
 #[test]
@@ -165,11 +167,17 @@ fn escapes_that_make_no_sense_are_refused() {
     }
     for delimiter in *b"\\nN0" {
         let error = open(Format::Tsv, &escapes().with_delimiter(delimiter).unwrap());
-        assert!(matches!(error, Error::DelimiterOfEscapes));
+        assert!(matches!(
+            error,
+            Error::Source(SourceError::DelimiterOfEscapes)
+        ));
         assert_eq!(error.kind(), ErrorKind::Usage);
     }
     for format in [Format::Lines, Format::Parquet] {
-        assert!(matches!(open(format, &escapes()), Error::NoDialect { .. }));
+        assert!(matches!(
+            open(format, &escapes()),
+            Error::Source(SourceError::NoDialect { .. })
+        ));
     }
 }
 

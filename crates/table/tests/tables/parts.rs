@@ -11,7 +11,7 @@ use parquet::arrow::arrow_reader::ParquetRecordBatchReaderBuilder;
 use proptest::prelude::*;
 use psijoin_table::{
     Destination, Dialect, Doubt, Error, ErrorKind, KeySpec, KeyTable, Progress, Source,
-    atomic_file::Existing, check_numbers,
+    SourceError, WriteError, atomic_file::Existing, check_numbers,
 };
 
 use crate::{
@@ -349,7 +349,10 @@ fn the_output_is_none_of_the_inputs() {
     let source = open_all(&inputs).unwrap();
     for input in &inputs {
         let prepared = Destination::prepare(Some(input), &source, Existing::Replace);
-        assert!(matches!(prepared, Err(Error::OutputIsInput { .. })));
+        assert!(matches!(
+            prepared,
+            Err(Error::Write(WriteError::OutputIsInput { .. }))
+        ));
     }
 }
 
@@ -392,7 +395,10 @@ fn changed_files_are_noticed() {
                 )
             );
             let again = KeyTable::read(&source, &key(&[], &[]), &[], &Progress::default());
-            assert!(matches!(again, Err(Error::Changed { .. })));
+            assert!(matches!(
+                again,
+                Err(Error::Source(SourceError::Changed { .. }))
+            ));
         }
     }
 }
@@ -677,7 +683,10 @@ fn an_output_is_none_that_would_be_read_the_next_time() {
         Destination::prepare(Some(&files.path(name)), source, Existing::Replace).map(drop)
     };
     let error = prepare(&by_pattern, "out.csv").unwrap_err();
-    assert!(matches!(error, Error::OutputAmongInputs { .. }), "{error}");
+    assert!(
+        matches!(error, Error::Write(WriteError::OutputAmongInputs { .. })),
+        "{error}"
+    );
     prepare(&by_pattern, "out.csv.gz").unwrap();
     prepare(&named, "out.csv").unwrap();
 
@@ -686,6 +695,9 @@ fn an_output_is_none_that_would_be_read_the_next_time() {
     files.parquet("folder/part-0.parquet", &[("id", ids)]);
     let folder = open_all(&[files.path("folder")]).unwrap();
     let error = prepare(&folder, "folder/out.parquet").unwrap_err();
-    assert!(matches!(error, Error::OutputAmongInputs { .. }), "{error}");
+    assert!(
+        matches!(error, Error::Write(WriteError::OutputAmongInputs { .. })),
+        "{error}"
+    );
     prepare(&folder, "out.parquet").unwrap();
 }

@@ -5,8 +5,8 @@ use std::{error::Error as _, io::Write};
 
 use arrow_array::{Float64Array, Int64Array, StringArray};
 use psijoin_table::{
-    Destination, Dialect, Error, Format, KeyTable, Progress, Source, atomic_file::Existing,
-    check_numbers,
+    Destination, Dialect, Error, Format, KeyTable, Progress, ReadError, Source,
+    atomic_file::Existing, check_numbers,
 };
 
 use crate::{
@@ -363,7 +363,7 @@ fn parquet_shows_its_header_and_no_values() {
         broken[at] ^= 0xff;
         if let Err(error) = read_bytes(Format::Parquet, &broken, &key(&["id"], &[])) {
             // Its header may be shown, even if it is broken.
-            if !matches!(error, Error::MissingColumn { .. }) {
+            if !matches!(error, Error::Read(ReadError::MissingColumn { .. })) {
                 assert_silent::<()>(Err(error));
             }
             refused += 1;

@@ -5,7 +5,7 @@ use std::collections::HashMap;
 use arrow_schema::{Field, Metadata};
 use serde_json::{Map, Value};
 
-use crate::{error::Difference, write::row_claims};
+use crate::{Difference, write::row_claims};
 
 /// Drops what another file does not say, too; what it says about its rows aside.
 pub(super) fn keep_common(told: &mut Metadata, other: &Metadata) {

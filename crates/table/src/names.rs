@@ -1,6 +1,6 @@
-//! Names of columns that people take for the same.
+//! Names of columns in errors, and those that people take for another.
 
-use psijoin_printable::is_printable;
+use psijoin_printable::{Quoted, is_printable};
 use unicode_normalization::UnicodeNormalization;
 
 /// What can differ in a name without being noticed, and how to leave that out.
@@ -66,6 +66,35 @@ fn difference(one: &str, other: &str) -> Option<String> {
         [front @ .., last] if !front.is_empty() => format!("{} and {last}", front.join(", ")),
         [only, ..] => (*only).to_owned(),
     })
+}
+
+/// At most this many columns are listed in an error.
+const LISTED: usize = 20;
+
+/// What follows a sentence that says that none of these has this name, if one is nearly called so.
+pub(crate) fn differs(names: &[String], name: &str) -> String {
+    match first_alike(names.iter().map(String::as_str), name) {
+        Some((index, difference)) => {
+            format!(
+                "; {} differs from that in {difference} only",
+                Quoted(&names[index])
+            )
+        }
+        None => String::new(),
+    }
+}
+
+pub(crate) fn listed(names: &[String]) -> String {
+    let mut text = names
+        .iter()
+        .take(LISTED)
+        .map(|name| Quoted(name).to_string())
+        .collect::<Vec<_>>()
+        .join(", ");
+    if names.len() > LISTED {
+        text += &format!(" and {} more", names.len() - LISTED);
+    }
+    text
 }
 
 #[cfg(test)]

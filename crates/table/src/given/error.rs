@@ -1,0 +1,146 @@
+//! What can be wrong with the columns that parties share.
+
+use psijoin_printable::Quoted;
+
+use crate::{
+    ErrorKind,
+    names::{differs, listed},
+};
+
+/// Why columns could not be given to the other party, or taken from it.
+#[derive(Debug, thiserror::Error)]
+#[non_exhaustive]
+pub enum ShareError {
+    /// No columns are given or taken, or too many.
+    #[error("between 1 and 256 columns can be given")]
+    GivenCount,
+
+    /// A column cannot be given.
+    #[error("the column {} cannot be shared with the partner: {reason}", Quoted(.column))]
+    CannotGive {
+        /// The column as the user named it.
+        column: String,
+        /// Why not, and what to do.
+        reason: String,
+    },
+
+    /// A column is to be taken that the other party does not offer.
+    #[error(
+        "the other party does not offer the column {}; it offers {}{}",
+        Quoted(.column),
+        listed(offered),
+        differs(offered, .column)
+    )]
+    NotOffered {
+        /// The column as the user named it.
+        column: String,
+        /// The columns that it offers.
+        offered: Vec<String>,
+    },
+
+    /// Several rows have one key, and one of them is to be given.
+    #[error(
+        "{rows} of the rows repeat a key, the first of them row {first} of the table, and only one row per \
+         key can be given: remove the others, or let the first row count, or give a list of rows for each key"
+    )]
+    RepeatedKeys {
+        /// How many rows have the key of an earlier one.
+        rows: u64,
+        /// The first of them, from 1, the header not counted.
+        first: u64,
+    },
+
+    /// More rows have one key than are given.
+    #[error(
+        "row {row} of the table has a key that {most} rows before have, and no more can be given: allow more \
+         rows per key, or remove some"
+    )]
+    TooManyRepeated {
+        /// The first row that is too many, from 1, the header not counted.
+        row: u64,
+        /// How many rows per key may be given.
+        most: u16,
+    },
+
+    /// A row does not fit into the bytes that are given for it.
+    #[error(
+        "{file}: row {row} of the table takes more than {most_bytes} bytes in the columns that are given: allow \
+         more, or give fewer columns"
+    )]
+    LongRow {
+        /// The table as the user named it.
+        file: String,
+        /// The row, from 1, the header not counted.
+        row: u64,
+        /// How many bytes a row may take.
+        most_bytes: usize,
+    },
+
+    /// Payloads would be too long, or rows too short.
+    #[error(
+        "{rows} rows of {row_bytes} bytes cannot be given for a key: they must take no more than 65,535 bytes, and \
+         each row a byte for every eight columns: give fewer columns or rows, or other bytes for each"
+    )]
+    PayloadBytes {
+        /// The bytes of a row.
+        row_bytes: usize,
+        /// The most rows of a key.
+        rows: u16,
+    },
+
+    /// What the other party tells of its columns makes no sense.
+    #[error("what the other party offers {0}: it is broken, cheats, or is of another version")]
+    MalformedOffer(&'static str),
+
+    /// A value that is to be given is none of its type.
+    #[error(
+        "{file}: row {row} of the table {what} in its column {}: correct it, or leave the column out",
+        Quoted(column)
+    )]
+    InvalidValue {
+        /// The table as the user named it.
+        file: String,
+        /// The row, from 1, the header not counted.
+        row: u64,
+        /// The column.
+        column: String,
+        /// What is wrong.
+        what: &'static str,
+    },
+
+    /// What the other party gives is not what it offered.
+    #[error("{}: the other party's program is broken, or cheats", malformed_payload(*row, column.as_deref(), what))]
+    MalformedPayload {
+        /// The row of this party's table that it is for, from 1, the header not counted. `None` if
+        /// that is not known.
+        row: Option<u64>,
+        /// The other party's column, if it is a value that is wrong.
+        column: Option<String>,
+        /// What is wrong.
+        what: &'static str,
+    },
+}
+
+impl ShareError {
+    /// Returns who has to do something about this error.
+    pub(crate) fn kind(&self) -> ErrorKind {
+        match self {
+            Self::GivenCount | Self::NotOffered { .. } | Self::PayloadBytes { .. } => {
+                ErrorKind::Usage
+            }
+            Self::MalformedOffer(_) | Self::MalformedPayload { .. } => ErrorKind::Peer,
+            _ => ErrorKind::Input,
+        }
+    }
+}
+
+fn malformed_payload(row: Option<u64>, column: Option<&str>, what: &str) -> String {
+    let row = match row {
+        Some(row) => format!("what the other party gives for row {row} of the table"),
+        None => "a row that the other party gives".to_owned(),
+    };
+    match column {
+        Some(column) => format!("{row} {what} in its column {}", Quoted(column)),
+        None => format!("{row} {what}"),
+    }
+}

@@ -1,0 +1,3 @@
+//! What files hold.
+
+pub(crate) mod error;
