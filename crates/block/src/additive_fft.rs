@@ -102,7 +102,7 @@ impl AdditiveFft {
         &self.field
     }
 
-    /// s_k(x^k), an element of the small field: s_k is this multiple of ŝ_k, and s_(k+1) is
+    /// Returns s_k(x^k), an element of the small field: s_k is this multiple of ŝ_k, and s_(k+1) is
     /// s_k·(s_k + s_k(x^k)).
     pub fn pivot(&self, k: u32) -> Element {
         self.field.small(self.pivots[k as usize])
@@ -113,7 +113,7 @@ impl AdditiveFft {
         self.field.small(self.slopes[k as usize])
     }
 
-    /// ŝ_layer of the element `offset` of some W_k.
+    /// Returns ŝ_layer of the element `offset` of some W_k.
     fn twiddle(&self, layer: u32, offset: usize) -> u64 {
         let values = &self.values[layer as usize];
         (layer as usize..LAYERS)
@@ -170,8 +170,8 @@ impl AdditiveFft {
         (left, right)
     }
 
-    /// The last layer of [`interpolate`](Self::interpolate) for one chunk, both halves of which
-    /// have been interpolated.
+    /// Does the last layer of [`interpolate`](Self::interpolate) for one chunk, both halves of
+    /// which have been interpolated.
     pub fn interpolate_halves(&self, log: u32, offset: usize, chunk: &mut [Element]) {
         let twiddle = self.twiddle(log - 1, offset);
         let (left, right) = chunk.split_at_mut(1 << (log - 1));

@@ -193,7 +193,7 @@ fn store<L: Lanes<COUNT>, const COUNT: usize, const OUT: usize>(
     }
 }
 
-/// Two words of the output block, of each row.
+/// Returns two words of the output block, of each row.
 #[inline(always)]
 fn output_words<L: Lanes<COUNT>, const COUNT: usize>(
     chaining: &[L; 8],
@@ -204,7 +204,7 @@ fn output_words<L: Lanes<COUNT>, const COUNT: usize>(
     L::join(word(2 * pair), word(2 * pair + 1))
 }
 
-/// BLAKE3's compression function, before the final exclusive or.
+/// Computes BLAKE3's compression function, before the final exclusive or.
 #[inline(always)]
 fn compress<L: Lanes<COUNT>, const COUNT: usize>(
     chaining: &[L; 8],
@@ -234,7 +234,7 @@ fn compress<L: Lanes<COUNT>, const COUNT: usize>(
     v
 }
 
-/// The quarter round G.
+/// Does the quarter round G.
 #[inline(always)]
 fn mix<L: Lanes<COUNT>, const COUNT: usize>(
     v: &mut [L; BLOCK_WORDS],

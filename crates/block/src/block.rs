@@ -39,7 +39,7 @@ impl Block {
     /// All bits one.
     pub const ONES: Self = Self(u128::MAX);
 
-    /// The block whose wire form is `bytes`.
+    /// Returns the block whose wire form is `bytes`.
     pub const fn from_bytes(bytes: [u8; 16]) -> Self {
         Self(u128::from_le_bytes(bytes))
     }
@@ -49,7 +49,7 @@ impl Block {
         self.0.to_le_bytes()
     }
 
-    /// Bit `index` (0 to 127).
+    /// Returns the bit `index` (0 to 127).
     pub const fn bit(self, index: usize) -> bool {
         self.0 >> index & 1 == 1
     }

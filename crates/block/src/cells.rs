@@ -118,7 +118,7 @@ multiversion! {
 /// The lowest bit of each byte.
 const LOWEST: u64 = 0x0101_0101_0101_0101;
 
-/// Eight bits to eight cells at a time.
+/// Spreads eight bits to eight cells at a time.
 #[inline(always)]
 fn spread_portable(bits: &[u64], cells: &mut [u8]) {
     let bytes: &[u8] = bytemuck::cast_slice(bits);

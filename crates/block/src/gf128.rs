@@ -12,7 +12,7 @@ pub fn multiply(a: Block, b: Block) -> Block {
     inner_product(&[a], &[b])
 }
 
-/// Σ aᵢ·bᵢ. The products are summed as polynomials and reduced once.
+/// Returns Σ aᵢ·bᵢ. The products are summed as polynomials and reduced once.
 ///
 /// # Panics
 /// If the slices differ in length.
@@ -23,9 +23,9 @@ pub fn inner_product(a: &[Block], b: &[Block]) -> Block {
     sum.reduce()
 }
 
-/// The value of each of several polynomials of one length at a point of its own. Coefficients stand
-/// one polynomial after the other, that of the highest power first, and there is none of degree 0:
-/// c₁·r^l + … + c_l·r for c₁, …, c_l and r.
+/// Computes the value of each of several polynomials of one length at a point of its own.
+/// Coefficients stand one polynomial after the other, that of the highest power first, and there is
+/// none of degree 0: c₁·r^l + … + c_l·r for c₁, …, c_l and r.
 ///
 /// # Panics
 /// If there are not as many values as points, or not as many coefficients of each.
@@ -89,7 +89,7 @@ multiversion! {
 /// Polynomials that are evaluated at the same time: each step of one waits for the step before.
 const LANES: usize = 4;
 
-/// There is at least one coefficient of each polynomial.
+/// Evaluates polynomials of at least one coefficient each.
 #[inline(always)]
 fn horner(
     coefficients: &[Block],
@@ -146,7 +146,7 @@ mod tests {
         any::<u128>().prop_map(Block)
     }
 
-    /// Schoolbook: multiply by x, bit by bit.
+    /// Multiplies by schoolbook: by x, bit by bit.
     fn slowly(a: Block, b: Block) -> Block {
         let mut power = a.0;
         let mut product = 0;

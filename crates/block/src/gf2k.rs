@@ -96,7 +96,7 @@ impl Field {
         }
     }
 
-    /// w.
+    /// Returns w.
     pub fn bits(&self) -> u32 {
         self.width.bits
     }
@@ -105,8 +105,8 @@ impl Field {
         &self.constants
     }
 
-    /// The element whose halves have these coefficients: bit i is that of x^i, for i below w; the
-    /// bits above are ignored.
+    /// Returns the element whose halves have these coefficients: bit i is that of x^i, for i below
+    /// w; the bits above are ignored.
     #[inline]
     pub fn from_words(&self, [low, high]: [u64; 2]) -> Element {
         let lift = |word: u64| (word & self.mask()) << self.constants.shift;
@@ -121,7 +121,7 @@ impl Field {
         self.from_words([word, 0])
     }
 
-    /// 1.
+    /// Returns 1.
     pub fn one(&self) -> Element {
         self.small(1)
     }
@@ -132,7 +132,8 @@ impl Field {
         [element.low, element.high].map(|half| self.reduce(half >> self.constants.shift))
     }
 
-    /// Modulo m, by Barrett's method: since M = m·c, the quotient is that of `residue`·c by x^d.
+    /// Reduces modulo m, by Barrett's method: since M = m·c, the quotient is that of `residue`·c by
+    /// x^d.
     #[inline]
     fn reduce(&self, residue: u64) -> u64 {
         let extra = self.width.ring_bits - self.bits();
@@ -159,7 +160,7 @@ impl Field {
         self.to_words(element) == [0; 2]
     }
 
-    /// a·b.
+    /// Returns a·b.
     pub fn product(&self, a: Element, b: Element) -> Element {
         let mut product = [a];
         self.multiply(&mut product, &[b]);
@@ -200,7 +201,7 @@ impl Field {
         all
     }
 
-    /// aᵢ ·= bᵢ.
+    /// Computes aᵢ ·= bᵢ.
     ///
     /// # Panics
     /// If the slices differ in length.
@@ -209,7 +210,7 @@ impl Field {
         multiply_on(cpu::best(), self.constants, a, b);
     }
 
-    /// sumsᵢ += aᵢ·bᵢ.
+    /// Computes sumsᵢ += aᵢ·bᵢ.
     ///
     /// # Panics
     /// If the slices differ in length.
@@ -221,7 +222,7 @@ impl Field {
         add_products_on(cpu::best(), self.constants, sums, a, b);
     }
 
-    /// sumsᵢ += factor·elementsᵢ.
+    /// Computes sumsᵢ += factor·elementsᵢ.
     ///
     /// # Panics
     /// If the slices differ in length.
@@ -261,8 +262,8 @@ multiversion! {
     avx512 add_multiples(sums, elements, |a| x86::product(field, a, factor));
 }
 
-/// By Itoh and Tsujii: the product of an element and its conjugate lies in the small field, where
-/// the inverse of a is a^(2^w − 2).
+/// Inverts by the method of Itoh and Tsujii: the product of an element and its conjugate lies in
+/// the small field, where the inverse of a is a^(2^w − 2).
 #[inline(always)]
 fn invert(
     field: Constants,

@@ -43,7 +43,7 @@ enum Storage<T> {
 }
 
 impl<T: Pod> Buffer<T> {
-    /// `len` elements, all bytes zero.
+    /// Returns `len` elements, all bytes zero.
     pub fn zeroed(len: usize) -> Self {
         let bytes = len
             .checked_mul(size_of::<T>())

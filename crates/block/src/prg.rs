@@ -110,9 +110,9 @@ impl Prg {
         Self::from_seed(self.block())
     }
 
-    /// The generator whose seed is block `number` of this one's output: one for each of many pieces
-    /// of work, which need not know of each other, nor of how many there are. Draw nothing else
-    /// from a generator that has children, or what is drawn may be a child's seed:
+    /// Returns the generator whose seed is block `number` of this one's output: one for each of
+    /// many pieces of work, which need not know of each other, nor of how many there are. Draw
+    /// nothing else from a generator that has children, or what is drawn may be a child's seed:
     /// [`fork`](Self::fork) one for that.
     ///
     /// ```
@@ -131,7 +131,7 @@ impl Prg {
         child
     }
 
-    /// A uniformly random order of `0..n`, from `n − 1` draws (Fisher-Yates; a draw's bias
+    /// Returns a uniformly random order of `0..n`, from `n − 1` draws (Fisher-Yates; a draw's bias
     /// is at most n/2^64).
     pub fn permutation(&mut self, n: u32) -> Vec<u32> {
         let mut order: Vec<u32> = (0..n).collect();

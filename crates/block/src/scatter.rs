@@ -69,7 +69,7 @@ pub fn places<'a, T>(
     (places, ranges)
 }
 
-/// `elements` cut into buckets of these lengths, one after the other from the start.
+/// Returns `elements` cut into buckets of these lengths, one after the other from the start.
 ///
 /// # Panics
 /// If there are fewer elements.

@@ -17,8 +17,8 @@ const PART: usize = 8;
 
 type Part = [u64; PART];
 
-/// `sums[i]` = Σ `rows[j]` over the bits j of `selectors[i]`, where rows and sums have `row_words`
-/// words and follow each other. The places that are looked up depend on the selectors.
+/// Computes `sums[i]` = Σ `rows[j]` over the bits j of `selectors[i]`, where rows and sums have
+/// `row_words` words and follow each other. The places that are looked up depend on the selectors.
 ///
 /// # Panics
 /// If there are not [`ROWS`] rows, or not as many sums as selectors, or rows are not whole groups

@@ -32,7 +32,7 @@ pub fn products(
     products_on(cpu::best(), field, half, first, second, parents);
 }
 
-/// Each node is its parent's second half times the node's factors.
+/// Computes the nodes: each is its parent's second half times the node's factors.
 ///
 /// # Panics
 /// If the lengths do not fit together.

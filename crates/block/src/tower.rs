@@ -82,7 +82,7 @@ pub trait Element:
         bytes.extend_from_slice(bytemuck::cast_slice(elements));
     }
 
-    /// The elements that were packed to these bytes. Any bytes are elements.
+    /// Unpacks the elements that were packed to these bytes. Any bytes are elements.
     ///
     /// # Panics
     /// Unless there are [`BYTES`](Self::BYTES) for each element.
@@ -90,13 +90,13 @@ pub trait Element:
         bytemuck::cast_slice_mut(elements).copy_from_slice(bytes);
     }
 
-    /// sumsᵢ += factor·elementsᵢ.
+    /// Computes sumsᵢ += factor·elementsᵢ.
     ///
     /// # Panics
     /// If the slices differ in length.
     fn add_products(sums: &mut [Tower], factor: Tower, elements: &[Self]);
 
-    /// Σ weightsᵢ·elementsᵢ.
+    /// Returns Σ weightsᵢ·elementsᵢ.
     ///
     /// # Panics
     /// If the slices differ in length.
@@ -109,7 +109,7 @@ impl Gf64 {
 }
 
 impl Tower {
-    /// Itself times t.
+    /// Returns itself times t.
     fn times_t(self) -> Self {
         // With t² = t + x^61.
         Self {

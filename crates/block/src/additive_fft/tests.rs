@@ -12,7 +12,7 @@ fn same(fft: &AdditiveFft, a: &[Element], b: &[Element]) -> bool {
     a.iter().zip(b).all(|(a, b)| fft.field.is_zero(*a ^ *b))
 }
 
-/// X_i(at), by the definition: a product over all elements of subspaces.
+/// Returns X_i(at), by the definition: a product over all elements of subspaces.
 fn basis_polynomial(fft: &AdditiveFft, i: usize, at: Element) -> Element {
     let field = &fft.field;
     let vanishing = |k: u32, at: Element| {

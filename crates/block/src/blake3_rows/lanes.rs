@@ -6,13 +6,13 @@
 pub(super) trait Lanes<const COUNT: usize>: Copy {
     /// Puts one word into each lane.
     fn splat(word: u32) -> Self;
-    /// Lane-wise sum modulo 2^32.
+    /// Returns the lane-wise sum modulo 2^32.
     fn add(self, other: Self) -> Self;
-    /// Lane-wise exclusive or.
+    /// Returns the lane-wise exclusive or.
     fn xor(self, other: Self) -> Self;
-    /// Lane-wise rotation.
+    /// Returns the lane-wise rotation.
     fn rotate_right<const BITS: i32>(self) -> Self;
-    /// The low halves and the high halves of 64-bit words.
+    /// Returns the low halves and the high halves of 64-bit words.
     fn split(words: &[u64; COUNT]) -> (Self, Self);
     /// Returns the 64-bit words with these halves.
     fn join(low: Self, high: Self) -> [u64; COUNT];

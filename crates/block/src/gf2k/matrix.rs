@@ -11,8 +11,8 @@ use super::products::x86;
 const ROWS: usize = 4;
 
 impl Field {
-    /// left·right, for matrices of `inner` columns and `inner` rows, row by row: each element of
-    /// the product is a sum of `inner` products.
+    /// Computes left·right, for matrices of `inner` columns and `inner` rows, row by row: each
+    /// element of the product is a sum of `inner` products.
     ///
     /// # Panics
     /// If the lengths do not fit together.
@@ -100,7 +100,7 @@ multiversion! {
     );
 }
 
-/// `left` has S factors for each row of `right`.
+/// Computes all products; `left` has S factors for each row of `right`.
 #[inline(always)]
 fn all<const S: usize, W: Copy>(
     left: &[Prepared],

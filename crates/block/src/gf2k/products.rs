@@ -29,7 +29,7 @@ pub(crate) mod portable {
         (wide >> 64) as u64
     }
 
-    /// a·by, where `by` is a reduced element of the small field, not shifted.
+    /// Returns a·by, where `by` is a reduced element of the small field, not shifted.
     pub(crate) fn scale(field: Constants, a: Element, by: u64) -> Element {
         let half = |a| {
             let wide = carryless(a, by);
@@ -45,14 +45,14 @@ pub(crate) mod portable {
         reduce(field, products(field, a, b))
     }
 
-    /// a·b + c·d.
+    /// Returns a·b + c·d.
     pub(crate) fn sum(field: Constants, a: Element, b: Element, c: Element, d: Element) -> Element {
         let (first, second) = (products(field, a, b), products(field, c, d));
         reduce(field, [first[0] ^ second[0], first[1] ^ second[1]])
     }
 
-    /// Both halves of the product. With t² = t + x^e it is
-    /// (a₀b₀ + x^e·a₁b₁) + (a₀b₁ + a₁b₀ + a₁b₁)·t.
+    /// Returns both halves of the product. With t² = t + x^e it is (a₀b₀ + x^e·a₁b₁) + (a₀b₁ + a₁b₀
+    /// + a₁b₁)·t.
     fn products(field: Constants, a: Element, b: Element) -> [u128; 2] {
         let (b0, b1) = (b.low >> field.shift, b.high >> field.shift);
         let twisted = b1 << field.twist;
@@ -112,7 +112,8 @@ pub(crate) mod x86 {
         _mm_xor_si128(a, b)
     }
 
-    /// a·by, where the lower half of `by` is a reduced element of the small field, not shifted.
+    /// Returns a·by, where the lower half of `by` is a reduced element of the small field, not
+    /// shifted.
     #[inline]
     #[target_feature(enable = "avx2,pclmulqdq")]
     pub(crate) fn scale(field: Constants, a: __m128i, by: __m128i) -> __m128i {
@@ -131,7 +132,7 @@ pub(crate) mod x86 {
         bytemuck::cast(reduce(field, low, high))
     }
 
-    /// a·b + c·d.
+    /// Returns a·b + c·d.
     #[inline]
     #[target_feature(enable = "avx2,pclmulqdq")]
     pub(crate) fn sum(field: Constants, a: Element, b: Element, c: Element, d: Element) -> Element {
@@ -199,7 +200,7 @@ pub(crate) mod x86 {
         _mm_unpacklo_epi64(reduce_half(field, low), reduce_half(field, high))
     }
 
-    /// The lower word is the result.
+    /// Reduces a product; the lower word is the result.
     #[inline]
     #[target_feature(enable = "avx2,pclmulqdq")]
     fn reduce_half(field: Constants, wide: __m128i) -> __m128i {

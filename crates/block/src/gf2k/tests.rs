@@ -8,7 +8,7 @@ fn random(field: &Field, count: usize) -> Vec<Element> {
         .collect()
 }
 
-/// Schoolbook, modulo m.
+/// Multiplies by schoolbook, modulo m.
 fn small_product(width: &Width, a: u64, b: u64) -> u64 {
     let mut power = a;
     let mut product = 0;

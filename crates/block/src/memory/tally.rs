@@ -51,7 +51,7 @@ impl Drop for Counting {
     }
 }
 
-/// These bytes were allocated, or given back if they are fewer than none.
+/// Counts bytes that were allocated, or given back if they are fewer than none.
 pub(super) fn count(bytes: i64) {
     if COUNTING.load(Relaxed) {
         let live = LIVE.fetch_add(bytes, Relaxed) + bytes;

@@ -59,8 +59,8 @@ macro_rules! loops {
     };
 }
 
-/// a·b from a₀b₀, a₁b₁ and (a₀+a₁)(b₀+b₁): with t² = t + x^61 it is
-/// (a₀b₀ + x^61·a₁b₁) + ((a₀+a₁)(b₀+b₁) + a₀b₀)·t.
+/// Returns a·b from a₀b₀, a₁b₁ and (a₀+a₁)(b₀+b₁): with t² = t + x^61 it is (a₀b₀ + x^61·a₁b₁) +
+/// ((a₀+a₁)(b₀+b₁) + a₀b₀)·t.
 #[inline(always)]
 fn combine(low: Gf64, high: Gf64, both: Gf64) -> Tower {
     Tower {
@@ -117,7 +117,7 @@ pub(super) mod portable {
         }
     }
 
-    /// a·by.low + b·by.high.
+    /// Returns a·by.low + b·by.high.
     fn multiply(factors: [Tower; 2], by: Tower) -> Tower {
         let [a, b] = factors;
         Tower {
@@ -180,7 +180,7 @@ pub(super) mod x86 {
         )
     }
 
-    /// a·by.low + b·by.high.
+    /// Returns a·by.low + b·by.high.
     #[inline]
     #[target_feature(enable = "avx2,pclmulqdq")]
     fn multiply(factors: [Tower; 2], by: Tower) -> Tower {
@@ -197,7 +197,7 @@ pub(super) mod x86 {
         reduce_both(add(low[0], low[1]), add(high[0], high[1]))
     }
 
-    /// Both halves at once: their upper parts are folded side by side.
+    /// Returns both halves at once: their upper parts are folded side by side.
     #[inline]
     #[target_feature(enable = "avx2,pclmulqdq")]
     fn reduce_both(low: Wide, high: Wide) -> Tower {
@@ -206,7 +206,7 @@ pub(super) mod x86 {
         bytemuck::cast(add(kept, folded))
     }
 
-    /// [`fold`](super::fold) of both lanes.
+    /// Returns [`fold`](super::fold) of both lanes.
     #[inline]
     #[target_feature(enable = "avx2")]
     fn fold_both(high: __m128i) -> __m128i {

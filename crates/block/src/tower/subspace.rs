@@ -58,7 +58,7 @@ impl<const BITS: u32> Element for Subspace<BITS> {
         }
     }
 
-    /// All lower parts, then all upper parts.
+    /// Packs all lower parts, then all upper parts.
     fn pack(elements: &[Self], bytes: &mut Vec<u8>) {
         let start = bytes.len();
         bytes.resize(start + elements.len() * Self::BYTES, 0);

@@ -11,7 +11,7 @@ fn tower() -> impl Strategy<Value = Tower> {
     (subfield(), subfield()).prop_map(|(low, high)| Tower { low, high })
 }
 
-/// Schoolbook: multiply by x, bit by bit.
+/// Multiplies by schoolbook: by x, bit by bit.
 fn slowly(a: Gf64, b: Gf64) -> Gf64 {
     let mut power = a.0;
     let mut product = 0;
@@ -22,7 +22,7 @@ fn slowly(a: Gf64, b: Gf64) -> Gf64 {
     Gf64(product)
 }
 
-/// Schoolbook, with t² = t + x^61.
+/// Multiplies by schoolbook, with t² = t + x^61.
 fn tower_slowly(a: Tower, b: Tower) -> Tower {
     let square = slowly(a.high, b.high);
     Tower {
@@ -131,7 +131,7 @@ fn bytes_and_back<E: Element>(seed: u128, count: usize) -> Result<(), TestCaseEr
     Ok(())
 }
 
-/// Uniform ones have every bit both ways.
+/// Asserts that uniform elements have every bit both ways.
 fn every_bit_is_drawn<E: Element>() {
     let mut elements = vec![E::default(); 100];
     E::fill(&mut elements, &mut Prg::from_seed(crate::Block(1)));
