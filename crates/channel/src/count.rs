@@ -54,7 +54,7 @@ pub struct Snapshot {
 }
 
 impl Snapshot {
-    /// Payload bytes of both directions.
+    /// Returns the number of payload bytes of both directions.
     pub fn total_bytes(&self) -> u64 {
         self.sent.bytes + self.received.bytes
     }
@@ -184,7 +184,7 @@ impl State {
         }
     }
 
-    /// From now on a message of either direction depends on all messages of the other.
+    /// Notes that from now on a message of either direction depends on all messages of the other.
     fn await_answers(&mut self) {
         self.sent.answers = self.received.last_flight;
         self.received.answers = self.sent.last_flight;

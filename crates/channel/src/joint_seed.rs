@@ -59,7 +59,7 @@ impl JointSeed {
         self.0
     }
 
-    /// Public randomness for one purpose.
+    /// Returns public randomness for one purpose.
     pub fn key(&self, purpose: &str) -> [u8; 32] {
         blake3::derive_key(purpose, &self.0)
     }
@@ -76,8 +76,8 @@ impl JointSeed {
         std::array::from_fn(|i| key[i])
     }
 
-    /// Public randomness for one purpose that also depends on `nonce`, which a party drew after
-    /// the seed.
+    /// Returns public randomness for one purpose that also depends on `nonce`, which a party drew
+    /// after the seed.
     pub fn key_with(&self, purpose: &str, nonce: &[u8]) -> [u8; 32] {
         let mut hasher = blake3::Hasher::new_derive_key(purpose);
         hasher.update(&self.0).update(nonce).finalize().into()

@@ -62,12 +62,12 @@ impl Link {
         })
     }
 
-    /// Bandwidth in each direction.
+    /// Returns the bandwidth in each direction.
     pub fn bits_per_second(&self) -> f64 {
         self.bits_per_second
     }
 
-    /// The time there and back.
+    /// Returns the time there and back.
     pub fn round_trip(&self) -> Duration {
         self.round_trip
     }

@@ -4,17 +4,17 @@ use std::{sync::Arc, time::Instant};
 
 /// Hears about exchanges, and about a thread that waits for what another one reads ahead.
 pub(crate) trait Listener: Send + Sync {
-    /// From now on both halves are used at the same time.
+    /// Called when both halves begin to be used at the same time.
     fn exchange_begins(&self);
 
-    /// One half of the exchange has done its work.
+    /// Called when one half of the exchange has done its work.
     fn half_ends(&self, _half: Half) {}
 
-    /// The exchange is over.
+    /// Called when the exchange is over.
     fn exchange_ends(&self);
 
-    /// The sending side of an exchange has waited since then for one more message that was read
-    /// ahead.
+    /// Called when the sending side of an exchange has waited since then for one more message that
+    /// was read ahead.
     fn taken_ahead(&self, _since: Instant, _message: &[u8]) {}
 }
 

@@ -19,7 +19,7 @@ use crate::{
     queue::{Ending, Popped, Queue},
 };
 
-/// Two channels joined to each other, with the default window and idle time-out.
+/// Returns two channels joined to each other, with the default window and idle time-out.
 pub fn pair() -> (Channel, Channel) {
     Builder::new().pair()
 }

@@ -55,7 +55,7 @@ impl Measured {
         self.round_trip_micros
     }
 
-    /// Bits per second that come from the other party.
+    /// Returns bits per second that come from the other party.
     pub fn incoming_bits_per_second(&self) -> Option<u64> {
         self.incoming_bits_per_second
     }

@@ -44,7 +44,7 @@ impl Window {
 }
 
 impl Default for Window {
-    /// 4 MiB in at most 65,536 messages.
+    /// Returns 4 MiB, in at most 65,536 messages.
     fn default() -> Self {
         Self {
             bytes: 4 << 20,

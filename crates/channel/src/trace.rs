@@ -255,7 +255,7 @@ mod tests {
 
     const NAP: Duration = Duration::from_millis(20);
 
-    /// The steps without what was computed.
+    /// Returns the steps without what was computed.
     fn messages(steps: &[Step]) -> Vec<&Step> {
         let waits = |step: &&Step| !matches!(step, Step::Compute(_));
         steps.iter().filter(waits).collect()

@@ -57,7 +57,7 @@ impl State {
 }
 
 impl Turns {
-    /// For this many threads at a time.
+    /// Makes turns for this many threads at a time.
     ///
     /// # Panics
     /// If none may compute.
@@ -138,7 +138,7 @@ impl Drop for Held {
     }
 }
 
-/// The turns and the rank of this thread, if it holds a turn.
+/// Returns the turns and the rank of this thread, if it holds a turn.
 fn held() -> Option<(Arc<Turns>, u32)> {
     HELD.with_borrow(|held| held.as_ref().map(|held| (held.turns.clone(), held.rank)))
 }
@@ -170,8 +170,8 @@ pub fn while_waiting_to_send<R>(wait: impl FnOnce() -> R) -> R {
     })
 }
 
-/// Before a message of this many bytes is sent: lets those of lower rank send first that wait for
-/// room, though not for ever. Whoever calls this must hold no lock, as for [`while_waiting`].
+/// Lets threads of lower rank that wait for room send first, before a message of this many bytes is
+/// sent, though not for ever. Whoever calls this must hold no lock, as for [`while_waiting`].
 pub fn give_way(bytes: usize) {
     if bytes < LONG {
         return;

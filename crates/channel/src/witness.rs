@@ -29,14 +29,14 @@ pub struct SoFar {
 
 /// Remembers what a party had heard whenever it began to speak.
 pub trait Witness: Send {
-    /// The party is about to speak, for the first time since it has heard something. When this
-    /// returns, `so_far` is remembered, or equal to what is remembered of this moment.
+    /// Called when the party is about to speak, for the first time since it has heard something.
+    /// When this returns, `so_far` is remembered, or equal to what is remembered of this moment.
     ///
     /// # Errors
     /// If it is another, or cannot be remembered. Then nothing is said.
     fn may_speak(&mut self, so_far: &SoFar) -> Result<(), Refusal>;
 
-    /// The party is about to give up, and to send the reason. That is an answer, too.
+    /// Called when the party is about to give up, and to send the reason. That is an answer, too.
     ///
     /// # Errors
     /// If it cannot be remembered. Then the peer is told of a local failure.

@@ -65,7 +65,8 @@ impl fmt::Display for Link {
     }
 }
 
-/// In the largest unit that gives at least 1 and reads back exactly, otherwise in the smallest.
+/// Writes it in the largest unit that gives at least 1 and reads back exactly, otherwise in the
+/// smallest.
 fn write_quantity(f: &mut fmt::Formatter<'_>, quantity: f64, units: &[(&str, f64)]) -> fmt::Result {
     let fits = |factor: f64| quantity >= factor && quantity / factor * factor == quantity;
     let (name, factor) = units
