@@ -36,7 +36,7 @@ pub(crate) struct Range {
 }
 
 impl Range {
-    /// From the least of the values to the greatest; a linear one from 0.
+    /// Makes one from the least of the values to the greatest; a linear one from 0.
     ///
     /// # Panics
     /// If there are no values, or if one has no place on the scale.
@@ -56,7 +56,7 @@ impl Range {
         Self { scale, from, to }.with_length()
     }
 
-    /// An axis of one value would have no length.
+    /// Widens the axis of a single value, which would have no length.
     fn with_length(self) -> Self {
         match self.scale {
             _ if self.to > self.from => self,
@@ -153,7 +153,7 @@ impl Steps {
         }
     }
 
-    /// A tick's place on the scale.
+    /// Returns a tick's place on the scale.
     fn place(self, number: i64) -> f64 {
         match self {
             Self::Even(step) => number as f64 * step,
@@ -201,7 +201,7 @@ fn place(scale: Scale, value: f64) -> f64 {
     }
 }
 
-/// A number without the noise of its last digits.
+/// Returns a number without the noise of its last digits.
 pub(crate) fn decimal(value: f64) -> String {
     let text = format!("{value:.6}");
     let text = text.trim_end_matches('0').trim_end_matches('.');

@@ -256,7 +256,7 @@ mod tests {
         }
     }
 
-    /// Left and right of each bar.
+    /// Returns the left and the right end of each bar.
     fn bars(svg: &str) -> Vec<(f64, f64)> {
         let number = |line: &str, name: &str| -> f64 {
             let (_, rest) = line.split_once(&format!(" {name}=\"")).unwrap();

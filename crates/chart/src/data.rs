@@ -11,7 +11,7 @@ pub struct Data {
     pub rows: Vec<Vec<String>>,
 }
 
-/// Nine digits of a number, as every program reads it.
+/// Returns nine digits of a number, as every program reads it.
 pub(crate) fn number(value: f64) -> String {
     let rounded: f64 = format!("{value:.8e}").parse().unwrap_or(value);
     rounded.to_string()

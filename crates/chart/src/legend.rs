@@ -73,7 +73,7 @@ impl Sample {
         }
     }
 
-    /// The place is the middle of its left side.
+    /// Draws it; the place is the middle of its left side.
     pub(crate) fn draw(self, svg: &mut Svg, (x, y): Place) {
         let (middle, end) = ((x + self.width() / 2.0, y), (x + self.width(), y));
         match self {

@@ -197,7 +197,7 @@ struct Names<'a> {
 const GAP: f64 = 16.0;
 
 impl<'a> Names<'a> {
-    /// If they leave enough room for the lines.
+    /// Returns the names, if they leave enough room for the lines.
     fn of(medium: Medium, chart: &'a LineChart) -> Option<Self> {
         let lines = chart
             .lines

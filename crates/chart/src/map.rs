@@ -85,7 +85,7 @@ impl Chart for MapChart {
 }
 
 impl MapChart {
-    /// Those who win somewhere.
+    /// Returns those who win somewhere.
     fn explained(&self) -> impl Iterator<Item = (Sample, String)> {
         let winners = self.winners.iter().enumerate();
         let present =

@@ -38,7 +38,7 @@ impl Origin {
 /// Pixels from the middle of a mark to its edge.
 pub(crate) const RADIUS: f64 = 4.0;
 
-/// A mark in the shape of a style.
+/// Draws a mark in the shape of a style.
 pub(crate) fn draw(svg: &mut Svg, style: usize, origin: Origin, (x, y): Place) {
     const R: f64 = RADIUS;
     let class = match origin {

@@ -105,7 +105,7 @@ impl Plane {
     }
 }
 
-/// The last label reaches beyond the end of the axis.
+/// Returns half of the last label, which reaches beyond the end of the axis.
 fn half_of_last(ticks: &[Tick]) -> f64 {
     ticks
         .last()

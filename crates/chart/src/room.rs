@@ -36,7 +36,7 @@ impl Rectangle {
         )
     }
 
-    /// Its place that is nearest to another one.
+    /// Returns its place that is nearest to another one.
     pub(crate) fn nearest(self, (x, y): Place) -> Place {
         (
             x.clamp(self.left, self.right),

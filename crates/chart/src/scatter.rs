@@ -128,7 +128,7 @@ impl Chart for ScatterChart {
 }
 
 impl ScatterChart {
-    /// The plane without what marks take.
+    /// Returns the plane without what marks take.
     fn room(&self, plane: &Plane) -> Room {
         let mut room = Room::new(Rectangle {
             left: plane.left + 2.0,

@@ -90,7 +90,7 @@ impl Svg {
         ));
     }
 
-    /// A line through points, with the dashes of a style.
+    /// Draws a line through points, with the dashes of a style.
     pub(crate) fn dashed(&mut self, style: usize, points: &[Place]) {
         const DASHES: [&str; 5] = ["none", "8 3", "4 3", "10 3 3 3", "14 4"];
         let dashes = DASHES[style % DASHES.len()];
@@ -100,7 +100,7 @@ impl Svg {
         ));
     }
 
-    /// A line through points.
+    /// Draws a line through points.
     pub(crate) fn polyline(&mut self, class: &str, points: &[Place]) {
         self.add(format_args!(
             r#"<polyline class="{class}" points="{}"/>"#,
@@ -108,7 +108,7 @@ impl Svg {
         ));
     }
 
-    /// The area between points.
+    /// Draws the area between points.
     pub(crate) fn polygon(&mut self, class: &str, points: &[Place]) {
         self.add(format_args!(
             r#"<polygon class="{class}" points="{}"/>"#,
@@ -142,7 +142,7 @@ impl Svg {
         ));
     }
 
-    /// A text whose middle is at this height.
+    /// Draws a text whose middle is at this height.
     pub(crate) fn text(&mut self, anchor: Anchor, (x, y): Place, text: &str) {
         let anchor = match anchor {
             Anchor::Start => "start",

@@ -6,7 +6,7 @@ pub(crate) const FONT: f64 = 13.0;
 /// From the middle of a line of text to that of the next.
 pub(crate) const LEADING: f64 = 1.25 * FONT;
 
-/// At most how many pixels wide a text is. No font is measured: these are bounds for DejaVu Sans,
+/// Bounds the width of a text in pixels. No font is measured: these are bounds for DejaVu Sans,
 /// which is one of the widest fonts that a reader may have.
 pub(crate) fn width(text: &str) -> f64 {
     FONT * text.chars().map(em).sum::<f64>()
