@@ -2,7 +2,7 @@
 
 use crate::{Backend, Lanes};
 
-/// a + b, with a bit more than the longer of them: one gate per bit of the longer.
+/// Returns a + b, with a bit more than the longer of them: one gate per bit of the longer.
 ///
 /// # Errors
 /// As [`Backend::products`].

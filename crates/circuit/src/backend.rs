@@ -15,7 +15,7 @@ pub trait Lanes: Clone + Send + Sync {
     /// Returns the number of lanes.
     fn lanes(&self) -> usize;
 
-    /// These lanes, in this order.
+    /// Returns these lanes, in this order.
     ///
     /// # Panics
     /// If a lane does not exist. So do all functions of this trait.
@@ -60,10 +60,10 @@ pub trait Backend {
     /// Returns a wire that carries a public bit.
     fn constant(&self, bit: bool, lanes: usize) -> Self::Wires;
 
-    /// a ⊕ b.
+    /// Returns a ⊕ b.
     fn xor(&self, a: &Self::Wires, b: &Self::Wires) -> Self::Wires;
 
-    /// ¬a.
+    /// Returns ¬a.
     fn not(&self, a: &Self::Wires) -> Self::Wires;
 
     /// Returns a layer of AND gates: `bit` ∧ v for each v of each product's vector.
@@ -75,7 +75,7 @@ pub trait Backend {
         layer: &[Product<'_, Self::Wires>],
     ) -> Result<Vec<Vec<Self::Wires>>, Self::Error>;
 
-    /// a ∧ b.
+    /// Returns a ∧ b.
     ///
     /// # Errors
     /// As [`products`](Self::products).

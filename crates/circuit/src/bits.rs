@@ -106,7 +106,7 @@ impl Bits {
         parts.collect()
     }
 
-    /// Eight lanes per byte, the lowest bit first.
+    /// Returns eight lanes per byte, the lowest bit first.
     pub fn to_bytes(&self) -> Vec<u8> {
         let bytes = self.words.iter().flat_map(|word| word.to_le_bytes());
         bytes.take(self.lanes.div_ceil(8)).collect()
@@ -126,7 +126,7 @@ impl Bits {
         Self::from_words(words.collect(), lanes)
     }
 
-    /// 128 lanes per block, the lowest bit first.
+    /// Returns 128 lanes per block, the lowest bit first.
     pub fn to_blocks(&self) -> Vec<Block> {
         let blocks = self.words.chunks(2).map(|words| {
             let high = words.get(1).copied().unwrap_or(0);
@@ -172,7 +172,7 @@ impl Bits {
             .collect()
     }
 
-    /// The numbers whose bits the wires have, the lowest first.
+    /// Returns the numbers whose bits the wires have, the lowest first.
     ///
     /// # Panics
     /// If there are more than 128 wires.

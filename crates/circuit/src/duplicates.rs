@@ -3,8 +3,9 @@
 
 use crate::{Backend, Lanes, Product, compare};
 
-/// For every second number of a sorted list, whether one of its neighbours is equal: a number that
-/// occurs twice has one of its two places among them. For N numbers these are ⌊N/2⌋ lanes.
+/// Returns for every second number of a sorted list whether one of its neighbours is equal: a
+/// number that occurs twice has one of its two places among them. For N numbers these are ⌊N/2⌋
+/// lanes.
 ///
 /// For σ bits and an even N: (N − 1)(σ − 1) + N/2 − 1 gates, in ⌈log2 σ⌉ + 1 layers.
 ///

@@ -88,7 +88,7 @@ fn calls(count: usize) -> impl Iterator<Item = usize> {
         .map(move |first| AT_ONCE.min(count - first))
 }
 
-/// Digits, the lowest of all lanes first, then the next.
+/// Returns the digits, the lowest of all lanes first, then the next.
 fn digits<N: Pod>(numbers: &[N], bits: usize) -> Vec<u8> {
     let digit = |i: usize| {
         let (byte, shift) = (i / 2, i % 2 * PLACE_BITS);
@@ -98,7 +98,7 @@ fn digits<N: Pod>(numbers: &[N], bits: usize) -> Vec<u8> {
     (0..bits.div_ceil(PLACE_BITS)).flat_map(digit).collect()
 }
 
-/// Four bits of a lane make a digit; those that are missing are zero.
+/// Joins four bits of a lane to a digit; missing ones are zero.
 fn joined(bits: &[u8], lanes: usize) -> Vec<u8> {
     let mut digits = vec![0; (bits.len() / lanes).div_ceil(PLACE_BITS) * lanes];
     for (i, bits) in bits.chunks(lanes).enumerate() {
@@ -236,7 +236,7 @@ impl Receiver {
     }
 }
 
-/// y ⊕ r, two per byte.
+/// Sends y ⊕ r, two per byte.
 fn send_turns(digits: &[u8], lookups: &[Lookup], channel: &mut Channel) -> Result<(), Error> {
     let turns: Vec<u8> = (digits.iter().zip(lookups))
         .map(|(digit, lookup)| digit ^ lookup.place)
@@ -314,7 +314,7 @@ fn read(digits: &[u8], lookups: &[Lookup], channel: &mut Channel) -> Result<Vec<
     Ok(shares)
 }
 
-/// Table `turned` with t\[place\] where `table` has t\[place ⊕ turn\].
+/// Returns the table `turned` with t\[place\] where `table` has t\[place ⊕ turn\].
 fn turned(table: Table, turn: u8) -> Table {
     const HALVES: [(u32, Table); PLACE_BITS] = [(1, 0x5555), (2, 0x3333), (4, 0x0f0f), (8, 0x00ff)];
     let mut table = table;
@@ -355,7 +355,7 @@ mod tests {
     use super::*;
     use crate::testing::both;
 
-    /// Shares of both. The traffic is checked.
+    /// Returns shares of both. The traffic is checked.
     fn run(numbers: &[(u64, u64)], bits: usize) -> (Bits, Bits) {
         let (ours, theirs): (Vec<u64>, Vec<u64>) = numbers.iter().copied().unzip();
         let count = lookups(bits, numbers.len());

@@ -181,7 +181,7 @@ impl Gates<'_> {
         });
     }
 
-    /// At most `len` gates at a time.
+    /// Returns at most `len` gates at a time.
     fn chunks(&mut self, len: usize) -> impl Iterator<Item = Gates<'_>> {
         let inputs = self.a.chunks(len).zip(self.b.chunks(len));
         let outputs = (self.products.chunks_mut(len)).zip(self.tables.chunks_mut(len));

@@ -30,7 +30,7 @@ use triples::{Multiplication, Triple, Triples, demand};
 /// direction; those that the first side sends come first.
 pub const SEED_BYTES: u64 = Block::BYTES as u64;
 
-/// Bytes that either party sends to open the products of a layer.
+/// Returns the number of bytes that either party sends to open the products of a layer.
 pub fn layer_bytes(layer: &Gates, multiplication: Multiplication) -> u64 {
     let triples = demand(layer, multiplication).into_iter();
     let bits: usize = triples.map(|(length, lanes)| (1 + length) * lanes).sum();

@@ -8,8 +8,8 @@
 
 use crate::{Backend, Lanes, compare, select};
 
-/// Two lists of numbers in ascending order become one. A number is given by its wires, the lowest
-/// bit first; the first `key` wires are compared, those after them just go along.
+/// Merges two lists of numbers in ascending order into one. A number is given by its wires, the
+/// lowest bit first; the first `key` wires are compared, those after them just go along.
 ///
 /// Lists of n items each, n a power of two: n·log2(2n) comparators, each of a
 /// [`greater`](compare::greater) of `key` bits and a product of all wires.

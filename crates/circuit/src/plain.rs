@@ -15,7 +15,7 @@ pub struct Gates {
 }
 
 impl Gates {
-    /// AND gates of two bits.
+    /// Returns the number of AND gates of two bits.
     pub fn ands(&self) -> u64 {
         let gates = self.products.iter();
         gates.map(|(&length, lanes)| length as u64 * lanes).sum()

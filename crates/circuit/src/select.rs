@@ -2,7 +2,7 @@
 
 use crate::{Backend, Product};
 
-/// `if choice { a } else { b }`: one gate per bit, all of them one product.
+/// Returns `if choice { a } else { b }`: one gate per bit, all of them one product.
 ///
 /// # Errors
 /// As [`Backend::products`].
@@ -19,7 +19,7 @@ pub fn select<B: Backend>(
     Ok(xor(backend, b, &change))
 }
 
-/// `if choice { (b, a) } else { (a, b) }`: one gate per bit, all of them one product.
+/// Returns `if choice { (b, a) } else { (a, b) }`: one gate per bit, all of them one product.
 ///
 /// # Errors
 /// As [`Backend::products`].
@@ -36,7 +36,7 @@ pub fn swap<B: Backend>(
     Ok([xor(backend, a, &change), xor(backend, b, &change)])
 }
 
-/// `choice` ∧ a for every bit of a.
+/// Returns `choice` ∧ a for every bit of a.
 ///
 /// # Errors
 /// As [`Backend::products`].

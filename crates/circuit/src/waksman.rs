@@ -151,8 +151,8 @@ fn route(permutation: &[u32], level: usize, layers: &mut [Vec<bool>]) {
     route(&half(true), level + 1, layers);
 }
 
-/// For each input and each output, whether its lane goes through the lower network, so that the
-/// two of a pair never go through the same one.
+/// Returns for each input and each output whether its lane goes through the lower network, so that
+/// the two of a pair never go through the same one.
 fn colour(permutation: &[u32]) -> [Vec<Option<bool>>; 2] {
     let n = permutation.len();
     let mut output_of = vec![0; n];
@@ -198,7 +198,7 @@ mod tests {
         Bits::numbers(&wires)
     }
 
-    /// Each permutation of 0 to n − 1 (Heap's algorithm).
+    /// Calls `done` with each permutation of 0 to n − 1 (Heap's algorithm).
     fn all(n: usize, done: &mut impl FnMut(&[u32])) {
         fn heap(k: usize, list: &mut [u32], done: &mut impl FnMut(&[u32])) {
             if k <= 1 {

@@ -50,7 +50,7 @@ impl<'a> Evaluator<'a> {
     }
 }
 
-/// Half gates: the products' labels.
+/// Evaluates half gates: the products' labels.
 fn evaluate(gate: u64, gates: &mut Gates<'_>) {
     let mut hashes = [[Block::ZERO; GATES_PER_TASK]; 2];
     let [of_a, of_b] = hashes.each_mut().map(|hashes| &mut hashes[..gates.a.len()]);

@@ -59,7 +59,7 @@ impl<'a> Garbler<'a> {
     }
 }
 
-/// Half gates: tables, and the products' labels for 0.
+/// Garbles half gates: tables, and the products' labels for 0.
 fn garble(delta: &Block, gate: u64, gates: &mut Gates<'_>) {
     let mut hashes = [[Block::ZERO; GATES_PER_TASK]; 4];
     let [a_0, a_1, b_0, b_1] = hashes.each_mut().map(|hashes| &mut hashes[..gates.a.len()]);

@@ -132,7 +132,7 @@ fn shares_alone_show_nothing() {
     assert_eq!(traffic.sent.bytes, setup_bytes(Extension::Iknp));
 }
 
-/// Bytes that either party sends in the setup.
+/// Returns the number of bytes that either party sends in the setup.
 fn setup_bytes(extension: Extension) -> u64 {
     SEED_BYTES + extension.setup_sender_bytes() + extension.setup_receiver_bytes()
 }
