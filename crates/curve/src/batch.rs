@@ -32,7 +32,7 @@ pub(crate) enum Kind {
 }
 
 impl Backend {
-    /// All that this processor can run, slowest first; the portable one always.
+    /// Returns all that this processor can run, slowest first; the portable one always.
     pub fn available() -> impl DoubleEndedIterator<Item = Self> {
         #[cfg(target_arch = "x86_64")]
         let vector = [
@@ -55,7 +55,7 @@ impl Backend {
             .unwrap_or(Self(Kind::Portable))
     }
 
-    /// Its name: `portable`, `avx2` or `avx512`.
+    /// Returns its name: `portable`, `avx2` or `avx512`.
     pub fn name(self) -> &'static str {
         match self.0 {
             Kind::Portable => "portable",
@@ -66,7 +66,7 @@ impl Backend {
         }
     }
 
-    /// [`hash_mul_encode`](crate::hash_mul_encode) on this backend.
+    /// Does [`hash_mul_encode`](crate::hash_mul_encode) on this backend.
     ///
     /// # Panics
     /// If the slices differ in length.
@@ -89,7 +89,7 @@ impl Backend {
         }
     }
 
-    /// [`decode_mul_encode`](crate::decode_mul_encode) on this backend.
+    /// Does [`decode_mul_encode`](crate::decode_mul_encode) on this backend.
     ///
     /// # Errors
     /// If an encoding is not that of an element, or that of the identity.
@@ -105,7 +105,7 @@ impl Backend {
         self.decode_sum_mul_encode(encoded, None, scalar, out)
     }
 
-    /// [`decode_add_hash_mul_encode`](crate::decode_add_hash_mul_encode) on this backend.
+    /// Does [`decode_add_hash_mul_encode`](crate::decode_add_hash_mul_encode) on this backend.
     ///
     /// # Errors
     /// If an encoding is not that of an element, or that of the identity.
@@ -123,7 +123,7 @@ impl Backend {
         self.decode_sum_mul_encode(encoded, Some(uniform), scalar, out)
     }
 
-    /// With or without hashes to add.
+    /// Does it with or without hashes to add.
     fn decode_sum_mul_encode(
         self,
         encoded: &[[u8; 32]],
@@ -154,7 +154,7 @@ impl Backend {
         }
     }
 
-    /// [`FixedBase::new`] for this backend.
+    /// Does [`FixedBase::new`] for this backend.
     ///
     /// # Errors
     /// If the encoding is not that of an element, or that of the identity.
@@ -243,7 +243,7 @@ impl FixedBase {
         self.mul_difference_encode(scalars, Some(uniform), out);
     }
 
-    /// With or without hashes to subtract.
+    /// Does it with or without hashes to subtract.
     fn mul_difference_encode(
         &self,
         scalars: &[Scalar],
@@ -271,8 +271,8 @@ impl FixedBase {
     }
 }
 
-/// The first step of DECODE (RFC 9496 §4.3.1): a number below p, and even. And not zero,
-/// which is the identity. Encodings are public, so this may branch.
+/// Does the first step of DECODE (RFC 9496 §4.3.1): the encoding is a number below p, and even, and
+/// not zero, which is the identity. Encodings are public, so this may branch.
 fn check_encoding(index: usize, encoding: &[u8; 32]) -> Result<(), Error> {
     if *encoding == [0; 32] {
         return Err(Error::Identity { index });

@@ -11,7 +11,7 @@ use crate::lanes::MAX_LANES;
 pub(crate) struct Digits([i8; 64]);
 
 impl Digits {
-    /// Digits of a number below 2^255. Only the highest can be 8.
+    /// Returns the digits of a number below 2^255. Only the highest can be 8.
     pub(crate) fn new(scalar: &Scalar) -> Self {
         let mut digits = [0; 64];
         for (pair, byte) in digits.chunks_exact_mut(2).zip(scalar.as_bytes()) {
@@ -41,7 +41,7 @@ impl Digits {
 pub(crate) struct LaneDigits([Digits; MAX_LANES]);
 
 impl LaneDigits {
-    /// Digits of numbers below 2^255; lanes beyond the iterator's end get zeros.
+    /// Returns the digits of numbers below 2^255; lanes beyond the iterator's end get zeros.
     pub(crate) fn new(mut scalars: impl Iterator<Item = Scalar>) -> Self {
         Self(std::array::from_fn(|_| {
             let mut scalar = scalars.next().unwrap_or_default();
@@ -51,7 +51,7 @@ impl LaneDigits {
         }))
     }
 
-    /// dₖ of each lane: |dₖ|, and 1 if it is negative, else 0.
+    /// Returns dₖ of each lane: |dₖ|, and 1 if it is negative, else 0.
     pub(crate) fn magnitudes_and_signs(&self, k: usize) -> [[u64; MAX_LANES]; 2] {
         let mut lanes = [[0; MAX_LANES]; 2];
         for (lane, digits) in self.0.iter().enumerate() {
@@ -63,7 +63,7 @@ impl LaneDigits {
     }
 }
 
-/// |digit|, and 1 if the digit is negative, else 0; in constant time.
+/// Returns |digit|, and 1 if the digit is negative, else 0; in constant time.
 #[inline(always)]
 pub(crate) fn magnitude_and_sign(digit: i8) -> (u8, u8) {
     let is_negative = Choice::from(digit.cast_unsigned() >> 7);
@@ -71,7 +71,7 @@ pub(crate) fn magnitude_and_sign(digit: i8) -> (u8, u8) {
     (magnitude.cast_unsigned(), is_negative.unwrap_u8())
 }
 
-/// 1 if equal, else 0; in constant time.
+/// Returns 1 if equal, else 0; in constant time.
 #[inline(always)]
 pub(crate) fn equal(a: u8, b: u8) -> u8 {
     a.ct_eq(&b).unwrap_u8()

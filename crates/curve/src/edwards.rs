@@ -46,7 +46,7 @@ struct Addend<L: Lanes> {
 }
 
 impl<L: Lanes> Projective<L> {
-    /// 2P: `dbl-2008-hwcd` with F and H negated, which negates all four coordinates.
+    /// Returns 2P: `dbl-2008-hwcd` with F and H negated, which negates all four coordinates.
     #[inline(always)]
     fn double(&self) -> Completed<L> {
         let xx = self.x.square();
@@ -96,13 +96,13 @@ impl<L: Lanes> Extended<L> {
         }
     }
 
-    /// P + Q.
+    /// Returns P + Q.
     #[inline(always)]
     pub(crate) fn plus(&self, other: &Self) -> Self {
         self.add(&other.to_addend()).to_extended()
     }
 
-    /// P − Q.
+    /// Returns P − Q.
     #[inline(always)]
     pub(crate) fn minus(&self, other: &Self) -> Self {
         let everywhere = Mask::splat(self.x.lanes(), 1);
@@ -110,7 +110,7 @@ impl<L: Lanes> Extended<L> {
             .to_extended()
     }
 
-    /// 2P.
+    /// Returns 2P.
     #[inline(always)]
     pub(crate) fn double(&self) -> Self {
         self.to_projective().double().to_extended()
@@ -125,7 +125,7 @@ impl<L: Lanes> Extended<L> {
         }
     }
 
-    /// P + Q: `add-2008-hwcd-3`.
+    /// Returns P + Q: `add-2008-hwcd-3`.
     #[inline(always)]
     fn add(&self, addend: &Addend<L>) -> Completed<L> {
         let [y_plus_x, y_minus_x, z2, t2d] = &addend.coordinates;
@@ -192,8 +192,8 @@ impl<L: Lanes> Table<L> {
         }
     }
 
-    /// s·P for the scalar with these digits, by fixed windows of 4 bits. The table is filled
-    /// with multiples of P on the way.
+    /// Returns s·P for the scalar with these digits, by fixed windows of 4 bits. The table is
+    /// filled with multiples of P on the way.
     #[inline(always)]
     pub(crate) fn multiply(&mut self, point: &Extended<L>, digits: &Digits) -> Projective<L> {
         let lanes = point.x.lanes();
@@ -216,7 +216,7 @@ impl<L: Lanes> Table<L> {
         }
     }
 
-    /// digit·P, −8 ≤ digit ≤ 8.
+    /// Returns digit·P, −8 ≤ digit ≤ 8.
     #[inline(always)]
     fn select(&self, lanes: L, digit: i8) -> Addend<L> {
         let (magnitude, is_negative) = magnitude_and_sign(digit);
@@ -235,7 +235,7 @@ impl<L: Lanes> Table<L> {
 
 /// Multiples of a point, from 1 to 8.
 trait Multiples<L: Lanes> {
-    /// Coordinate c of multiple k + 1, prepared to be added.
+    /// Returns the coordinate c of multiple k + 1, prepared to be added.
     fn coordinate(&self, lanes: L, k: usize, c: usize) -> Element<L>;
 }
 
@@ -309,7 +309,7 @@ impl FixedTable {
         Self(rows)
     }
 
-    /// s·P for the scalar s of each lane: the odd digits, times 16, and the even ones.
+    /// Returns s·P for the scalar s of each lane: the odd digits, times 16, and the even ones.
     #[inline(always)]
     pub(crate) fn multiply<L: Lanes>(&self, lanes: L, digits: &LaneDigits) -> Extended<L> {
         let mut product = Extended::identity(lanes);

@@ -59,7 +59,7 @@ pub(crate) const LIMB_MASK: u64 = (1 << LIMB_BITS) - 1;
 /// The limbs of p = 2^255 − 19.
 const P: [u64; 5] = [LIMB_MASK - 18, LIMB_MASK, LIMB_MASK, LIMB_MASK, LIMB_MASK];
 
-/// 2^n as a double.
+/// Returns 2^n as a double.
 pub(crate) const fn power_of_two(n: u64) -> f64 {
     f64::from_bits((1023 + n) << 52)
 }
@@ -209,8 +209,8 @@ impl<L: Lanes> Element<L> {
         Self { lanes, limbs }.reduce()
     }
 
-    /// The little-endian encodings of the numbers below p, lane by lane, as many as `out` has
-    /// room for. Takes any size up to 7.
+    /// Writes the little-endian encodings of the numbers below p, lane by lane, as many as `out`
+    /// has room for. Takes any size up to 7.
     #[inline(always)]
     pub(crate) fn to_bytes(self, out: &mut [[u8; 32]]) {
         let canonical = self.canonical();
@@ -327,7 +327,7 @@ impl<L: Lanes> Element<L> {
         self.negate_if(self.is_negative())
     }
 
-    /// x^(p − 2): the inverse, or zero for zero; reduced. Takes size 1.
+    /// Returns x^(p − 2): the inverse, or zero for zero; reduced. Takes size 1.
     #[inline(always)]
     pub(crate) fn invert(&self) -> Self {
         let PowersOf250Ones {
@@ -342,9 +342,9 @@ impl<L: Lanes> Element<L> {
         &powers[0] * &elevenths[0]
     }
 
-    /// SQRT_RATIO_M1 of RFC 9496 §4.2 for two pairs (u, v): where u/v is a square, and its
-    /// non-negative root, elsewhere that of √−1·u/v; zero where u or v is. Takes size 1,
-    /// gives size 1. Two at once hide each other's latencies.
+    /// Computes SQRT_RATIO_M1 of RFC 9496 §4.2 for two pairs (u, v): where u/v is a square, and its
+    /// non-negative root, elsewhere that of √−1·u/v; zero where u or v is. Takes size 1, gives size
+    /// 1. Two at once hide each other's latencies.
     #[inline(always)]
     pub(crate) fn sqrt_ratios(ratios: [(&Self, &Self); 2]) -> [(Mask<L>, Self); 2] {
         let [(u0, v0), (u1, v1)] = ratios;
@@ -541,7 +541,7 @@ struct Columns<L: Lanes> {
 }
 
 impl<L: Lanes> Columns<L> {
-    /// Columns that will get `products[k]` products in column k, at most 5.
+    /// Returns columns that will get `products[k]` products in column k, at most 5.
     ///
     /// They start with what takes off the constants of all those products. The lower five
     /// also start with 256·p + Σ 2^50·2^(51k), which makes them positive whatever the
@@ -605,8 +605,8 @@ impl<L: Lanes> Columns<L> {
     }
 }
 
-/// 19x, in shifts and additions for AVX2. (Where there is a 64-bit multiplication, the compiler
-/// puts it back.)
+/// Returns 19x, in shifts and additions for AVX2. (Where there is a 64-bit multiplication, the
+/// compiler puts it back.)
 #[inline(always)]
 fn times_19<L: Lanes>(l: L, x: L::Word) -> L::Word {
     l.add_words(l.shl::<4>(x), l.add_words(l.add_words(x, x), x))
@@ -654,7 +654,7 @@ impl<L: Lanes, const N: usize> PowersOf250Ones<L, N> {
     }
 }
 
-/// x^(2^zeros)·y of each: in the exponents, appends zeros to x's bits and adds y's.
+/// Returns x^(2^zeros)·y of each: in the exponents, appends zeros to x's bits and adds y's.
 #[inline(always)]
 fn append_zeros_and_multiply<L: Lanes, const N: usize>(
     x: &[Element<L>; N],

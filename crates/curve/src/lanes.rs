@@ -43,13 +43,13 @@ pub(crate) trait Lanes: Copy {
     /// Returns the lanes, followed by zeros.
     fn store(self, x: Self::Word) -> [u64; MAX_LANES];
 
-    /// a + b, rounded to nearest.
+    /// Returns a + b, rounded to nearest.
     fn add(self, a: Self::Float, b: Self::Float) -> Self::Float;
 
-    /// a − b, rounded to nearest.
+    /// Returns a − b, rounded to nearest.
     fn sub(self, a: Self::Float, b: Self::Float) -> Self::Float;
 
-    /// a·b + c, rounded once, to nearest.
+    /// Returns a·b + c, rounded once, to nearest.
     fn mul_add(self, a: Self::Float, b: Self::Float, c: Self::Float) -> Self::Float;
 
     /// Returns the representation of doubles as integers.
@@ -58,25 +58,25 @@ pub(crate) trait Lanes: Copy {
     /// Returns the doubles with these representations.
     fn float_of(self, x: Self::Word) -> Self::Float;
 
-    /// a + b.
+    /// Returns a + b.
     fn add_words(self, a: Self::Word, b: Self::Word) -> Self::Word;
 
-    /// a − b.
+    /// Returns a − b.
     fn sub_words(self, a: Self::Word, b: Self::Word) -> Self::Word;
 
-    /// Bitwise and.
+    /// Returns the bitwise and.
     fn and(self, a: Self::Word, b: Self::Word) -> Self::Word;
 
-    /// Bitwise or.
+    /// Returns the bitwise or.
     fn or(self, a: Self::Word, b: Self::Word) -> Self::Word;
 
-    /// Bitwise exclusive or.
+    /// Returns the bitwise exclusive or.
     fn xor(self, a: Self::Word, b: Self::Word) -> Self::Word;
 
-    /// a·2^BITS.
+    /// Returns a·2^BITS.
     fn shl<const BITS: u32>(self, a: Self::Word) -> Self::Word;
 
-    /// ⌊a / 2^BITS⌋.
+    /// Returns ⌊a / 2^BITS⌋.
     fn shr<const BITS: u32>(self, a: Self::Word) -> Self::Word;
 }
 

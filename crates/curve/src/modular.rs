@@ -67,7 +67,7 @@ impl<const WORDS: usize, const LIMBS: usize> Modulus<WORDS, LIMBS> {
         &self.params
     }
 
-    /// low + 2^(bits of the modulus)·high, modulo this.
+    /// Returns low + 2^(bits of the modulus)·high, modulo this.
     pub fn reduce(&self, low: &Uint<WORDS>, high: &Uint<WORDS>) -> Uint<WORDS> {
         // The Montgomery form of a number is that number times 2^bits.
         let high = *FixedMontyForm::new(high, &self.params).as_montgomery();
@@ -101,7 +101,7 @@ impl<const WORDS: usize, const LIMBS: usize> Modulus<WORDS, LIMBS> {
         self.pow_on(Backend::fastest(), bases, exponent, exponent_bits, out);
     }
 
-    /// [`pow`](Self::pow) on this backend.
+    /// Does [`pow`](Self::pow) on this backend.
     ///
     /// # Panics
     /// If the slices differ in length.

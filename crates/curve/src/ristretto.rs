@@ -24,7 +24,7 @@ pub(crate) fn hash<L: Lanes>(lanes: L, uniform: &[[u8; 64]]) -> Extended<L> {
     first.plus(&second)
 }
 
-/// MAP of RFC 9496 §4.3.4 (Elligator 2 for the Jacobi quartic), twice at once to hide the
+/// Computes MAP of RFC 9496 §4.3.4 (Elligator 2 for the Jacobi quartic), twice at once to hide the
 /// latency of the square roots.
 #[inline(always)]
 fn elligator<L: Lanes>(t: [Element<L>; 2]) -> [Extended<L>; 2] {
@@ -39,7 +39,7 @@ fn elligator<L: Lanes>(t: [Element<L>; 2]) -> [Extended<L>; 2] {
     ]
 }
 
-/// MAP's u and v.
+/// Returns MAP's u and v.
 #[inline(always)]
 fn elligator_ratio<L: Lanes>(r: &Element<L>) -> (Element<L>, Element<L>) {
     let lanes = r.lanes();
@@ -105,7 +105,7 @@ struct HalfDecoded<L: Lanes> {
 }
 
 impl<L: Lanes> HalfDecoded<L> {
-    /// u₁ = 1 − s², u₂ = 1 + s², v = −d·u₁² − u₂².
+    /// Returns u₁ = 1 − s², u₂ = 1 + s², v = −d·u₁² − u₂².
     #[inline(always)]
     fn new(s: &Element<L>) -> Self {
         let one = Element::splat(s.lanes(), Constant::ONE);
@@ -217,14 +217,14 @@ impl<L: Lanes> HalfEncoded<L> {
         }
     }
 
-    /// e·f·g·h, zero exactly if 2P is the identity of the group.
+    /// Returns e·f·g·h, zero exactly if 2P is the identity of the group.
     #[inline(always)]
     pub(crate) fn denominator(&self) -> Element<L> {
         &(&self.e * &self.f) * &(&self.g * &self.h)
     }
 
-    /// ENCODE of 2P, given the inverse of the denominator, or zero for zero: then the result
-    /// is zero, which encodes the identity. Size 1.
+    /// Returns ENCODE of 2P, given the inverse of the denominator, or zero for zero: then the
+    /// result is zero, which encodes the identity. Size 1.
     #[inline(always)]
     pub(crate) fn finish(&self, inverse: &Element<L>) -> Element<L> {
         let Self { e, f, g, h } = self;

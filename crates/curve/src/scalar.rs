@@ -14,7 +14,7 @@ impl Scalar {
         Self(curve25519_dalek::Scalar::from_bytes_mod_order_wide(bytes))
     }
 
-    /// Its inverse modulo ℓ; zero, if it is zero.
+    /// Returns its inverse modulo ℓ; zero, if it is zero.
     #[must_use]
     pub fn inverse(&self) -> Self {
         Self(self.0.invert())

@@ -23,7 +23,7 @@ fn small(x: u8) -> Scalar {
     Scalar::from_uniform_bytes(&bytes)
 }
 
-/// −1 modulo ℓ.
+/// Returns −1 modulo ℓ.
 fn minus_one() -> Scalar {
     let mut bytes = [0; 64];
     bytes[..32].copy_from_slice((-curve25519_dalek::Scalar::ONE).as_bytes());
@@ -258,7 +258,7 @@ fn a_base_must_be_an_element_other_than_the_identity() {
     }
 }
 
-/// Uniform bytes and a scalar, from a generator with a seed.
+/// Returns uniform bytes and a scalar, from a generator with a seed.
 fn case(seed: u64, count: usize) -> (Vec<[u8; 64]>, Scalar) {
     use proptest::test_runner::{RngAlgorithm, TestRng};
     let mut rng = TestRng::from_seed(RngAlgorithm::ChaCha, &[seed as u8; 32]);

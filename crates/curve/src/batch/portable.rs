@@ -17,7 +17,8 @@ pub(super) fn hash_mul_encode(uniform: &[[u8; 64]], scalar: &Scalar, out: &mut [
     }
 }
 
-/// The encodings are canonical; the elements of `uniform` are added, twice, if any.
+/// Decodes, multiplies, encodes. The encodings are canonical; the elements of `uniform` are added,
+/// twice, if any.
 pub(super) fn decode_mul_encode(
     encoded: &[[u8; 32]],
     uniform: Option<&[[u8; 64]]>,
@@ -47,7 +48,7 @@ pub(super) fn prepare_base(encoded: &[u8; 32]) -> Result<Box<RistrettoBasepointT
     Ok(Box::new(table))
 }
 
-/// The elements of `uniform` are subtracted, twice, if any.
+/// Multiplies and encodes. The elements of `uniform` are subtracted, twice, if any.
 pub(super) fn fixed_mul_encode(
     table: &RistrettoBasepointTable,
     scalars: &[Scalar],
@@ -73,7 +74,7 @@ fn decode(index: usize, encoded: &[u8; 32]) -> Result<RistrettoPoint, Error> {
         .ok_or(Error::NotAnElement { index })
 }
 
-/// Half of it modulo ℓ, because encoding doubles.
+/// Returns half of it modulo ℓ, because encoding doubles.
 fn half(scalar: &Scalar) -> Zeroizing<curve25519_dalek::Scalar> {
     Zeroizing::new(scalar.value().div_by_2())
 }

@@ -39,7 +39,7 @@ impl Number {
         bytes
     }
 
-    /// words + 2^256·high, for a high below 2^64 / 38.
+    /// Returns words + 2^256·high, for a high below 2^64 / 38.
     fn reduced(words: [u64; 4], high: u64) -> Self {
         let (mut words, mut high) = (words, high);
         while high > 0 {
@@ -229,7 +229,7 @@ struct CheckLargestLimbs {
 }
 
 impl CheckLargestLimbs {
-    /// ±size·R in limb k of a lane, by bit k of `signs`.
+    /// Returns ±size·R in limb k of a lane, by bit k of `signs`.
     fn limb(size: i64, signs: u8, k: usize) -> i64 {
         let largest = size * ((1 << 50) + (1 << 13));
         if signs >> k & 1 == 1 {
@@ -298,7 +298,7 @@ fn products_of_the_largest_limbs_are_right() {
     }
 }
 
-/// Numbers around 0, p, 2^255 and the borders of limbs.
+/// Returns numbers around 0, p, 2^255 and the borders of limbs.
 fn edges() -> Vec<[u8; 32]> {
     let mut edges: Vec<_> = (-40..40).map(|x| Number::small(x).to_bytes()).collect();
     for k in 1..5 {

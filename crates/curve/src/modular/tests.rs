@@ -3,7 +3,7 @@ use proptest::prelude::*;
 
 use super::*;
 
-/// Bytes that differ for every seed, as a number.
+/// Returns bytes that differ for every seed, as a number.
 fn number<const WORDS: usize>(seed: u64) -> Uint<WORDS> {
     let mut state = seed;
     Uint::from_words(std::array::from_fn(|_| {
@@ -22,7 +22,7 @@ fn odd<const WORDS: usize>(seed: u64) -> Odd<Uint<WORDS>> {
     Odd::new(number(seed) | top | Uint::ONE).unwrap()
 }
 
-/// On every backend, powers are those of `crypto-bigint`.
+/// Asserts that on every backend, powers are those of `crypto-bigint`.
 fn compare<const WORDS: usize, const LIMBS: usize, const E: usize>(
     modulus: Odd<Uint<WORDS>>,
     bases: &[Uint<WORDS>],

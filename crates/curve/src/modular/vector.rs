@@ -71,7 +71,7 @@ impl<const N: usize> Constants<N> {
         }
     }
 
-    /// x, within ±M, from its limbs: plus M if it is negative.
+    /// Returns x, within ±M, from its limbs: plus M if it is negative.
     fn canonical<const WORDS: usize>(&self, mut limbs: [i64; N]) -> Uint<WORDS> {
         let sign = propagate(&mut limbs);
         for (limb, modulus) in limbs.iter_mut().zip(self.modulus) {
@@ -132,8 +132,8 @@ pub(super) struct Windows {
 }
 
 impl Windows {
-    /// Digits of the lowest `exponent_bits` of the exponent, as long as makes the fewest
-    /// multiplications: a table of 2^w entries, and one for every w bits.
+    /// Returns the digits of the lowest `exponent_bits` of the exponent, as long as makes the
+    /// fewest multiplications: a table of 2^w entries, and one for every w bits.
     pub(super) fn new<const E: usize>(exponent: &Uint<E>, exponent_bits: u32) -> Self {
         let cost = |w: &u32| (1 << w) + exponent_bits.div_ceil(*w);
         let bits = (1..=MAX_WINDOW_BITS).min_by_key(cost).unwrap_or(1);
@@ -221,7 +221,7 @@ fn load<L: Lanes, const WORDS: usize, const N: usize>(
     number
 }
 
-/// The numbers, reduced, of as many lanes as `out` has room for.
+/// Stores the numbers, reduced, of as many lanes as `out` has room for.
 #[inline(always)]
 fn store<L: Lanes, const WORDS: usize, const N: usize>(
     lanes: L,
@@ -286,7 +286,7 @@ impl<L: Lanes, const N: usize> Reduction<L, N> {
         }
     }
 
-    /// a·b/R modulo M.
+    /// Returns a·b/R modulo M.
     #[inline(always)]
     fn multiply(&self, a: &Number<L, N>, b: &Number<L, N>) -> Number<L, N> {
         self.lanes.run(Multiply {
@@ -296,7 +296,7 @@ impl<L: Lanes, const N: usize> Reduction<L, N> {
         })
     }
 
-    /// a²/R modulo M.
+    /// Returns a²/R modulo M.
     #[inline(always)]
     fn square(&self, a: &Number<L, N>) -> Number<L, N> {
         self.lanes.run(Square { modulus: self, a })
