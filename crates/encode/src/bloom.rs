@@ -176,12 +176,12 @@ impl Cells {
     }
 }
 
-/// Items of a task: one for each thread.
+/// Returns the number of items of a task: one for each thread.
 fn per_task(items: usize) -> usize {
     items.div_ceil(parallel::threads()).max(MIN_ITEMS_PER_TASK)
 }
 
-/// CBC-MAC.
+/// Encrypts by CBC-MAC.
 fn encrypt(cipher: &Aes128, digests: Digests<'_>, blocks: &mut [Block]) {
     digests.fold(cipher, blocks);
     cipher.encrypt(blocks);

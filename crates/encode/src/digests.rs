@@ -84,7 +84,7 @@ impl<'a> Digests<'a> {
         }
     }
 
-    /// Digest number `i` as little-endian words; a short one is padded with zeros.
+    /// Returns digest number `i` as little-endian words; a short one is padded with zeros.
     ///
     /// # Panics
     /// If there is no such digest.
@@ -168,7 +168,7 @@ pub enum DigestVec {
 }
 
 impl DigestVec {
-    /// `len` digests of `digest_bytes` bytes, all zero.
+    /// Returns `len` digests of `digest_bytes` bytes, all zero.
     ///
     /// # Panics
     /// If digests have neither 16 nor 32 bytes.

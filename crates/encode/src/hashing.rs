@@ -91,8 +91,8 @@ fn distinct(words: [u64; CHOICES], bins: u32) -> [u32; CHOICES] {
     ])
 }
 
-/// Three distinct numbers, if the second counts all numbers but the first, and the third all
-/// but the first two.
+/// Returns three distinct numbers, if the second counts all numbers but the first, and the third
+/// all but the first two.
 #[inline]
 pub(crate) fn among_others([first, mut second, mut third]: [u32; CHOICES]) -> [u32; CHOICES] {
     second += u32::from(second >= first);

@@ -69,7 +69,7 @@ impl Permutations {
         u128::from(bins.saturating_sub(2)) << (rest_bits - VARIANT_BITS)
     }
 
-    /// The places of each item.
+    /// Computes the places of each item.
     ///
     /// # Panics
     /// If the slices differ in length. An item that is too long gives a place that others have.
@@ -94,7 +94,7 @@ impl Permutations {
         u64::MAX >> (64 - self.lower_bits)
     }
 
-    /// The Feistel network of a function, on (upper, lower) parts.
+    /// Applies the Feistel network of a function, on (upper, lower) parts.
     fn permute(&self, function: usize, parts: &mut [(u32, u64)]) {
         let bins = self.bins - function as u32;
         let mut words = [Block::ZERO; BATCH];

@@ -29,7 +29,7 @@ impl SimpleHasher {
         Self { fold, draw, bins }
     }
 
-    /// The bin of each digest.
+    /// Computes the bin of each digest.
     ///
     /// # Panics
     /// If the slices differ in length.

@@ -39,7 +39,7 @@ impl TwoChoiceHasher {
         }
     }
 
-    /// The bins of each item.
+    /// Computes the bins of each item.
     ///
     /// # Panics
     /// If the slices differ in length.

@@ -14,7 +14,8 @@ type Choices = Vec<[u32; CHOICES]>;
 
 type Hash = fn([u8; 16], usize, u32) -> Choices;
 
-/// Three distinct bins: tables that are made too small, so that failures can be counted.
+/// Measures tables with three distinct bins per item that are made too small, so that failures can
+/// be counted.
 pub(crate) fn against_the_bound(effort: Effort, report: &mut Report) {
     let mut rows = Vec::new();
     for (items, bins, runs) in [
@@ -39,7 +40,7 @@ pub(crate) fn against_the_bound(effort: Effort, report: &mut Report) {
     );
 }
 
-/// PSZ14, Appendix E: two functions.
+/// Measures tables with two functions (PSZ14, Appendix E).
 pub(crate) fn two_functions(effort: Effort) {
     let mut rows = Vec::new();
     for (log_n, runs) in [
@@ -69,14 +70,14 @@ pub(crate) fn two_functions(effort: Effort) {
     );
 }
 
-/// Three distinct bins, as the protocols have them.
+/// Returns three distinct bins, as the protocols have them.
 fn distinct(seed: [u8; 16], items: usize, bins: u32) -> Choices {
     let mut choices = vec![[0; CHOICES]; items];
     BinHasher::new(seed, bins).hash(Digests::Short(&digests(items)), &mut choices);
     choices
 }
 
-/// Three functions that may agree, as those of the papers.
+/// Returns three functions that may agree, as those of the papers.
 pub(crate) fn three(seed: [u8; 16], items: usize, bins: u32) -> Choices {
     let digests = digests(items);
     let mut choices = vec![[0; CHOICES]; items];
@@ -92,7 +93,7 @@ pub(crate) fn three(seed: [u8; 16], items: usize, bins: u32) -> Choices {
     choices
 }
 
-/// Two of these.
+/// Returns two of these.
 pub(crate) fn two(seed: [u8; 16], items: usize, bins: u32) -> Choices {
     let mut choices = three(seed, items, bins);
     choices.iter_mut().for_each(|choice| choice[2] = choice[1]);

@@ -17,7 +17,7 @@ pub(crate) fn simple(n: usize) -> simple::Shape {
     simple::smallest(n as u64, share(), costs(n, 1)).expect("a shape")
 }
 
-/// Balanced allocations.
+/// Returns the shape of balanced allocations.
 pub(crate) fn balanced(n: usize) -> two_choice::Shape {
     two_choice::smallest(n as u64, share(), costs(n, 2)).expect("a shape")
 }

@@ -25,7 +25,7 @@ pub(crate) fn kkrt16_bins(items: usize) -> u32 {
     (items * 6).div_ceil(5) as u32
 }
 
-/// PSZ14, §6.1: the bins b with c·b·ln b = n.
+/// Returns the bins b with c·b·ln b = n (PSZ14, §6.1).
 pub(crate) fn simple_bins(items: usize, c: f64) -> f64 {
     let n = items as f64;
     let mut bins = n / 10.0;
@@ -35,7 +35,7 @@ pub(crate) fn simple_bins(items: usize, c: f64) -> f64 {
     bins
 }
 
-/// PSZ14, §6.1: d_c, the largest solution x of 1 + x(ln c − ln x + 1) − c = 0.
+/// Returns d_c, the largest solution x of 1 + x(ln c − ln x + 1) − c = 0 (PSZ14, §6.1).
 pub(crate) fn d(c: f64) -> f64 {
     let f = |x: f64| 1.0 + x * (c.ln() - x.ln() + 1.0) - c;
     // f is 1 at c, and falls from there on.
@@ -51,7 +51,8 @@ pub(crate) fn d(c: f64) -> f64 {
     low
 }
 
-/// PSZ14, Appendix E: places of a bin of balanced allocations in as many bins as items.
+/// Returns the places of a bin of balanced allocations in as many bins as items (PSZ14, Appendix
+/// E).
 pub(crate) fn balanced_capacity(items: usize) -> f64 {
     2.0 * (items as f64).ln().ln() / std::f64::consts::LN_2
 }
@@ -59,12 +60,12 @@ pub(crate) fn balanced_capacity(items: usize) -> f64 {
 /// PSZ14, Appendix E: places in the stash of Cuckoo hashing with two functions.
 pub(crate) const PSZ14_STASH: usize = 4;
 
-/// PSZ14, Appendix E: 2(1 + ε)n bins, ε = 0.2.
+/// Returns 2(1 + ε)n bins, ε = 0.2 (PSZ14, Appendix E).
 pub(crate) fn two_function_bins(items: usize) -> u32 {
     (2.4 * items as f64) as u32
 }
 
-/// PSZ14, §6.1: "insertion of m elements fails with probability m^-s".
+/// Returns the bound of PSZ14, §6.1: "insertion of m elements fails with probability m^-s".
 pub(crate) fn two_function_failure_log2(items: usize, stash: usize) -> f64 {
     -(stash as f64) * (items as f64).log2()
 }

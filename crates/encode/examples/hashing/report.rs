@@ -85,7 +85,7 @@ impl Report {
     }
 }
 
-/// 2^x with one digit after the point.
+/// Returns 2^x with one digit after the point.
 pub(crate) fn power(log2: f64) -> String {
     if log2 == 0.0 {
         return "1".into();

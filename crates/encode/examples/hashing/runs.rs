@@ -10,7 +10,7 @@ use psijoin_params::Log2Prob;
 pub(crate) struct Effort(pub(crate) f64);
 
 impl Effort {
-    /// At least one run.
+    /// Returns the number of runs, at least one.
     pub(crate) fn runs(self, usual: u64) -> u64 {
         ((usual as f64 * self.0) as u64).max(1)
     }
@@ -66,7 +66,7 @@ impl Rate {
         (self.failed as f64 / self.runs as f64).log2()
     }
 
-    /// That it is not above the bound by more than three standard deviations.
+    /// Returns whether it is not above the bound by more than three standard deviations.
     pub(crate) fn keeps(self, bound: Log2Prob) -> bool {
         let failed = self.failed as f64;
         failed - 3.0 * failed.sqrt() <= bound.log2().exp2() * self.runs as f64
@@ -83,7 +83,7 @@ impl fmt::Display for Rate {
     }
 }
 
-/// Items 0, 1, 2 …
+/// Returns items 0, 1, 2 …
 pub(crate) fn digests(count: usize) -> Vec<[u8; 16]> {
     (0..count as u128).map(u128::to_le_bytes).collect()
 }

@@ -9,7 +9,8 @@ use crate::{
     runs::{Distribution, Effort, digests},
 };
 
-/// PSZ14, Table 10, whose room is the one of α = 2; less room fails often enough to be counted.
+/// Measures PSZ14's Table 10, whose room is the one of α = 2; less room fails often enough to be
+/// counted.
 pub(crate) fn table_10(effort: Effort, report: &mut Report) {
     const ITEMS: usize = 1 << 18;
     let mut rows = Vec::new();

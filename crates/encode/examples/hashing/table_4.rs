@@ -55,7 +55,7 @@ pub(crate) fn print(effort: Effort) {
     );
 }
 
-/// With c = 1.
+/// Measures simple hashing with c = 1.
 fn simple(n: usize, runs: u64) -> Scheme {
     let bins = published::simple_bins(n, 1.0);
     let room = (published::d(1.0) + 1.0) * bins.ln();

@@ -52,7 +52,7 @@ pub(crate) fn against_the_bound(effort: Effort, report: &mut Report) {
     }
 }
 
-/// SpOT19, §4.2: n/40 bins, one place more than the mean.
+/// Measures n/40 bins with one place more than the mean (SpOT19, §4.2).
 pub(crate) fn spot19(effort: Effort, report: &mut Report) {
     let mut rows = Vec::new();
     for (log_n, runs) in [(11, 2_000), (14, 200), (17, 20)] {
@@ -83,7 +83,7 @@ pub(crate) fn spot19(effort: Effort, report: &mut Report) {
     );
 }
 
-/// Bins of psz-balanced.
+/// Returns bins of psz-balanced.
 pub(crate) fn distinct(seed: [u8; 16], items: usize, bins: u32) -> Choices {
     let mut choices = vec![[0; CHOICES]; items];
     BinHasher::new(seed, bins).hash(Digests::Short(&digests(items)), &mut choices);
@@ -93,7 +93,7 @@ pub(crate) fn distinct(seed: [u8; 16], items: usize, bins: u32) -> Choices {
         .collect()
 }
 
-/// Bins of spot-fast.
+/// Returns bins of spot-fast.
 fn may_agree(seed: [u8; 16], items: usize, bins: u32) -> Choices {
     let blocks: Vec<Block> = (0..items as u128).map(Block).collect();
     let mut choices = vec![[0; 2]; items];
@@ -119,7 +119,7 @@ fn capacities(
     })
 }
 
-/// The fullest bin where each item goes to the emptier one, and stays there.
+/// Returns the fullest bin where each item goes to the emptier one, and stays there.
 pub(crate) fn greedy_loads(runs: u64, items: usize, bins: u32) -> Distribution {
     Distribution::of(runs, |seed| {
         let mut loads = vec![0; bins as usize];

@@ -20,7 +20,7 @@ pub(super) struct Search<'a> {
 }
 
 impl<'a> Search<'a> {
-    /// A search over the bins that are not `peeled`.
+    /// Returns a search over the bins that are not `peeled`.
     pub(super) fn new(
         choices: &'a [[u32; CHOICES]],
         slots: &'a mut [Slot],

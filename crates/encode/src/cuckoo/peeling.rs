@@ -167,7 +167,7 @@ impl Bins {
         placed
     }
 
-    /// For each bin whether it was peeled.
+    /// Returns for each bin whether it was peeled.
     pub(super) fn peeled(&self) -> Vec<bool> {
         self.0.iter().map(|bin| bin.is_peeled()).collect()
     }

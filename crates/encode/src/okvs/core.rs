@@ -200,8 +200,8 @@ impl Left {
     }
 }
 
-/// Gauss-Jordan elimination over GF(2) of `count` equations; `columns[slot]` are those that
-/// have the slot. Gives the combinations that a slot was found for, and the void ones.
+/// Eliminates `count` equations over GF(2) by Gauss and Jordan; `columns[slot]` are those that have
+/// the slot. Returns the combinations that a slot was found for, and the void ones.
 fn eliminate(count: usize, columns: &[Combination]) -> (Vec<(Combination, u32)>, Vec<Combination>) {
     let mut open: Vec<Combination> = (0..count)
         .map(|i| {
@@ -238,7 +238,7 @@ fn is_odd(a: &[u64], b: &[u64]) -> bool {
         == 1
 }
 
-/// The symmetric difference.
+/// Computes the symmetric difference.
 fn add(to: &mut Combination, combination: &Combination) {
     if to.is_empty() {
         to.clone_from(combination);
@@ -265,7 +265,8 @@ impl<V: Element> Equation<V> {
     }
 }
 
-/// Gauss-Jordan elimination over GF(2). Columns that the equations leave free keep their values.
+/// Solves equations over GF(2) by Gauss-Jordan elimination. Columns that the equations leave free
+/// keep their values.
 fn solve<V: Element>(mut equations: Vec<Equation<V>>, columns: &mut [V]) -> Result<(), Error> {
     for i in 0..equations.len() {
         let pivot = equations[i];

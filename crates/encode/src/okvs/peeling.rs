@@ -35,12 +35,12 @@ impl Cell {
         self.0 >> COUNT_SHIFT
     }
 
-    /// More rows than can be counted, or almost.
+    /// Returns whether there are more rows than can be counted, or almost.
     fn is_overfull(self) -> bool {
         self.0 >> 63 == 1
     }
 
-    /// After peeling: whether a row was peeled here. It stays in the cell then.
+    /// Returns, after peeling, whether a row was peeled here. It stays in the cell then.
     #[inline(always)]
     pub(super) fn is_peeled(self) -> bool {
         self.count() == 1
@@ -63,7 +63,7 @@ impl Cell {
         self.0 = (self.0 ^ row) + Self::ONE;
     }
 
-    /// Without a row if `is` is 1, and as it is if that is 0.
+    /// Returns the cell without a row if `is` is 1, and unchanged if that is 0.
     #[inline(always)]
     fn without(self, row: u64, is: u64) -> Self {
         Self((self.0 ^ (row & is.wrapping_neg())) - (is << COUNT_SHIFT))

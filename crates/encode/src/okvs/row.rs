@@ -37,7 +37,7 @@ impl Row {
     }
 }
 
-/// A number whose `count` lowest bits are ones, for less than 128.
+/// Returns a number whose `count` lowest bits are ones, for less than 128.
 fn low_bits(count: usize) -> u128 {
     (1 << count) - 1
 }
@@ -64,8 +64,8 @@ impl RowHasher {
     /// The number of block ciphers of the pseudorandom function, for digests of a block.
     pub const CIPHERS: usize = 3;
 
-    /// For stores of this shape, with a pseudorandom function: for items that were fixed before
-    /// the key was known to anybody.
+    /// Makes one for stores of this shape, with a pseudorandom function: for items that were fixed
+    /// before the key was known to anybody.
     pub fn pseudorandom(key: [u8; 32], shape: Shape) -> Self {
         let mut keys = [Block::ZERO; Self::CIPHERS];
         let seed = *key.first_chunk().expect("32 bytes");
@@ -78,8 +78,8 @@ impl RowHasher {
         }
     }
 
-    /// For stores of this shape, with a random oracle: for parties that may choose items when
-    /// they know the key.
+    /// Makes one for stores of this shape, with a random oracle: for parties that may choose items
+    /// when they know the key.
     pub fn oracle(key: [u8; 32], shape: Shape) -> Self {
         Self {
             key,
@@ -137,7 +137,7 @@ impl RowHasher {
         }
     }
 
-    /// F of up to [`BATCH`] digests.
+    /// Computes F of up to [`BATCH`] digests.
     fn evaluate<const OUT: usize>(&self, digests: Digests<'_>, outputs: &mut [[u64; OUT]]) {
         match (digests, &self.ciphers) {
             (Digests::Short(digests), Some(ciphers)) => {
@@ -153,7 +153,7 @@ impl RowHasher {
     }
 }
 
-/// Keyed BLAKE3 of digests of IN words each.
+/// Computes keyed BLAKE3 of digests of IN words each.
 fn keyed_hash<const IN: usize, const OUT: usize>(
     key: &[u8; 32],
     bytes: &[u8],
@@ -168,7 +168,7 @@ fn keyed_hash<const IN: usize, const OUT: usize>(
     blake3_rows::keyed_hash(key, words, outputs);
 }
 
-/// The ciphertexts of each block of `bytes`, one after the other.
+/// Computes the ciphertexts of each block of `bytes`, one after the other.
 fn encrypt<const OUT: usize>(ciphers: &[Aes128], bytes: &[u8], outputs: &mut [[u64; OUT]]) {
     let mut blocks = [Block::ZERO; BATCH];
     let blocks = &mut blocks[..outputs.len()];

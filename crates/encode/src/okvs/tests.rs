@@ -274,7 +274,7 @@ fn small_cores_are_solved_by_the_dense_columns() {
     }
 }
 
-/// Rows for that many dense columns.
+/// Returns rows for that many dense columns.
 fn masked(rows: &[Row], dense: u32) -> Vec<Row> {
     let mask = ((1_u32 << dense) - 1) as u8;
     rows.iter()

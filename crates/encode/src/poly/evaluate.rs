@@ -150,8 +150,8 @@ impl Block<'_> {
         Ok(())
     }
 
-    /// Σ partᵢ·X_i in place of the first part, where X_i are products of ŝ_top, ŝ_(top + 1) and so
-    /// on; `monic` is s_top of the points.
+    /// Puts Σ partᵢ·X_i in place of the first part, where X_i are products of ŝ_top, ŝ_(top + 1)
+    /// and so on; `monic` is s_top of the points.
     fn join_parts(&mut self, fft: &AdditiveFft, top: u32, mut monic: Vec<Element>) {
         let (field, len) = (fft.field(), monic.len());
         let parts = self.polynomials.first().map_or(0, Vec::len);

@@ -91,7 +91,8 @@ impl<'a> Interpolator<'a> {
         tree::try_each(&mut blocks, &|block| block.sum(self.fft, self.top))
     }
 
-    /// M' modulo the polynomials of the blocks, except for the factors that remainders have.
+    /// Returns M' modulo the polynomials of the blocks, except for the factors that remainders
+    /// have.
     fn derivative(&self, root: Vec<Element>) -> Result<Vec<Element>, Error> {
         let mut polynomial = derive(self.fft, self.top, root, self.count);
         transform::to_values(self.fft, self.top, Places::Base, &mut polynomial);
@@ -155,7 +156,7 @@ impl Block<'_> {
     }
 }
 
-/// 1/M'(point) for all points of a block.
+/// Returns 1/M'(point) for all points of a block.
 fn weights(
     fft: &AdditiveFft,
     points: &[Element],

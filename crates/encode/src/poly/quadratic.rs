@@ -25,7 +25,7 @@ pub struct Quadratic {
 }
 
 impl Quadratic {
-    /// Over this field.
+    /// Makes one over this field.
     pub fn new(field: Field) -> Self {
         Self {
             field,
@@ -84,7 +84,7 @@ impl Quadratic {
         Ok(())
     }
 
-    /// The values of polynomials at the points, given their coefficients.
+    /// Computes the values of polynomials at the points, given their coefficients.
     ///
     /// # Panics
     /// If there are no coefficients, or another number in a polynomial, or no place for the values.
@@ -116,7 +116,7 @@ impl Quadratic {
         }
     }
 
-    /// M, one factor after the other.
+    /// Computes M, one factor after the other.
     fn vanish(&mut self, points: &[Element]) {
         self.vanishing.clear();
         self.vanishing.push(self.field.one());
@@ -131,7 +131,7 @@ impl Quadratic {
         }
     }
 
-    /// 1/M' at the points. M' has even powers only: those below the odd ones of M.
+    /// Computes 1/M' at the points. M' has even powers only: those below the odd ones of M.
     fn weigh(&mut self, points: &[Element]) -> Result<(), Error> {
         self.column.clear();
         self.column.extend_from_slice(points);
@@ -148,7 +148,7 @@ impl Quadratic {
         invertible.then_some(()).ok_or(Error::UnfitPoints)
     }
 
-    /// The coefficients of M/(x − y) for the points y of a group, point by point: from the
+    /// Computes the coefficients of M/(x − y) for the points y of a group, point by point: from the
     /// highest down, each is that of M plus y times the one before.
     fn divide(&mut self, points: &[Element]) {
         let degree = self.vanishing.len() - 1;

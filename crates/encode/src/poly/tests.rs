@@ -179,7 +179,7 @@ fn equal_points_and_points_of_the_subspace_are_errors() {
     }
 }
 
-/// Σ cᵢ·at^i.
+/// Returns Σ cᵢ·at^i.
 fn value_of_powers(fft: &AdditiveFft, coefficients: &[Element], at: Element) -> Element {
     let horner = |value, coefficient: &Element| fft.field().product(value, at) ^ *coefficient;
     coefficients.iter().rev().fold(Element::ZERO, horner)

@@ -30,21 +30,22 @@ impl Places {
     }
 }
 
-/// From coefficients to values, for each chunk of 2^`log`.
+/// Transforms coefficients to values, for each chunk of 2^`log`.
 pub(super) fn to_values(fft: &AdditiveFft, log: u32, places: Places, data: &mut [Element]) {
     each_chunk(log, data, &|chunk| {
         evaluate(fft, log, places.offset(log), chunk);
     });
 }
 
-/// From values to coefficients.
+/// Transforms values to coefficients.
 pub(super) fn to_coefficients(fft: &AdditiveFft, log: u32, places: Places, data: &mut [Element]) {
     each_chunk(log, data, &|chunk| {
         interpolate(fft, log, places.offset(log), chunk);
     });
 }
 
-/// From values at these places to those at the others, of polynomials of degree below 2^`log`.
+/// Transforms values at these places to those at the others, of polynomials of degree below
+/// 2^`log`.
 pub(super) fn extend(fft: &AdditiveFft, log: u32, from: Places, data: &mut [Element]) {
     each_chunk(log, data, &|chunk| {
         interpolate(fft, log, from.offset(log), chunk);
