@@ -50,8 +50,8 @@ impl Effort {
         unequal.find(|items| known.iter().all(|run| run.items != *items))
     }
 
-    /// Both parties compute when they are recorded, when their memory is counted, and when they run
-    /// alone.
+    /// Returns the seconds of a run: both parties compute when they are recorded, when their memory
+    /// is counted, and when they run alone.
     fn seconds_of(&self, run: &Run) -> f64 {
         let computing = run.scripts.iter().map(Script::computing);
         let with_two: f64 = run.on_two_threads.iter().flatten().sum();

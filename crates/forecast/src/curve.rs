@@ -13,10 +13,10 @@ impl Curve {
         Self(points)
     }
 
-    /// Between two sizes, a smooth curve in logarithms, whose slopes follow from the neighbours:
-    /// exact for a power law, and close for a constant and a share per item. Above all sizes, the
-    /// larger one of a power law and a straight line, as each is too little where the other is
-    /// right; below them, the line.
+    /// Returns the value at a size. Between two sizes it is a smooth curve in logarithms, whose
+    /// slopes follow from the neighbours: exact for a power law, and close for a constant and a
+    /// share per item. Above all sizes, the larger one of a power law and a straight line, as each
+    /// is too little where the other is right; below them, the line.
     pub(crate) fn at(&self, size: f64) -> f64 {
         let points = &self.0;
         if points.len() == 1 {
@@ -33,8 +33,8 @@ impl Curve {
         }
     }
 
-    /// Between the point before `end` and that at `end`, by Fritsch and Carlson's cubics, which
-    /// rise where the points do.
+    /// Interpolates between the point before `end` and that at `end`, by Fritsch and Carlson's
+    /// cubics, which rise where the points do.
     fn smooth(&self, end: usize, size: f64) -> f64 {
         if self
             .0
@@ -90,7 +90,7 @@ fn line((x0, y0): Point, (x1, y1): Point, x: f64) -> f64 {
     y0 + (y1 - y0) * (x - x0) / (x1 - x0)
 }
 
-/// A power law through both; a line if that is impossible.
+/// Returns a power law through both; a line if that is impossible.
 fn power(low: Point, high: Point, x: f64) -> f64 {
     if low.0 <= 0.0 || low.1 <= 0.0 || high.1 <= 0.0 {
         return line(low, high, x);

@@ -121,7 +121,7 @@ impl<'a> Session<'a> {
         Ok([by_sender, by_receiver].map(|said| said.messages()))
     }
 
-    /// Against what its peer said.
+    /// Runs a party against its peer's messages.
     fn alone(&self, role: Role, peer: &[Vec<u8>], runs: usize) -> Result<Alone, Error> {
         let run = |channel| self.traced(role, channel);
         let channel = playback(peer.to_vec());

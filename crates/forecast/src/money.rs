@@ -54,7 +54,8 @@ impl Rates {
             .sum()
     }
 
-    /// CM20's y/x: what a MB (2^20 bytes) of traffic costs, over what a second of computing costs.
+    /// Returns CM20's y/x: the cost of a MB (2^20 bytes) of traffic over that of a second of
+    /// computing.
     ///
     /// The mean over the parties in the cloud: of their machines, and of what they send, by bytes.
     /// So it depends on a protocol where the directions cost differently. Not a number if nothing

@@ -69,7 +69,7 @@ pub struct Prediction {
 }
 
 impl Prediction {
-    /// On this network.
+    /// Simulates the run on this network.
     ///
     /// # Errors
     /// If the profile has runs whose parties do not fit each other.
@@ -81,7 +81,7 @@ impl Prediction {
         Ok(sum)
     }
 
-    /// Seconds that both parties compute.
+    /// Returns the seconds that both parties compute.
     pub fn computing(&self) -> f64 {
         let of = |(share, scripts): &(f64, [Script; 2])| {
             share * scripts.iter().map(Script::computing).sum::<f64>()
@@ -221,8 +221,8 @@ impl Profile {
         items[0].max(items[1]) / largest
     }
 
-    /// The memory of a party per item of the larger set, beyond its input, in the largest runs that
-    /// were measured, if it is known.
+    /// Returns the memory of a party per item of the larger set, beyond its input, in the largest
+    /// runs that were measured, if it is known.
     pub fn bytes_per_item(&self, party: usize) -> Option<f64> {
         let size = |run: &Run| run.items[0].max(run.items[1]);
         let largest = (self.runs.iter()).max_by_key(|run| (size(run), run.memory_bytes[party]))?;
@@ -276,7 +276,7 @@ impl Profile {
         runs
     }
 
-    /// The runs that are next to this size, and how near each is.
+    /// Returns the runs that are next to this size, and how near each is.
     fn neighbours(&self, size: f64) -> Vec<(f64, &Run)> {
         let runs = self.equal();
         let next = runs.partition_point(|run| run.size() < size);
@@ -350,7 +350,8 @@ mod tests {
     /// Seconds that each party computes per item of the sender, and per item of the receiver.
     const PER_ITEM: [[f64; 2]; 2] = [[3e-5, 1e-5], [0.0, 2e-5]];
 
-    /// The receiver asks, the sender answers, and both compute before they do.
+    /// Returns a run in which the receiver asks, the sender answers, and both compute before they
+    /// do.
     fn run(items: [u64; 2]) -> Run {
         let computing = PER_ITEM.map(|per| per[0] * items[0] as f64 + per[1] * items[1] as f64);
         let message = |bytes: u64| Messages {

@@ -142,7 +142,7 @@ impl Script {
         })
     }
 
-    /// Bytes that the party sends, and that it receives.
+    /// Returns bytes that the party sends, and that it receives.
     pub fn traffic(&self) -> [f64; 2] {
         let mut traffic = [0.0; 2];
         for stretch in &self.0 {

@@ -202,7 +202,7 @@ impl<'a> Party<'a> {
         }
     }
 
-    /// Those that are not waiting for the end of an exchange.
+    /// Returns those that are not waiting for the end of an exchange.
     fn threads(&self) -> &[Thread<'a>] {
         match &self.halves {
             Some(halves) => halves,
@@ -370,7 +370,7 @@ impl<'a> Simulation<'a> {
         }
     }
 
-    /// Seconds until the next event, if there will be one.
+    /// Returns the seconds until the next event, if there will be one.
     fn until_next_event(&self, cores: Cores) -> Option<f64> {
         let speed = self.speed(cores);
         let computed = self.threads().filter_map(|thread| match thread.doing {

@@ -34,7 +34,7 @@ impl Timeline {
         &self.moments
     }
 
-    /// Seconds until the party is done.
+    /// Returns the seconds until the party is done.
     pub fn seconds(&self) -> f64 {
         self.seconds
     }
@@ -44,7 +44,7 @@ impl Timeline {
         self.moments.last().map_or(0.0, |last| last.bytes)
     }
 
-    /// More bytes have moved.
+    /// Notes that more bytes have moved.
     pub(crate) fn add(&mut self, seconds: f64, bytes: f64) {
         let bytes = self.bytes() + bytes;
         self.moments.push(Moment { seconds, bytes });
@@ -53,7 +53,7 @@ impl Timeline {
         }
     }
 
-    /// It is done.
+    /// Ends the timeline.
     pub(crate) fn end(self, seconds: f64) -> Self {
         Self::new(self.moments, seconds)
     }

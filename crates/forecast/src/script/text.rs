@@ -67,7 +67,7 @@ fn is_nothing(stretch: &Stretch) -> bool {
     matches!(stretch, Stretch::Work(seconds) if microseconds(*seconds) == 0.0)
 }
 
-/// Whole microseconds of four digits: more than anyone measures.
+/// Returns whole microseconds of four digits: more than anyone measures.
 fn microseconds(seconds: f64) -> f64 {
     let exact = (seconds / MICROSECOND).round();
     format!("{exact:.3e}").parse().unwrap_or(exact)
@@ -234,7 +234,8 @@ mod tests {
         }
     }
 
-    /// Many flights with little computing in between: rounding hurts where computing is short.
+    /// Returns many flights with little computing in between: rounding hurts where computing is
+    /// short.
     fn flights() -> [Script; 2] {
         let flight = |number: u32| {
             let of = |bytes: f64, micros: f64| messages(1.0, bytes, micros * 1e-6);

@@ -34,7 +34,7 @@ fn message(bytes: u32) -> Messages {
     }
 }
 
-/// 1000 bytes per second each way, a second there and back.
+/// Returns 1000 bytes per second each way, a second there and back.
 fn slow() -> Network {
     Network {
         bits_per_second: [8000.0; 2],

@@ -87,7 +87,8 @@ impl<'a> Thread<'a> {
     }
 }
 
-/// Messages, the last of them perhaps a fraction, are cut into pieces of the same length.
+/// Returns the number of pieces of equal length that messages, the last of them perhaps a fraction,
+/// are cut into.
 fn times(all: &Messages) -> usize {
     (all.messages - super::ROUNDING).ceil().max(1.0) as usize
 }
