@@ -59,7 +59,7 @@ pub enum Error {
 }
 
 impl Error {
-    /// A disagreement on one thing.
+    /// Returns a disagreement on one thing.
     pub(crate) fn mismatch(
         field: impl Into<String>,
         ours: impl Into<String>,

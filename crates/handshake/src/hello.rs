@@ -296,7 +296,7 @@ mod tests {
         assert!(spoilt(FIXED_BYTES + 5, 0).contains("after the end"));
     }
 
-    /// A hello whose facts are these bytes, from their number on.
+    /// Returns a hello whose facts are these bytes, from their number on.
     fn with_facts(facts: &[u8]) -> Result<Hello, String> {
         let mut bytes = Hello::new(Role::Sender, 5).encode(&COMMITMENT).unwrap();
         bytes[FIXED_BYTES + 1..][..facts.len()].copy_from_slice(facts);

@@ -235,7 +235,7 @@ fn digest(parts: &[&[u8]]) -> [u8; DIGEST_BYTES] {
     hasher.finalize().into()
 }
 
-/// Enough of a digest to tell two apart by eye.
+/// Returns enough of a digest to tell two apart by eye.
 fn short_hex(digest: &[u8]) -> String {
     digest[..8]
         .iter()

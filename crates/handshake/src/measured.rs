@@ -27,7 +27,7 @@ impl Hello {
 }
 
 impl Pending {
-    /// The path between the parties, the same for both.
+    /// Returns the path between the parties, the same for both.
     ///
     /// # Errors
     /// [`Error::Malformed`] if the peer claims to have measured what cannot be.
