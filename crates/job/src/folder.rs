@@ -190,8 +190,8 @@ impl Folder {
         self.results.as_ref().map_or(0, Results::begun)
     }
 
-    /// Something that has to be the same, and is not shown: only a keyed hash of it is kept.
-    /// `value` hashes it whole.
+    /// Returns a setting that has to be the same, and is not shown: only a keyed hash of it is
+    /// kept. `value` hashes it whole.
     pub fn secret(&self, name: impl Into<String>, value: impl FnOnce(&mut blake3::Hasher)) -> Term {
         let mut hasher = self.owners.hasher();
         value(&mut hasher);
@@ -572,7 +572,7 @@ impl At<'_> {
         }
     }
 
-    /// Elsewhere a folder has its rights from where it is.
+    /// Takes the folder as it is: elsewhere a folder has its rights from its place.
     #[cfg(not(unix))]
     fn own(&self) -> Result<(), Error> {
         self.io(fs::metadata(self.0)).map(drop)

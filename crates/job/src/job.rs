@@ -75,7 +75,7 @@ pub struct Term {
 }
 
 impl Term {
-    /// Something that may be shown.
+    /// Returns a setting that may be shown.
     pub fn shown(name: impl Into<String>, value: impl ToString) -> Self {
         Self {
             name: name.into(),

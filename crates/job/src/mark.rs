@@ -34,7 +34,7 @@ impl Mark {
         opened().ok()
     }
 
-    /// The results have grown.
+    /// Notes that the results have grown.
     pub(crate) fn set(&mut self, len: u64) {
         // Digits never become fewer. A mark that falls behind protects less, and breaks nothing.
         let _ = self.file.rewind();

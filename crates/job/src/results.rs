@@ -355,8 +355,8 @@ impl Witness for Watched {
         Ok(())
     }
 
-    /// That a check failed is an answer: whoever could try it again with the same randomness could
-    /// find out, bit by bit, what it depends on.
+    /// Keeps that a check failed, as that is an answer: whoever could try it again with the same
+    /// randomness could find out, bit by bit, what it depends on.
     fn gives_up(&mut self, code: AbortCode) -> io::Result<()> {
         use AbortCode::{BadLuck, InternalFailure, ProtocolViolation};
         let state = &mut *lock(&self.state);
