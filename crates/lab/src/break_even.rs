@@ -26,7 +26,7 @@ pub struct BreakEven {
     pub kind: Kind,
 }
 
-/// From 0.1 Mbit/s to 100 Gbit/s, four to a power of ten.
+/// Returns rates from 0.1 Mbit/s to 100 Gbit/s, four to a power of ten.
 fn rates() -> impl Iterator<Item = f64> {
     (-4..=20).map(|step| 10_f64.powf(f64::from(step) / 4.0))
 }

@@ -37,7 +37,7 @@ pub struct ComparedRun {
 }
 
 impl ComparedRun {
-    /// The second over the first: below 1, the second is faster.
+    /// Returns the second over the first: below 1, the second is faster.
     pub fn ratio(&self) -> f64 {
         self.seconds[1] / self.seconds[0]
     }

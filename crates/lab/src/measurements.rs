@@ -82,7 +82,7 @@ pub struct Measured {
 }
 
 impl Measured {
-    /// Nothing yet.
+    /// Makes an empty one.
     pub fn new(session: Session) -> Self {
         Self {
             session,
@@ -132,7 +132,7 @@ impl Measured {
     }
 }
 
-/// Lines by machine, version and commit, in the order in which these came first.
+/// Returns lines by machine, version and commit, in the order in which these came first.
 pub fn grouped(measurements: &[Measurement]) -> Vec<Measured> {
     let mut groups: Vec<Measured> = Vec::new();
     for measurement in measurements {

@@ -25,7 +25,7 @@ pub struct Ours<'a> {
 }
 
 impl<'a> Ours<'a> {
-    /// From what one machine measured with one version.
+    /// Makes one from what one machine measured with one version.
     pub fn new(measured: &'a Measured) -> Self {
         Self {
             measured,
@@ -170,7 +170,7 @@ pub(crate) fn rates(place: &Place) -> Option<Rates> {
     Prices::shipped(place.prices)?.rates(&place.setting).ok()
 }
 
-/// Items of the largest run with sets of equal size.
+/// Returns the number of items of the largest run with sets of equal size.
 pub(crate) fn largest(profile: &Profile) -> u64 {
     let equal = profile
         .runs
@@ -184,8 +184,8 @@ fn parameter(plan: &Plan, name: &str) -> Option<u64> {
     Some(parameters.find(|parameter| parameter.name == name)?.value)
 }
 
-/// Columns of the OT extension per instance: a code for the item, or a code of 256 bits for each of
-/// its letters.
+/// Returns columns of the OT extension per instance: a code for the item, or a code of 256 bits for
+/// each of its letters.
 fn ot_bits(plan: &Plan) -> Option<u64> {
     let letters = || Some(256 * parameter(plan, "letters in a bin")?);
     parameter(plan, "code bits").or_else(letters)

@@ -73,7 +73,7 @@ impl Cells {
             .find_map(|(name, text)| (name == column).then_some(text))
     }
 
-    /// Columns that are not empty, in the order of the file.
+    /// Returns columns that are not empty, in the order of the file.
     pub fn iter(&self) -> impl Iterator<Item = (&str, &str)> {
         let cells = self.0.iter().filter(|(_, text)| !text.is_empty());
         cells.map(|(name, text)| (name.as_str(), text.as_str()))

@@ -118,7 +118,7 @@ impl Quantity {
         }
     }
 
-    /// Another quantity of the same run.
+    /// Returns another quantity of the same run.
     pub fn of_metric(&self, metric: Metric) -> Self {
         Self {
             metric,
@@ -126,7 +126,7 @@ impl Quantity {
         }
     }
 
-    /// Everything but protocol and metric, in words.
+    /// Returns everything but protocol and metric, in words.
     pub fn setting(&self) -> String {
         let mut parts = vec![items(self.items)];
         if let Some(network) = self.network {
@@ -154,7 +154,7 @@ impl Place {
     }
 }
 
-/// `b2b` or `internet`, between two sites.
+/// Returns `b2b` or `internet`, between two sites.
 pub(crate) fn setting(kind: &str, sender: &str, receiver: &str) -> Setting {
     let [sender, receiver] = [sender, receiver].map(region);
     match kind {
@@ -203,7 +203,7 @@ pub(crate) fn link(link: Link) -> String {
     format!("{rate}{unit},{round_trip_ms}ms")
 }
 
-/// Distinct ones of some, in the order in which they came first.
+/// Returns the distinct ones of some, in the order in which they came first.
 pub(crate) fn distinct<T: Clone, K: Ord>(
     all: impl IntoIterator<Item = T>,
     key: impl Fn(&T) -> K,

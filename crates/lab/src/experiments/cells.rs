@@ -84,7 +84,7 @@ impl Cell {
     }
 }
 
-/// Columns that tell cells apart.
+/// Returns whether a column tells cells apart.
 fn is_detail(column: &str) -> bool {
     matches!(
         column,
@@ -93,7 +93,7 @@ fn is_detail(column: &str) -> bool {
 }
 
 impl Experiment {
-    /// Its cells, in the order of the paper; protocols that came later are at the end.
+    /// Returns its cells, in the order of the paper; protocols that came later are at the end.
     pub fn cells(&self, ours: &Ours) -> Vec<Cell> {
         match &self.content {
             Content::Parameters(parameters) => parameters.cells(ours),

@@ -48,7 +48,7 @@ fn between(gbps: f64, same: bool) -> Link {
         .expect("rates between sites are those of links")
 }
 
-/// SpOT19's Figure 9: pairs of sites.
+/// Returns SpOT19's Figure 9: pairs of sites.
 fn sites(kind: &str) -> Vec<(Link, Option<Place>)> {
     let rows = parameters("spot19-fig-9").iter().map(|row| {
         let [sender, receiver, gbps] = ["site_a", "site_b", "gbps"].map(|name| row.get(name));
@@ -77,7 +77,7 @@ pub(crate) fn internet() -> Vec<(Link, Option<Place>)> {
     sites("internet")
 }
 
-/// SpOT19's Figure 12: five networks.
+/// Returns SpOT19's Figure 12: five networks.
 pub(super) fn five_networks() -> Vec<(Link, Option<Place>)> {
     let rows = parameters("spot19-fig-12-setup").iter().map(|row| {
         let gbps = row.get("gbps").and_then(|text| text.parse().ok());
@@ -87,7 +87,7 @@ pub(super) fn five_networks() -> Vec<(Link, Option<Place>)> {
     rows.collect()
 }
 
-/// Three networks for SpOT19's Figure 1, which does not name its own, within Virginia.
+/// Returns three networks for SpOT19's Figure 1, which does not name its own, within Virginia.
 pub(super) fn three_networks() -> Vec<(Link, Option<Place>)> {
     let place = Place {
         prices: "spot19",

@@ -84,7 +84,7 @@ impl Journal {
         })
     }
 
-    /// The runs in a file, which stays as it is.
+    /// Returns the runs in a file, which stays as it is.
     ///
     /// # Errors
     /// If the file cannot be read, or a line is no measured run; the last one may be cut off.
@@ -93,7 +93,7 @@ impl Journal {
         Ok(parse(&text, path)?.0)
     }
 
-    /// All runs, from the first to the last.
+    /// Returns all runs, from the first to the last.
     pub fn measurements(&self) -> &[Measurement] {
         &self.measurements
     }
@@ -129,7 +129,7 @@ fn failed(path: &Path) -> impl Fn(io::Error) -> JournalError {
     }
 }
 
-/// The runs, and the bytes of the lines that are whole.
+/// Returns the runs, and the bytes of the lines that are whole.
 fn parse(text: &str, path: &Path) -> Result<(Vec<Measurement>, usize), JournalError> {
     let mut measurements = Vec::new();
     let mut read_bytes = 0;

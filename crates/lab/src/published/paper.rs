@@ -27,7 +27,7 @@ impl Paper {
         Self::Kk20,
     ];
 
-    /// Its short name: `SpOT19`.
+    /// Returns its short name: `SpOT19`.
     pub fn name(self) -> &'static str {
         match self {
             Self::Psz14 => "PSZ14",

@@ -19,7 +19,7 @@ fn wan(mbps: f64) -> Link {
         .expect("a rate of the axis")
 }
 
-/// From 1 Mbit/s to 10 Gbit/s.
+/// Returns rates from 1 Mbit/s to 10 Gbit/s.
 fn rates() -> Vec<f64> {
     (0..=24)
         .map(|step| 10_f64.powf(f64::from(step) / 6.0))
@@ -115,7 +115,7 @@ struct Map {
 }
 
 impl Map {
-    /// `winners` gives the winner in each row of a column.
+    /// Returns the maps. `winners` gives the winner in each row of a column.
     fn figures(
         &self,
         ours: &Ours,

@@ -95,7 +95,7 @@ impl Section {
         section(&format!("{} ({})", self.title, self.name), blocks)
     }
 
-    /// Its charts.
+    /// Returns its charts.
     pub(super) fn figures(&self, ours: &Ours) -> Vec<Figure> {
         let shows = self.experiment.shows.iter();
         shows.flat_map(|show| self.shown(*show, ours)).collect()

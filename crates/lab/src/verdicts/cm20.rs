@@ -43,8 +43,8 @@ fn cost(protocol: &str, network: &str, y_over_x: f64) -> Term {
     )
 }
 
-/// `cm20` costs least at both ends of a range of prices, and so within: costs are linear in the
-/// price.
+/// Claims that `cm20` costs least at both ends of a range of prices, and so within: costs are
+/// linear in the price.
 fn cheapest_within(network: &str, prices: [f64; 2]) -> Vec<Relation> {
     each(&prices, |price| {
         least("cm20", &ALL, |p| cost(p, network, price))

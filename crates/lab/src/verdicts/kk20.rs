@@ -14,7 +14,7 @@ const WAN: &str = "100mbps,100ms";
 
 const TABLE_3: &str = "kk20-table-3";
 
-/// Private set membership: the receiver has one item.
+/// Returns the term of private set membership: the receiver has one item.
 fn membership(protocol: &str, log2: u32, bits: u32, network: Option<&str>) -> Term {
     let metric = if network.is_some() {
         Metric::Seconds
@@ -28,7 +28,8 @@ fn membership(protocol: &str, log2: u32, bits: u32, network: Option<&str>) -> Te
     Term::Figure(Box::new(Quantity { items, ..*quantity })).item_bits(bits)
 }
 
-/// Over Ciampi-Orlandi, less for longer items; and in steps of four items at most four times more.
+/// Claims less than Ciampi-Orlandi takes, less for longer items; and in steps of four items at most
+/// four times more.
 fn linear_membership() -> Vec<Relation> {
     each(&[None, Some(LAN), Some(WAN)], |network| {
         let ratio = |bits| {
@@ -43,7 +44,7 @@ fn linear_membership() -> Vec<Relation> {
     })
 }
 
-/// By the paper's reference numbers.
+/// Claims by the paper's reference numbers.
 fn others() -> Vec<Relation> {
     let time = |protocol: &str| {
         let network = (protocol == "kk20").then_some(LAN);

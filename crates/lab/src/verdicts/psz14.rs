@@ -47,7 +47,7 @@ fn lan(protocol: &str, log2: u32) -> Term {
     seconds(protocol, log2, LAN)
 }
 
-/// Seconds times Mbit/s, of 2^16 items.
+/// Returns the seconds times Mbit/s, of 2^16 items.
 fn effective(protocol: &str, network: usize) -> Term {
     MBPS[network] * seconds(protocol, 16, NETWORKS[network])
 }
@@ -56,7 +56,7 @@ fn speedup(protocol: &str) -> Term {
     figure(protocol, Metric::Speedup, 18, Some(LAN)).threads(4)
 }
 
-/// Seconds × rate hardly changes from one network to all slower ones.
+/// Claims that seconds × rate hardly changes from one network to all slower ones.
 fn inverse_to_rate(protocol: &str, from: usize) -> Vec<Relation> {
     let slower = Vec::from_iter(from + 1..NETWORKS.len());
     each(&slower, |network| {
@@ -560,7 +560,7 @@ pub(super) const CLAIMS: &[Claim] = &[
     },
 ];
 
-/// Table 7 leaves out the slow ones.
+/// Returns whether it is of Table 7, which leaves out the slow ones.
 fn is_of_table_7(relation: &Relation) -> bool {
     let left_out = ["gbf", "rsa", "dh-ffdhe3072", "circuit-gmw"];
     let mut quantities = relation.quantities().into_iter();

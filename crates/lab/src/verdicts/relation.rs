@@ -32,7 +32,7 @@ impl Relation {
         self.term.quantities()
     }
 
-    /// None if a figure is missing.
+    /// Returns the result; `None` if a figure is missing.
     pub(super) fn test(&self, figures: &dyn Figures) -> Option<Tested> {
         let value = self.term.value(figures)?;
         let found = value.value;
@@ -90,7 +90,7 @@ pub(super) fn beside_printed(
     Some(format!("Ours over published: {}", ratios.join(", ")))
 }
 
-/// Three digits, or all before the point.
+/// Returns three digits, or all before the point.
 pub(crate) fn short(value: f64) -> String {
     let digits = match value.abs() {
         0.0 => 0,
@@ -112,7 +112,7 @@ pub(super) fn at_most(term: Term, most: f64) -> Relation {
     within(term, f64::NEG_INFINITY..=most)
 }
 
-/// Within 15 % of a value.
+/// Claims a value within 15 %.
 pub(super) fn about(term: Term, value: f64) -> Relation {
     within(term, 0.85 * value..=1.15 * value)
 }
@@ -121,19 +121,20 @@ pub(super) fn less(less: Term, more: Term) -> Relation {
     at_most(less / more, BELOW_1)
 }
 
-/// One is less than each of the others.
+/// Claims that one is less than each of the others.
 pub(super) fn least(one: &str, others: &[&str], of: impl Fn(&str) -> Term) -> Vec<Relation> {
     let others = others.iter().filter(|other| **other != one);
     others.map(|other| less(of(one), of(other))).collect()
 }
 
-/// Each is less than the next one.
+/// Claims that each is less than the next one.
 pub(super) fn order(names: &[&str], of: impl Fn(&str) -> Term) -> Vec<Relation> {
     let pairs = names.windows(2);
     pairs.map(|pair| less(of(pair[0]), of(pair[1]))).collect()
 }
 
-/// `first` is less at the first of two settings, and `second` at the second: they cross between.
+/// Claims that `first` is less at the first of two settings, and `second` at the second: they cross
+/// between.
 pub(super) fn break_even<S: Copy>(
     first: &str,
     second: &str,
@@ -147,7 +148,7 @@ pub(super) fn break_even<S: Copy>(
     ]
 }
 
-/// From each size to the next, the ratio is within bounds.
+/// Claims that from each size to the next, the ratio is within bounds.
 pub(super) fn grows(
     sizes: &[u32],
     bounds: RangeInclusive<f64>,

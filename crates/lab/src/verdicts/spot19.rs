@@ -41,7 +41,7 @@ fn costs(log2: u32, places: Places) -> Vec<impl Fn(&str) -> Term> {
 
 type Places = fn() -> Vec<(psijoin_channel::link::Link, Option<crate::quantity::Place>)>;
 
-/// `spot-fast` is the cheapest everywhere.
+/// Claims that `spot-fast` is the cheapest everywhere.
 fn cheapest(log2: u32, places: Places) -> Vec<Relation> {
     let costs = costs(log2, places);
     costs
@@ -50,7 +50,7 @@ fn cheapest(log2: u32, places: Places) -> Vec<Relation> {
         .collect()
 }
 
-/// It costs such a share less than `kkrt`.
+/// Claims that it costs this share less than `kkrt`.
 fn saves(log2: u32, places: Places, [from, to]: [f64; 2]) -> Vec<Relation> {
     let ratio = |cost: &dyn Fn(&str) -> Term| cost("spot-fast") / cost("kkrt");
     let costs = costs(log2, places);

@@ -78,7 +78,7 @@ impl Term {
         }
     }
 
-    /// In words. A setting that all figures share is said once, at the end.
+    /// Returns the term in words. A setting that all figures share is said once, at the end.
     pub(super) fn text(&self) -> String {
         if let Some(text) = self.ratio() {
             return text;
@@ -102,7 +102,7 @@ impl Term {
         }
     }
 
-    /// Of a protocol over another one, or of a setting over another one.
+    /// Describes the ratio of a protocol over another one, or of a setting over another one.
     fn ratio(&self) -> Option<String> {
         let Self::Computed(Operation::Quotient, parts) = self else {
             return None;
@@ -180,7 +180,7 @@ impl Term {
         })
     }
 
-    /// Of a function of the intersection.
+    /// Returns the term for a function of the intersection.
     pub(super) fn counted(self) -> Self {
         self.map(&|quantity| Quantity {
             output: OutputKind::Count,
@@ -195,12 +195,13 @@ fn bits(quantity: &Quantity) -> String {
     bits.map_or(String::new(), |bits| format!(" ({bits} bits)"))
 }
 
-/// Seconds of 2^`log2` items per party, with a thread each, on a network such as `100mbps,80ms`.
+/// Returns the seconds of 2^`log2` items per party, with a thread each, on a network such as
+/// `100mbps,80ms`.
 pub(super) fn seconds(protocol: &str, log2: u32, network: &str) -> Term {
     figure(protocol, Metric::Seconds, log2, Some(network))
 }
 
-/// Bytes that both parties send.
+/// Returns bytes that both parties send.
 pub(super) fn bytes(protocol: &str, log2: u32) -> Term {
     figure(protocol, Metric::Bytes, log2, None)
 }

@@ -20,8 +20,8 @@ pub(crate) fn session(version: &str) -> Session {
     }
 }
 
-/// Both parties compute for so long, one after the other; each sends all in one message when it is
-/// done.
+/// Returns a run in which both parties compute for so long, one after the other; each sends all in
+/// one message when it is done.
 pub(crate) fn run(protocol: &str, output: &OutputKind, items: u64, seconds: [f64; 2]) -> Run {
     let request = Request::rows(items, items).unwrap().output(output.clone());
     let plan = registry::find(protocol).unwrap().plan(&request).unwrap();

@@ -12,7 +12,7 @@ use crate::{
     verdicts::short,
 };
 
-/// Lines over some quantity: of the paper's protocols, and of later ones.
+/// Returns lines over some quantity: of the paper's protocols, and of later ones.
 fn lines(
     cells: &[&Cell],
     paper: Paper,
@@ -42,7 +42,7 @@ fn lines(
     both.into_iter().filter_map(chart).collect()
 }
 
-/// None if nothing is known of it.
+/// Returns the line of a protocol; `None` if nothing is known of it.
 fn line(protocol: &str, cells: &[&Cell], place: &impl Fn(&Cell) -> Option<f64>) -> Option<Line> {
     let own = cells.iter().filter(|cell| cell.protocol == protocol);
     let mut own = Vec::from_iter(own.filter_map(|cell| Some((place(cell)?, *cell))));

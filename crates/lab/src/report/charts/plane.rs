@@ -61,7 +61,7 @@ fn plane(network: &str, points: Vec<NamedPoint>) -> Figure {
     )
 }
 
-/// Between Virginia and Oregon, for a thousand runs.
+/// Returns the cost between Virginia and Oregon, for a thousand runs.
 fn cost() -> Option<Cost> {
     let mut places = business().into_iter().filter_map(|(_, place)| place);
     let place = places.find(|place| place.to_string().ends_with("virginia to oregon"))?;
