@@ -59,8 +59,8 @@ pub(crate) fn run(args: &args::Bench) -> Result<(), Failure> {
     Ok(())
 }
 
-/// The plans of those protocols that can be measured. If there are several, the others are left
-/// out, which is said.
+/// Returns the plans of those protocols that can be measured. If there are several, the others are
+/// left out, which is said.
 ///
 /// # Errors
 /// If there is only one, and it cannot be measured; if none computes the output.
@@ -87,7 +87,7 @@ fn plans(protocols: &[&'static Protocol], setting: &Setting) -> Result<Vec<Plan>
     Ok(plans)
 }
 
-/// Those of the protocols that compute the output.
+/// Returns those of the protocols that compute the output.
 ///
 /// # Errors
 /// If none does, or no protocol could.

@@ -76,12 +76,12 @@ impl Failure {
     /// There is no memory left.
     pub(crate) const OUT_OF_MEMORY: Self = Self::Shared(exit::Failure::OUT_OF_MEMORY);
 
-    /// Wrong usage.
+    /// Returns the failure for wrong usage.
     pub(crate) fn usage(why: impl Into<String>) -> Self {
         Self::Shared(exit::Failure::Usage(why.into()))
     }
 
-    /// The exit code.
+    /// Returns the exit code.
     pub(crate) fn exit_code(&self) -> Code {
         match self {
             Self::Shared(failure) => failure.exit_code(),

@@ -47,7 +47,7 @@ pub(crate) fn list() -> Result<(), Failure> {
     Ok(output::text(&grid.to_string())?)
 }
 
-/// The experiments with these names, or all.
+/// Returns the experiments with these names, or all.
 fn chosen(names: &[String]) -> Result<Vec<&'static Experiment>, Failure> {
     let find = |name: &String| {
         experiments::find(name).ok_or_else(|| {

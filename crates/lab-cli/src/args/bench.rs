@@ -61,7 +61,7 @@ pub(crate) struct Bench {
 }
 
 impl Bench {
-    /// The form that was asked for.
+    /// Returns the form that was asked for.
     pub(crate) fn export(&self) -> Option<Export> {
         self.export.or(self.json.then_some(Export::Json))
     }
@@ -90,7 +90,7 @@ pub(crate) enum Transport {
 }
 
 impl Transport {
-    /// Its name on the command line.
+    /// Returns its name on the command line.
     pub(crate) fn name(self) -> &'static str {
         match self {
             Self::Memory => "memory",

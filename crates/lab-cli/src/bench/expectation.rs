@@ -26,7 +26,7 @@ pub(super) fn is_met(sets: &Sets, request: &Request, sent: &Output, received: &O
     }
 }
 
-/// The sum of each column over the shared items.
+/// Returns the sum of each column over the shared items.
 fn sums(sets: &Sets, columns: usize) -> Vec<i64> {
     let mut sums = vec![0; columns];
     for pair in sets.pairs() {
@@ -64,7 +64,7 @@ fn has_each_once(places: &[Option<u32>], items: usize) -> bool {
     found.into_iter().eq(0..items as u32)
 }
 
-/// For each item of the receiver its pair, if it is shared.
+/// Returns for each item of the receiver its pair, if it is shared.
 fn by_receiver(sets: &Sets) -> Vec<Option<Pair>> {
     let mut pairs = vec![None; sets.receiver.items.len()];
     for pair in sets.pairs() {
@@ -104,7 +104,7 @@ mod tests {
         receiver: 1,
     };
 
-    /// 4 items of the sender and 6 of the receiver, 2 of them shared.
+    /// Returns 4 items of the sender and 6 of the receiver, 2 of them shared.
     fn sets() -> Sets {
         let sizes = SetSizes {
             sender: 4,
@@ -174,7 +174,7 @@ mod tests {
         assert!(!is_met(&sets, &missed, &nothing, &count));
     }
 
-    /// Shares of the truth, or of something else after `change`. Places 0 to 5 are of the
+    /// Returns shares of the truth, or of something else after `change`. Places 0 to 5 are of the
     /// receiver's items in the opposite order; place 6 is empty.
     fn shares(
         sets: &Sets,

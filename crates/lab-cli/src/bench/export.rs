@@ -119,7 +119,7 @@ const COLUMNS: [(&str, &str); 25] = [
     ("streams", "streams"),
 ];
 
-/// The first line of `--export csv`.
+/// Returns the first line of `--export csv`.
 pub(super) fn csv_header() -> String {
     csv_line(COLUMNS.map(|(name, _)| name.to_owned()))
 }
@@ -156,7 +156,7 @@ pub(super) fn markdown(setting: &Setting, measurements: &[Measurement]) -> Strin
     )
 }
 
-/// The command of these arguments, as it would be typed.
+/// Returns the command of these arguments, as it would be typed.
 fn command(args: impl IntoIterator<Item = String>) -> String {
     let is_plain = |c: char| c.is_alphanumeric() || "-_./:,=+%^".contains(c);
     args.into_iter()

@@ -43,14 +43,14 @@ impl Measurement {
         &self.runs[0]
     }
 
-    /// Bits on the wire, both ways, per item of the larger set.
+    /// Returns the number of bits on the wire, both ways, per item of the larger set.
     pub(super) fn bits_per_item(&self) -> f64 {
         let sizes = self.plan.request().sizes;
         let items = sizes.sender().max(sizes.receiver()).max(1);
         self.fastest().traffic.total_bytes() as f64 * 8.0 / items as f64
     }
 
-    /// The most that any run has of something.
+    /// Returns the most that any run has of something.
     pub(super) fn peak(&self, of: impl Fn(&Run) -> Option<u64>) -> Option<u64> {
         self.runs.iter().filter_map(of).max()
     }

@@ -63,7 +63,7 @@ struct Played {
 }
 
 impl Parties {
-    /// For these plans, with random sets.
+    /// Makes one for these plans, with random sets.
     ///
     /// # Errors
     /// If there is no memory for threads.

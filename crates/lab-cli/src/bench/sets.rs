@@ -32,7 +32,7 @@ pub(super) fn shared_items(SetSizes { sender, receiver }: SetSizes) -> u64 {
 }
 
 impl Sets {
-    /// Random sets. The shared items are at random places of the receiver's.
+    /// Returns random sets. The shared items are at random places of the receiver's.
     pub(super) fn random(sizes: SetSizes, columns: Columns) -> Self {
         let mut rng = Prg::from_os();
         let sender = Own::random(sizes.sender, columns.sender, &mut rng);
@@ -54,7 +54,7 @@ impl Sets {
         self.shared.len() as u64
     }
 
-    /// The shared items.
+    /// Returns the shared items.
     pub(super) fn pairs(&self) -> impl Iterator<Item = Pair> {
         (0..).zip(&self.shared).map(|(sender, &receiver)| Pair {
             sender,
@@ -62,14 +62,14 @@ impl Sets {
         })
     }
 
-    /// The receiver's positions of shared items, ascending.
+    /// Returns the receiver's positions of shared items, ascending.
     pub(super) fn shared_rows(&self) -> Vec<u32> {
         let mut rows = self.shared.clone();
         rows.sort_unstable();
         rows
     }
 
-    /// The numbers of a shared item: the sender's columns, then the receiver's.
+    /// Returns the numbers of a shared item: the sender's columns, then the receiver's.
     pub(super) fn numbers(&self, pair: Pair) -> impl Iterator<Item = i64> {
         let senders = self.sender.columns.iter();
         let receivers = self.receiver.columns.iter();
@@ -79,7 +79,7 @@ impl Sets {
 }
 
 impl Own {
-    /// The numbers are of 32 bits, so that no sum overflows.
+    /// Draws items, and numbers of 32 bits, so that no sum overflows.
     fn random(items: u64, columns: usize, rng: &mut Prg) -> Self {
         let mut number = || i64::from(i32::from_le_bytes(rng.bytes()));
         let mut column = || (0..items).map(|_| number()).collect();

@@ -49,7 +49,7 @@ impl Setting {
         sets::shared_items(self.sizes)
     }
 
-    /// The output, with its condition if it has one.
+    /// Returns the output, with its condition if it has one.
     pub(super) fn output(&self) -> String {
         let Question {
             asked,

@@ -11,7 +11,7 @@ Scatter: how far the median is above the minimum; a * marks more than 20 %. Bits
 directions, per item of the larger set. Memory: the peak of both parties together, which share the
 process, beyond their input. Processor: what all threads of both computed.";
 
-/// All that a terminal shows.
+/// Returns all that a terminal shows.
 pub(super) fn all(setting: &Setting, measurements: &[Measurement]) -> String {
     format!(
         "{}\n{}\n\n{}\n{LEGEND}\n\nPhases of the fastest run:\n\n{}",
@@ -22,7 +22,7 @@ pub(super) fn all(setting: &Setting, measurements: &[Measurement]) -> String {
     )
 }
 
-/// The figures of each protocol.
+/// Returns the figures of each protocol.
 pub(super) fn figures(measurements: &[Measurement]) -> Grid {
     let mut grid = Grid::new(&[
         ("protocol", Align::Left),
@@ -69,7 +69,7 @@ fn parts(measurement: &Measurement) -> String {
     }
 }
 
-/// With a mark if it is too much.
+/// Shows the scatter, with a mark if it is too much.
 fn scatter(measurement: &Measurement) -> String {
     let mark = match measurement.times.are_scattered() {
         true => "* ",

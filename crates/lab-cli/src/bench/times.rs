@@ -10,7 +10,7 @@ pub(super) const MOST_SCATTER: f64 = 0.2;
 pub(super) struct Times(Vec<Duration>);
 
 impl Times {
-    /// Of times in any order.
+    /// Takes times in any order.
     ///
     /// # Panics
     /// If there is none.
@@ -25,7 +25,7 @@ impl Times {
         self.0[0]
     }
 
-    /// The upper one of the middle two, if there are two.
+    /// Returns the upper one of the middle two, if there are two.
     pub(super) fn median(&self) -> Duration {
         self.0[self.0.len() / 2]
     }
@@ -34,7 +34,8 @@ impl Times {
         self.0[self.0.len() - 1]
     }
 
-    /// By which part of the minimum the median is above it; nothing for a single run.
+    /// Returns the distance of the median from the minimum, as a part of the minimum; nothing for a
+    /// single run.
     ///
     /// These two are the figures that people quote. One disturbed run of three or more changes
     /// neither. So the maximum does not count, which grows with the number of runs on any machine.

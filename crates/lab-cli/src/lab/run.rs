@@ -88,7 +88,7 @@ fn described(step: &Step) -> String {
     format!("{}, {}{threads}, {items}", need.protocol, need.output)
 }
 
-/// Each run is in the file when it is made, so the program can end at any time.
+/// Ends the program at any time: each run is in the file when it is made.
 fn handle_ctrl_c(results: &Path, console: Console) -> Result<(), Failure> {
     let results = psijoin_printable::path(results);
     let handler = ctrlc::set_handler(move || {

@@ -16,7 +16,7 @@ fn quick(options: &[&str]) -> Ended {
     run(&[&QUICK[..], &ITEMS, options].concat())
 }
 
-/// The only object that is printed.
+/// Returns the only object that is printed.
 #[track_caller]
 fn object(options: &[&str]) -> Value {
     let ended = quick(&[options, &["--json"]].concat());

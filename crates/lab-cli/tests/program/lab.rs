@@ -19,7 +19,8 @@ fn report(results: &str, more: &[&str]) -> Ended {
     run(&[&["report", "--results", results], more].concat())
 }
 
-/// Lines of runs that nobody made: a protocol, a version of psijoin, and microseconds per item.
+/// Returns lines of runs that nobody made: a protocol, a version of psijoin, and microseconds per
+/// item.
 fn made_up(lines: &[(&str, &str, f64)]) -> String {
     let line = |(protocol, version, microseconds): &(&str, &str, f64)| {
         let line = |items: u64| {
