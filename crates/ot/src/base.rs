@@ -49,7 +49,7 @@ const OTS_PER_TASK: usize = 64;
 /// The most OTs of one call: their message must fit into one frame.
 pub const MAX_OTS: usize = MAX_MESSAGE_BYTES / (2 * ELEMENT_BYTES);
 
-/// Bytes that the receiver of `count` OTs sends.
+/// Returns the number of bytes that the receiver of `count` OTs sends.
 pub const fn receiver_bytes(count: usize) -> u64 {
     (count * 2 * ELEMENT_BYTES) as u64
 }
@@ -63,7 +63,7 @@ type Encoding = [u8; ELEMENT_BYTES];
 /// R_0 and R_1 of one instance.
 type Offers = [Encoding; 2];
 
-/// Both keys of `count` random OTs.
+/// Returns both keys of `count` random OTs.
 ///
 /// # Errors
 /// If the channel breaks, or the peer sends an invalid group element.
@@ -176,7 +176,7 @@ fn make_offers(
     }
 }
 
-/// The sender's part of step 2, for instances from `first` on.
+/// Does the sender's part of step 2, for instances from `first` on.
 fn both_keys(
     first: usize,
     offers: &[Offers],
@@ -202,7 +202,7 @@ fn both_keys(
     Ok(())
 }
 
-/// H_{j,i}(R_{1−i}), before the map to the group. In constant time for all inputs.
+/// Returns H_{j,i}(R_{1−i}), before the map to the group. In constant time for all inputs.
 fn hash(instance: usize, side: bool, other: &Encoding) -> [u8; 64] {
     let mut uniform = [0; 64];
     blake3::Hasher::new_derive_key("psijoin 2026 base OT: hash to group")
@@ -214,7 +214,7 @@ fn hash(instance: usize, side: bool, other: &Encoding) -> [u8; 64] {
     uniform
 }
 
-/// K.
+/// Returns K.
 fn derive_key(
     instance: usize,
     side: bool,

@@ -79,7 +79,7 @@ impl BlockAccumulate {
         }
     }
 
-    /// m for at least `len` outputs.
+    /// Returns m, the number of outputs, for at least `len` of them.
     fn outputs(len: usize) -> usize {
         len.next_multiple_of(BLOCK)
     }
@@ -89,7 +89,7 @@ impl BlockAccumulate {
         2 * size_of::<u16>() * self.input_len()
     }
 
-    /// N: how many elements are compressed.
+    /// Returns N, the number of elements that are compressed.
     pub fn input_len(&self) -> usize {
         2 * self.outputs
     }
@@ -108,8 +108,8 @@ impl BlockAccumulate {
         self.last_round(second, elements, &mut scratch[..self.outputs]);
     }
 
-    /// The second half of a permutation, and out = x + R·z for each block, while the elements of
-    /// a bucket are in the cache.
+    /// Does the second half of a permutation, and out = x + R·z for each block, while the elements
+    /// of a bucket are in the cache.
     fn last_round<const W: usize>(
         &self,
         permutation: &Permutation,
@@ -150,7 +150,7 @@ impl BlockAccumulate {
         }
     }
 
-    /// out = x + R·z for each block; they have the numbers from `first` on.
+    /// Computes out = x + R·z for each block; they have the numbers from `first` on.
     fn multiply<const W: usize>(&self, first: usize, blocks: &[Words<W>], out: &mut [Words<W>]) {
         let mut matrix = [Block::ZERO; BLOCK * BLOCK / Block::BITS];
         let blocks = blocks.chunks_exact(2 * BLOCK);
@@ -246,7 +246,7 @@ impl Permutation {
     }
 }
 
-/// A random order of the elements of a bucket that begins at `start`.
+/// Draws a random order of the elements of a bucket that begins at `start`.
 ///
 /// # Panics
 /// If there are more than 2^16. (Such a bucket has four times its mean length or more: no code of a

@@ -13,7 +13,8 @@ use crate::{
 /// OTs whose masked messages travel together: 256 KiB.
 const OTS_PER_MESSAGE: usize = 8192;
 
-/// Bytes that the sender sends for `count` OTs, on top of those of the random OTs.
+/// Returns the number of bytes that the sender sends for `count` OTs, on top of those of the random
+/// OTs.
 pub const fn sender_bytes(count: usize) -> u64 {
     (count * 2 * Block::BYTES) as u64
 }

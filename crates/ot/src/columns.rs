@@ -19,7 +19,7 @@ impl Drop for ColumnChunk {
 }
 
 impl ColumnChunk {
-    /// Zeros.
+    /// Returns zeros.
     pub(crate) fn new(rows: usize) -> Self {
         let mut chunk = Self {
             blocks: Vec::new(),
@@ -29,7 +29,7 @@ impl ColumnChunk {
         chunk
     }
 
-    /// For other rows, not more than there is room for once it was used: memory that it left behind
+    /// Prepares it for other rows, no more than fit once it was used: memory that it left behind
     /// would not be wiped.
     pub(crate) fn resize(&mut self, rows: usize) {
         self.used_per_column = rows.div_ceil(128);
@@ -41,7 +41,7 @@ impl ColumnChunk {
         self.used_per_column
     }
 
-    /// Rows, with those that fill them up to whole groups.
+    /// Returns the number of rows, with those that fill them up to whole groups.
     pub(crate) fn rows(&self) -> usize {
         whole_groups(self.used_per_column * 128)
     }

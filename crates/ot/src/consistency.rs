@@ -25,7 +25,7 @@ pub(crate) const SENDER_BYTES: usize = Block::BYTES;
 /// The bytes that the receiver of the OTs answers: r̃ and each T̃_c.
 pub(crate) const RECEIVER_BYTES: usize = (1 + COLUMNS) * Block::BYTES;
 
-/// The sender's side.
+/// Does the sender's side.
 pub(crate) fn check(
     chunks: &[ColumnChunk],
     delta: &Block,
@@ -49,7 +49,7 @@ pub(crate) fn check(
     }
 }
 
-/// The receiver's side.
+/// Does the receiver's side.
 pub(crate) fn answer(
     chunks: &[ColumnChunk],
     choices: &[Block],
@@ -63,7 +63,7 @@ pub(crate) fn answer(
     Ok(())
 }
 
-/// χ, whose last element is 1.
+/// Returns χ, whose last element is 1.
 fn coefficients(seed: Block, count: usize) -> Vec<Block> {
     let mut coefficients = vec![Block::ZERO; count];
     Prg::from_seed(seed).fill(&mut coefficients);
@@ -73,7 +73,7 @@ fn coefficients(seed: Block, count: usize) -> Vec<Block> {
     coefficients
 }
 
-/// R of each column. The sender's differ from the answer by Δ.
+/// Returns R of each column. The sender's differ from the answer by Δ.
 fn hash_columns(chunks: &[ColumnChunk], seed: Block) -> Zeroizing<[Block; COLUMNS]> {
     let blocks = chunks.iter().map(ColumnChunk::used_per_column).sum();
     let coefficients = coefficients(seed, blocks);

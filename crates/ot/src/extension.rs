@@ -34,7 +34,8 @@ pub enum Extension {
 }
 
 impl Extension {
-    /// Bytes that the sender sends in its setup, which is one flight both ways.
+    /// Returns the number of bytes that the sender sends in its setup, which is one flight both
+    /// ways.
     pub const fn setup_sender_bytes(self) -> u64 {
         match self {
             Self::Iknp => iknp::SETUP_SENDER_BYTES,
@@ -42,7 +43,7 @@ impl Extension {
         }
     }
 
-    /// Bytes that the receiver sends in its setup.
+    /// Returns the number of bytes that the receiver sends in its setup.
     pub const fn setup_receiver_bytes(self) -> u64 {
         match self {
             Self::Iknp => iknp::SETUP_RECEIVER_BYTES,
@@ -50,7 +51,7 @@ impl Extension {
         }
     }
 
-    /// Bytes that the sender sends for `count` OTs, whatever the choices.
+    /// Returns the number of bytes that the sender sends for `count` OTs, whatever the choices.
     pub fn sender_bytes(self, count: usize) -> u64 {
         match self {
             Self::Iknp => iknp::sender_bytes::<SemiHonest>(count),
@@ -58,7 +59,7 @@ impl Extension {
         }
     }
 
-    /// Bytes that the receiver sends for `count` OTs of random choices.
+    /// Returns the number of bytes that the receiver sends for `count` OTs of random choices.
     pub fn receiver_bytes(self, count: usize) -> u64 {
         match self {
             Self::Iknp => iknp::receiver_bytes::<SemiHonest>(count),
@@ -66,7 +67,7 @@ impl Extension {
         }
     }
 
-    /// Bytes that the receiver sends for `count` OTs of given choices.
+    /// Returns the number of bytes that the receiver sends for `count` OTs of given choices.
     pub fn chosen_receiver_bytes(self, count: usize) -> u64 {
         let flips = match self {
             Self::Iknp => 0,
@@ -141,7 +142,7 @@ enum ReceiverOts {
 }
 
 impl Sender {
-    /// Δ.
+    /// Returns Δ.
     pub fn delta(&self) -> Zeroizing<Block> {
         match &self.ots {
             SenderOts::Iknp(ots) => ots.delta(),
@@ -149,7 +150,7 @@ impl Sender {
         }
     }
 
-    /// q_j of `count` OTs of random choices.
+    /// Returns q_j of `count` OTs of random choices.
     ///
     /// # Errors
     /// If the channel breaks.
@@ -164,7 +165,7 @@ impl Sender {
         }
     }
 
-    /// q_j of as many OTs of the receiver's choices as there is room for.
+    /// Writes q_j of as many OTs of the receiver's choices as there is room for.
     ///
     /// # Errors
     /// If the channel breaks.
@@ -182,7 +183,7 @@ impl Sender {
 }
 
 impl Receiver {
-    /// c_j and t_j of `count` OTs of random choices.
+    /// Returns c_j and t_j of `count` OTs of random choices.
     ///
     /// # Errors
     /// If the channel breaks.
@@ -200,7 +201,8 @@ impl Receiver {
         }
     }
 
-    /// t_j of as many OTs as there is room for, of the choices c_j: bit j mod 128 of block j / 128.
+    /// Writes t_j of as many OTs as there is room for, of the choices c_j: bit j mod 128 of block j
+    /// / 128.
     ///
     /// # Errors
     /// If the channel breaks.
@@ -282,7 +284,8 @@ fn clear_behind(choices: &mut [Block], count: usize) {
     }
 }
 
-/// The sender's random messages H(q_j) and H(q_j ⊕ Δ), in place of q_j and in a list of their own.
+/// Returns the sender's random messages H(q_j) and H(q_j ⊕ Δ), in place of q_j and in a list of
+/// their own.
 pub fn random_messages(rows: &mut [Block], delta: &Block) -> Buffer<Block> {
     let mut others = Buffer::zeroed(rows.len());
     for (other, row) in others.iter_mut().zip(&*rows) {
@@ -293,7 +296,7 @@ pub fn random_messages(rows: &mut [Block], delta: &Block) -> Buffer<Block> {
     others
 }
 
-/// The receiver's random message H(t_j), in place of t_j.
+/// Puts the receiver's random message H(t_j) in place of t_j.
 pub fn random_message(rows: &mut [Block]) {
     hash_rows::<SemiHonest>(0, rows);
 }
@@ -310,7 +313,7 @@ mod tests {
         choices[j / Block::BITS].bit(j % Block::BITS)
     }
 
-    /// OTs of random and of given choices, after one setup.
+    /// Tests OTs of random and of given choices, after one setup.
     fn check(extension: Extension) {
         for count in [1, 127, 128, 9000_usize] {
             let (sender, mut receiver) = memory::pair();

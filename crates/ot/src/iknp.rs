@@ -82,7 +82,7 @@ impl Model for Malicious {
     }
 }
 
-/// Bytes that the receiver sends for `count` OTs, after the setup.
+/// Returns the number of bytes that the receiver sends for `count` OTs, after the setup.
 pub fn receiver_bytes<M: Model>(count: usize) -> u64 {
     let matrix: usize = chunks::<M>(count)
         .map(|rows| rows.div_ceil(128) * 128 * 16)
@@ -90,7 +90,7 @@ pub fn receiver_bytes<M: Model>(count: usize) -> u64 {
     matrix as u64 + answer_bytes::<M>(count)
 }
 
-/// Those of [`receiver_bytes`] that answer the sender's challenge.
+/// Returns those of [`receiver_bytes`] that answer the sender's challenge.
 pub fn answer_bytes<M: Model>(count: usize) -> u64 {
     if M::CHECKED && count > 0 {
         consistency::RECEIVER_BYTES as u64
@@ -99,7 +99,8 @@ pub fn answer_bytes<M: Model>(count: usize) -> u64 {
     }
 }
 
-/// Bytes that the sender sends for `count` OTs, after the setup: its challenge, if there is one.
+/// Returns the number of bytes that the sender sends for `count` OTs, after the setup: its
+/// challenge, if there is one.
 pub fn sender_bytes<M: Model>(count: usize) -> u64 {
     if M::CHECKED && count > 0 {
         consistency::SENDER_BYTES as u64
@@ -114,7 +115,7 @@ pub const SETUP_SENDER_BYTES: u64 = base::receiver_bytes(COLUMNS);
 /// Bytes that the receiver of the extension sends in its setup.
 pub const SETUP_RECEIVER_BYTES: u64 = base::SENDER_BYTES;
 
-/// Rows of each chunk; with a check, a block of rows that only hides its answer comes last.
+/// Returns rows of each chunk; with a check, a block of rows that only hides its answer comes last.
 fn chunks<M: Model>(count: usize) -> impl Iterator<Item = usize> {
     let rows = if M::CHECKED && count > 0 {
         count.next_multiple_of(128) + 128
@@ -169,7 +170,7 @@ impl<M: Model> Sender<M> {
         })
     }
 
-    /// Δ: the difference of the two messages of each correlated OT.
+    /// Returns Δ: the difference of the two messages of each correlated OT.
     pub fn delta(&self) -> Zeroizing<Block> {
         self.delta.clone()
     }
@@ -376,7 +377,7 @@ impl Matrix {
         }
     }
 
-    /// Room for the next chunk.
+    /// Returns room for the next chunk.
     fn next_chunk(&mut self, rows: usize) -> &mut ColumnChunk {
         match self.chunks.last_mut() {
             Some(chunk) if !self.keep => chunk.resize(rows),

@@ -49,17 +49,17 @@ pub type Row = [u64; ROW_WORDS];
 /// The input of H: a row, and its number.
 pub type HashInput = [u64; ROW_WORDS + 1];
 
-/// Bytes that the sender sends before the first OT.
+/// Returns the number of bytes that the sender sends before the first OT.
 pub fn setup_sender_bytes() -> u64 {
     iknp::SETUP_RECEIVER_BYTES + iknp::receiver_bytes::<SemiHonest>(COLUMNS)
 }
 
-/// Bytes that the receiver sends before the first OT.
+/// Returns the number of bytes that the receiver sends before the first OT.
 pub fn setup_receiver_bytes() -> u64 {
     iknp::SETUP_SENDER_BYTES + iknp::sender_bytes::<SemiHonest>(COLUMNS)
 }
 
-/// Bytes of the receiver's message for `count` OTs.
+/// Returns the number of bytes of the receiver's message for `count` OTs.
 pub const fn message_bytes(count: usize) -> usize {
     COLUMNS * count.div_ceil(8)
 }
@@ -82,12 +82,12 @@ impl Choice {
 pub struct Hash([u8; 32]);
 
 impl Hash {
-    /// With this key.
+    /// Makes one with this key.
     pub fn new(key: [u8; 32]) -> Self {
         Self(key)
     }
 
-    /// The string of each input.
+    /// Computes the string of each input.
     ///
     /// # Panics
     /// If the slices differ in length.
@@ -147,7 +147,7 @@ impl Scratch {
     }
 }
 
-/// Rows from `first` on begin with this block of each column.
+/// Returns the block of each column with which rows from `first` on begin.
 fn first_block(first: u64) -> u128 {
     assert!(
         first.is_multiple_of(Block::BITS as u64),
@@ -280,7 +280,7 @@ fn add(to: &mut [Block], other: &[Block]) {
         .for_each(|(to, other)| *to ^= *other);
 }
 
-/// C(a).
+/// Returns C(a).
 fn code_word(letter: u8) -> Row {
     std::array::from_fn(|word| {
         (0..64).fold(0, |bits, bit| {
@@ -296,7 +296,7 @@ fn planes_of(column: usize) -> impl Iterator<Item = usize> {
     (0..8).filter(move |bit| column >> bit & 1 == 1).chain([8])
 }
 
-/// Bit p of every choice, for p = 0..9: nine columns of `stride` blocks.
+/// Writes bit p of every choice, for p = 0..9: nine columns of `stride` blocks.
 fn write_planes(choices: &[Choice], stride: usize, planes: &mut Vec<Block>) {
     planes.clear();
     planes.resize(9 * stride, Block::ZERO);

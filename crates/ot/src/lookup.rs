@@ -57,12 +57,12 @@ pub const SETUP_SENDER_BYTES: u64 = small_field::SETUP_SENDER_BYTES;
 /// Bytes that the receiver sends in its setup.
 pub const SETUP_RECEIVER_BYTES: u64 = small_field::SETUP_RECEIVER_BYTES;
 
-/// Bytes that the sender sends for `count` OTs, after the setup.
+/// Returns the number of bytes that the sender sends for `count` OTs, after the setup.
 pub fn sender_bytes(count: usize) -> u64 {
     noise::sender_bytes::<SemiHonest, Places>(2 * count)
 }
 
-/// Bytes that the receiver sends for `count` OTs, after the setup.
+/// Returns the number of bytes that the receiver sends for `count` OTs, after the setup.
 pub fn receiver_bytes(count: usize) -> u64 {
     noise::receiver_bytes::<SemiHonest, Places>(2 * count)
 }
@@ -86,7 +86,7 @@ impl Values for Places {
     }
 }
 
-/// x of a place.
+/// Returns x of a place.
 fn element(place: u8) -> Gf64 {
     bytemuck::cast(u64::from(place))
 }
@@ -125,7 +125,7 @@ impl Sender {
         })
     }
 
-    /// Random tables.
+    /// Returns random tables.
     ///
     /// # Errors
     /// If the channel breaks.
@@ -167,7 +167,7 @@ impl Receiver {
         })
     }
 
-    /// Random places, and the bits there.
+    /// Returns random places, and the bits there.
     ///
     /// # Errors
     /// If the channel breaks.

@@ -31,7 +31,7 @@ pub struct SenderMatrix {
 }
 
 impl SenderMatrix {
-    /// From Δ and the seeds that it selected.
+    /// Makes one from Δ and the seeds that it selected.
     pub fn new(delta: Zeroizing<Vec<Block>>, seeds: &[Block], shape: RowShape) -> Self {
         Self {
             delta,
@@ -40,7 +40,7 @@ impl SenderMatrix {
         }
     }
 
-    /// Δ as a row.
+    /// Returns Δ as a row.
     pub fn delta(&self) -> Zeroizing<Vec<u64>> {
         let mut row = Zeroizing::new(vec![0; self.shape.words]);
         let columns_per_word = self.shape.columns_per_word;
@@ -77,7 +77,7 @@ pub struct ReceiverMatrix {
 }
 
 impl ReceiverMatrix {
-    /// From the seed pairs.
+    /// Makes one from the seed pairs.
     pub fn new(seeds: &[[Block; 2]], shape: RowShape) -> Self {
         Self {
             columns: seeds.iter().map(|pair| pair.map(Prg::from_seed)).collect(),

@@ -16,7 +16,7 @@ use crate::{
     iknp::{Model, ROWS_PER_TASK, SemiHonest, hash_rows},
 };
 
-/// A string for each place of `out`. The first place has the number `first`.
+/// Writes a string for each place of `out`. The first place has the number `first`.
 ///
 /// # Errors
 /// If the channel breaks.
@@ -35,8 +35,8 @@ pub fn send(
     Ok(())
 }
 
-/// The sender's string at each place of `out` where the choice (bit j mod 128 of block j / 128)
-/// is one, and a string that the sender does not look at elsewhere.
+/// Writes the sender's string at each place of `out` where the choice (bit j mod 128 of block j /
+/// 128) is one, and a string that the sender does not look at elsewhere.
 ///
 /// # Errors
 /// If the channel breaks.
@@ -65,7 +65,7 @@ mod tests {
     use super::*;
     use crate::extension::Extension;
 
-    /// Two calls after one setup.
+    /// Tests two calls after one setup.
     fn check(extension: Extension) {
         for count in [1, 127, 128, 9000_usize] {
             let (sender, mut receiver) = memory::pair();

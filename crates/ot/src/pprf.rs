@@ -91,7 +91,7 @@ impl Shape {
         self.fanout << self.depth
     }
 
-    /// Correlated OTs that a tree takes for its path.
+    /// Returns the number of correlated OTs that a tree takes for its path.
     pub(crate) fn path_ots(self) -> usize {
         self.depth
     }
@@ -117,7 +117,7 @@ impl Shape {
             .map(move |level| node >> level & 1 == 0)
     }
 
-    /// The receiver's choices in the OTs for the leaves.
+    /// Returns the receiver's choices in the OTs for the leaves.
     pub(crate) fn leaf_choices(self, position: usize) -> impl Iterator<Item = bool> {
         let number = position / self.nodes();
         (0..KEY_LEVELS)
@@ -145,7 +145,7 @@ impl Shape {
         }
     }
 
-    /// The masks of the sums of leaves: a key each, the last one with all keys left over.
+    /// Returns the masks of the sums of leaves: a key each, the last one with all keys left over.
     fn masks(self, keys: &[Block; KEYS]) -> Zeroizing<[Block; KEYS]> {
         let mut masks = Zeroizing::new(*keys);
         for left_over in &keys[self.fanout..] {
@@ -172,7 +172,7 @@ pub(crate) struct Dealer<'a> {
 }
 
 impl Dealer<'_> {
-    /// Some of the trees.
+    /// Returns some of the trees.
     pub(crate) fn trees(&self, trees: Range<usize>) -> Self {
         Self {
             roots: &self.roots[trees.clone()],
@@ -251,7 +251,7 @@ pub(crate) struct Receiver<'a> {
 }
 
 impl Receiver<'_> {
-    /// Some of the trees.
+    /// Returns some of the trees.
     pub(crate) fn trees(&self, trees: Range<usize>) -> Self {
         Self {
             positions: &self.positions[trees.clone()],

@@ -34,12 +34,12 @@ pub const SETUP_SENDER_BYTES: u64 = small_field::SETUP_SENDER_BYTES;
 /// Bytes that the receiver sends in its setup.
 pub const SETUP_RECEIVER_BYTES: u64 = small_field::SETUP_RECEIVER_BYTES;
 
-/// Bytes that the sender sends for `count` OTs, after the setup.
+/// Returns the number of bytes that the sender sends for `count` OTs, after the setup.
 pub fn sender_bytes<M: Model>(count: usize) -> u64 {
     noise::sender_bytes::<M, Ones>(2 * count)
 }
 
-/// Bytes that the receiver sends for `count` OTs, after the setup.
+/// Returns the number of bytes that the receiver sends for `count` OTs, after the setup.
 pub fn receiver_bytes<M: Model>(count: usize) -> u64 {
     noise::receiver_bytes::<M, Ones>(2 * count)
 }
@@ -75,12 +75,12 @@ impl<M: Model> Sender<M> {
         })
     }
 
-    /// Δ: the difference of the two messages of each correlated OT.
+    /// Returns Δ: the difference of the two messages of each correlated OT.
     pub fn delta(&self) -> Zeroizing<Block> {
         self.noise.delta()
     }
 
-    /// `count` correlated OTs: q_j, so that the messages of OT j are q_j and q_j ⊕ Δ.
+    /// Returns `count` correlated OTs: q_j, so that the messages of OT j are q_j and q_j ⊕ Δ.
     ///
     /// # Errors
     /// If the channel breaks, or the receiver is caught cheating. The sender must not be used
@@ -94,7 +94,7 @@ impl<M: Model> Sender<M> {
         Ok(compress(entries, count))
     }
 
-    /// `count` random OTs: both messages of each.
+    /// Returns `count` random OTs: both messages of each.
     ///
     /// # Errors
     /// As for [`correlated`](Self::correlated).
@@ -117,7 +117,7 @@ impl<M: Model> Sender<M> {
     }
 }
 
-/// Both random messages of the OTs with these q_j, which are lost.
+/// Computes both random messages of the OTs with these q_j, which are lost.
 fn hash_both<M: Model>(tweak: u64, rows: &mut [Block], delta: &Block, messages: &mut [[Block; 2]]) {
     let others = rows.iter().map(|row| *row ^ *delta).collect();
     let mut others: Zeroizing<Vec<Block>> = Zeroizing::new(others);
@@ -140,7 +140,7 @@ impl<M: Model> Receiver<M> {
         })
     }
 
-    /// `count` correlated OTs: the choices r_j, and t_j.
+    /// Returns `count` correlated OTs: the choices r_j, and t_j.
     ///
     /// # Errors
     /// If the channel breaks, or the sender is caught cheating. The receiver must not be used
@@ -157,7 +157,7 @@ impl<M: Model> Receiver<M> {
         })
     }
 
-    /// `count` random OTs: the choices, and the message chosen of each.
+    /// Returns `count` random OTs: the choices, and the message chosen of each.
     ///
     /// # Errors
     /// As for [`correlated`](Self::correlated).

@@ -57,7 +57,7 @@ pub(crate) const SETUP_SENDER_BYTES: u64 = base::receiver_bytes(COLUMNS);
 pub(crate) const SETUP_RECEIVER_BYTES: u64 =
     base::SENDER_BYTES + (GROUPS * CORRECTIONS * size_of::<few::Correction>()) as u64;
 
-/// Bytes that the receiver sends for 128 · `blocks` bits.
+/// Returns the number of bytes that the receiver sends for 128 · `blocks` bits.
 pub(crate) const fn receiver_bytes(blocks: usize) -> u64 {
     (GROUPS * blocks * Block::BYTES) as u64
 }
@@ -192,7 +192,7 @@ impl Receiver {
     }
 }
 
-/// Δ_g as the path in a tree: its first bit, the lowest, leads from the root.
+/// Returns Δ_g as the path in a tree: its first bit, the lowest, leads from the root.
 fn path(delta: &Block, group: usize) -> usize {
     reverse((delta.0 >> (group * GROUP_BITS)) as usize % GENERATORS)
 }

@@ -239,7 +239,7 @@ impl<M: Model, B: Base> Planted<M, B> {
 pub struct Corrections(noise::Corrections);
 
 impl<B: Base> Planted<SemiHonest, B> {
-    /// a.
+    /// Returns a.
     pub fn a(&self) -> &[B] {
         self.workspace.compressed_points(self.len)
     }
@@ -281,7 +281,7 @@ impl Workspace {
         workspace
     }
 
-    /// [`Base::compress`], for elements of `W` words. The entries must be zero.
+    /// Does [`Base::compress`] for elements of `W` words. The entries must be zero.
     fn compress_points<const W: usize, B: Element>(
         &mut self,
         points: impl Iterator<Item = (usize, B)>,

@@ -8,7 +8,7 @@ pub(super) const BLOCK: usize = 32;
 /// Bits that are looked up at once.
 const NIBBLE: usize = 4;
 
-/// out = x + R·z, as many outputs as there is room for; row i of R is `rows[i]`.
+/// Computes out = x + R·z, as many outputs as there is room for; row i of R is `rows[i]`.
 ///
 /// By the method of four Russians: all sums of four elements of z are made once, so that a row
 /// takes eight additions in place of sixteen.

@@ -82,7 +82,7 @@ impl Kept {
         });
     }
 
-    /// A keeper is gone.
+    /// Notes that a keeper is gone.
     fn release(&mut self) {
         self.keepers -= 1;
         if self.keepers == 0 {

@@ -71,7 +71,7 @@ fn correlated<M: Model>() {
     }
 }
 
-/// Two batches from one setup.
+/// Tests two batches from one setup.
 fn random<M: Model>() {
     for count in COUNTS {
         let choices = choices(count);

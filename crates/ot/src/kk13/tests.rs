@@ -14,7 +14,7 @@ fn setup() -> (Sender, Receiver) {
     })
 }
 
-/// Rows of both for these choices from OT `first` on.
+/// Returns rows of both for these choices from OT `first` on.
 fn extend(
     (sender, receiver): &(Sender, Receiver),
     first: u64,

@@ -21,8 +21,8 @@ static PERMUTATION: LazyLock<Aes128> =
 static LEAF_PERMUTATION: LazyLock<Aes128> =
     LazyLock::new(|| Aes128::new(Block(0x4528_21e6_38d0_1377_be54_66cf_34e9_0c6c)));
 
-/// Children H(x) and H(x) ⊕ x of each node x. They sum up to x, so the sum of a level is that
-/// of the level above.
+/// Computes the children H(x) and H(x) ⊕ x of each node x. They sum up to x, so the sum of a level
+/// is that of the level above.
 pub(super) fn split(nodes: &[Block], children: &mut [Block]) {
     let mut hashes = [Block::ZERO; BATCH];
     for (nodes, children) in nodes.chunks(BATCH).zip(children.chunks_mut(2 * BATCH)) {
@@ -68,8 +68,8 @@ pub(super) fn grow(nodes: &[Block], mask: Block, leaves: &mut [Words], sums: &mu
     images.zeroize();
 }
 
-/// H(x) = π(σ(x)) ⊕ σ(x) with σ(high ‖ low) = (high ⊕ low) ‖ high: circular correlation robust,
-/// since σ and σ ⊕ 1 are invertible (Guo et al., S&P 2020).
+/// Computes H(x) = π(σ(x)) ⊕ σ(x) with σ(high ‖ low) = (high ⊕ low) ‖ high: circular correlation
+/// robust, since σ and σ ⊕ 1 are invertible (Guo et al., S&P 2020).
 fn hash(inputs: &[Block], outputs: &mut [Block]) {
     let sigma = |[low, high]: Words| [high, high ^ low];
     for (output, input) in words_mut(outputs).iter_mut().zip(words(inputs)) {

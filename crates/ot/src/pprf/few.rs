@@ -19,7 +19,7 @@ pub(crate) const fn corrections(levels: usize) -> usize {
     levels - 1
 }
 
-/// The dealer's side: all keys, from both keys of one OT per level.
+/// Does the dealer's side: all keys, from both keys of one OT per level.
 pub(crate) fn deal(ots: &[[Block; 2]], keys: &mut [Block], corrections: &mut [Correction]) {
     let (first, rest) = ots.split_first().expect("a tree has a level");
     keys[..2].copy_from_slice(first);
@@ -30,7 +30,7 @@ pub(crate) fn deal(ots: &[[Block; 2]], keys: &mut [Block], corrections: &mut [Co
     }
 }
 
-/// The receiver's side: all keys but the one at `missing`, which comes out as zero. The key of
+/// Does the receiver's side: all keys but the one at `missing`, which comes out as zero. The key of
 /// the OT of a level is that of the side where `missing` is not; the most significant bit of
 /// `missing` counts on the first level.
 ///

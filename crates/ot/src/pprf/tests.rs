@@ -59,7 +59,7 @@ impl Setting {
         (leaves, corrections)
     }
 
-    /// The receiver's leaves.
+    /// Returns the receiver's leaves.
     fn received(&self, positions: &[usize], corrections: &[Block]) -> Vec<Block> {
         let shape = self.shape;
         let choices = positions.iter().flat_map(|p| shape.path_choices(*p));

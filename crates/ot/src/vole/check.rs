@@ -56,7 +56,7 @@ pub(super) struct Mask {
     pub(super) share: Tower,
 }
 
-/// The sender's side.
+/// Does the sender's side.
 pub(super) fn prove(
     entries: &[Words<2>],
     noise: RegularNoise,
@@ -73,7 +73,7 @@ pub(super) fn prove(
     Ok(())
 }
 
-/// The receiver's side.
+/// Does the receiver's side.
 pub(super) fn verify<E: Element>(
     entries: &[Words<2>],
     noise: &Noise<E>,
@@ -103,7 +103,7 @@ impl Powers {
         Self(powers.take(noise.block_len()).collect())
     }
 
-    /// Σ χ^(i+1)·x_i.
+    /// Returns Σ χ^(i+1)·x_i.
     fn sum(&self, entries: &[Words<2>]) -> Tower {
         let len = self.0.len();
         let mut blocks = vec![Tower::default(); entries.len() / len];
@@ -116,7 +116,7 @@ impl Powers {
         self.horner(blocks.into_iter())
     }
 
-    /// Σ χ^(i+1)·e_i.
+    /// Returns Σ χ^(i+1)·e_i.
     fn sum_of_points<E: Element>(&self, noise: &Noise<E>) -> Tower {
         let len = self.0.len();
         let blocks = noise
@@ -125,7 +125,7 @@ impl Powers {
         self.horner(blocks.collect::<Vec<_>>().into_iter())
     }
 
-    /// Σ χ^(j·L)·s_j.
+    /// Returns Σ χ^(j·L)·s_j.
     fn horner(&self, blocks: impl DoubleEndedIterator<Item = Tower>) -> Tower {
         let step = *self.0.last().expect("blocks have positions");
         blocks.rfold(Tower::default(), |sum, block| (sum * step) ^ block)

@@ -209,13 +209,13 @@ pub(crate) fn flights<M: Model, V: Values>(len: usize) -> Flights {
     Layout::new::<M, V>(RegularNoise::new(len, V::DISTRIBUTION)).flights::<M>()
 }
 
-/// Bytes that the receiver sends for noise over `len` positions.
+/// Returns the number of bytes that the receiver sends for noise over `len` positions.
 pub(crate) fn receiver_bytes<M: Model, V: Values>(len: usize) -> u64 {
     let [_, receiver] = total(flights::<M, V>(len));
     receiver
 }
 
-/// Bytes that the sender sends for noise over `len` positions.
+/// Returns the number of bytes that the sender sends for noise over `len` positions.
 pub(crate) fn sender_bytes<M: Model, V: Values>(len: usize) -> u64 {
     let [sender, _] = total(flights::<M, V>(len));
     sender
@@ -227,8 +227,8 @@ fn total(flights: Flights) -> [u64; 2] {
     })
 }
 
-/// Σ e_c·x_c for each of `count` elements, with x_c the element in column c of `blocks`, and e_c
-/// the element of F that is bit c alone. Elements follow each other without gaps.
+/// Returns Σ e_c·x_c for each of `count` elements, with x_c the element in column c of `blocks`,
+/// and e_c the element of F that is bit c alone. Elements follow each other without gaps.
 fn combine<E: Element>(
     columns: &ColumnChunk,
     blocks: Range<usize>,

@@ -31,7 +31,7 @@ impl<E: Element> Noise<E> {
         self.layout
     }
 
-    /// N.
+    /// Returns N.
     pub(crate) fn len(&self) -> usize {
         self.layout.positions()
     }
@@ -56,7 +56,8 @@ impl<E: Element> Noise<E> {
     }
 }
 
-/// A uniform position in each block (a draw's bias is at most the block's length over 2^64).
+/// Returns a uniform position in each block (a draw's bias is at most the block's length over
+/// 2^64).
 fn positions(layout: RegularNoise, rng: &mut Prg) -> Zeroizing<Vec<usize>> {
     let mut draws = Zeroizing::new(vec![0_u64; layout.points()]);
     rng.fill_bytes(bytemuck::cast_slice_mut(&mut draws));

@@ -129,8 +129,8 @@ pub(crate) struct Planted<M: Model, V: Values> {
 pub(crate) struct Corrections(Vec<Vec<Block>>);
 
 impl<M: Model, V: Values> Planted<M, V> {
-    /// e. Where the sender may be malicious, nothing that depends on it may be sent before step 3
-    /// is done.
+    /// Returns e. Where the sender may be malicious, nothing that depends on it may be sent before
+    /// step 3 is done.
     pub(crate) fn noise(&self) -> &Noise<V::Element> {
         &self.noise
     }

@@ -50,7 +50,7 @@ impl<M: Model> Sender<M> {
         next_tweaks(&mut self.hashed, count)
     }
 
-    /// v, for noise over at least `len` positions.
+    /// Returns v, for noise over at least `len` positions.
     pub(crate) fn extend<V: Values>(
         &mut self,
         len: usize,
@@ -95,7 +95,7 @@ impl<M: Model> Sender<M> {
         })
     }
 
-    /// Both keys of the OTs q: H(q), H(q ⊕ Δ).
+    /// Returns both keys of the OTs q: H(q), H(q ⊕ Δ).
     fn hash(&mut self, ots: &mut [Block]) -> Zeroizing<Vec<[Block; 2]>> {
         let others = ots.iter().map(|q| *q ^ *self.delta).collect();
         let mut others: Zeroizing<Vec<Block>> = Zeroizing::new(others);
@@ -121,7 +121,7 @@ pub(crate) struct Granted<M> {
 }
 
 impl<M: Model> Granted<M> {
-    /// Δ.
+    /// Returns Δ.
     pub(crate) fn delta(&self) -> &Block {
         &self.delta
     }
