@@ -141,7 +141,7 @@ fn axis(label: &str, base: u32) -> Axis {
     }
 }
 
-/// Seconds at a bandwidth.
+/// Returns the seconds at a bandwidth.
 fn seconds((_, computing, megabytes): (&str, f64, f64), mbits: f64) -> f64 {
     computing + 8.0 * megabytes / mbits
 }

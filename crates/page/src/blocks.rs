@@ -72,7 +72,7 @@ fn figures(figures: &[Figure], html: &mut String) {
     *html += "</div>\n";
 }
 
-/// A table in a box that scrolls, also by keyboard.
+/// Writes a table in a box that scrolls, also by keyboard.
 fn table(table: &Table, html: &mut String) {
     for row in &table.rows {
         assert_eq!(row.len(), table.columns.len(), "there is a cell per column");

@@ -80,7 +80,7 @@ fn contents(entries: &[Entry], html: &mut String) {
     *html += "</ol>\n";
 }
 
-/// A section and its parts, with headings of a level and below.
+/// Writes a section and its parts, with headings of a level and below.
 fn section(entry: &Entry, level: usize, html: &mut String) {
     let (anchor, heading) = (&entry.anchor, prose(&entry.section.heading));
     let _ = write!(

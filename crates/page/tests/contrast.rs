@@ -4,7 +4,8 @@ use psijoin_page::Page;
 
 const DARK: &str = "@media (prefers-color-scheme: dark) {";
 
-/// The page's own rules and those of charts, each without and with what a dark page changes.
+/// Returns the page's own rules and those of charts, each without and with what a dark page
+/// changes.
 fn styles() -> [[String; 2]; 2] {
     let page = Page {
         title: String::new(),
@@ -20,7 +21,7 @@ fn styles() -> [[String; 2]; 2] {
     })
 }
 
-/// The first colour after a text.
+/// Returns the first colour after a text.
 fn color(style: &str, after: &str) -> f64 {
     let (_, rest) = style.split_once(after).expect(after);
     let rest = rest.trim_start_matches([' ', ':']);
