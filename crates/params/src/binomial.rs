@@ -85,12 +85,12 @@ pub(crate) fn upper_tail(trials: u64, successes: u64, success: f64) -> Log2Prob 
     Log2Prob::from_log2((ln_first + sum.ln()) / LN_2)
 }
 
-/// ln C(n, k) for real 0 ≤ k ≤ n, by the Γ function.
+/// Returns ln C(n, k) for real 0 ≤ k ≤ n, by the Γ function.
 pub(crate) fn ln_choose(n: f64, k: f64) -> f64 {
     ln_factorial(n) - ln_factorial(k) - ln_factorial(n - k)
 }
 
-/// ln n! for real n ≥ 0.
+/// Returns ln n! for real n ≥ 0.
 pub(crate) fn ln_factorial(n: f64) -> f64 {
     libm::lgamma(n + 1.0)
 }
@@ -99,7 +99,7 @@ pub(crate) fn ln_factorial(n: f64) -> f64 {
 mod tests {
     use super::*;
 
-    /// 2^-n Σ_{i<d} C(n, i), summed in whole numbers; right for n ≤ 120.
+    /// Returns 2^-n Σ_{i<d} C(n, i), summed in whole numbers; right for n ≤ 120.
     fn exact(n: u32, d: u32) -> f64 {
         let mut sum = 0u128;
         let mut choose = 1u128;

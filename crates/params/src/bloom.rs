@@ -57,7 +57,7 @@ pub fn smallest(items: u64) -> Shape {
     .expect("more cells are enough")
 }
 
-/// A bound on an item being found in a filter of `items` others.
+/// Returns a bound on an item being found in a filter of `items` others.
 pub fn false_positive(items: u64, shape: Shape) -> Log2Prob {
     let cell = (1.0 + CELL_BIAS) / f64::from(shape.slice_cells);
     let occupied = -(items as f64 * (-cell.min(1.0)).ln_1p()).exp_m1();

@@ -67,7 +67,7 @@ impl FailureBudget {
         Ok(())
     }
 
-    /// The events booked so far.
+    /// Returns the events booked so far.
     pub fn events(&self) -> &[Event] {
         &self.events
     }

@@ -53,7 +53,7 @@ pub struct Shape {
 }
 
 impl Shape {
-    /// Rows of all bins: m.
+    /// Returns the number of rows of all bins: m.
     pub fn rows(self) -> u64 {
         u64::from(self.bins) * u64::from(self.bin_rows)
     }
@@ -68,9 +68,9 @@ impl Shape {
     }
 }
 
-/// Rows for a receiver with this many items: 1.4 per item. Among the numbers of rows that keep the
-/// traffic below the paper's, this one needs the fewest columns, and columns are what takes the
-/// time.
+/// Returns the number of rows for a receiver with this many items: 1.4 per item. Among the numbers
+/// of rows that keep the traffic below the paper's, this one needs the fewest columns, and columns
+/// are what takes the time.
 pub fn default_rows(receiver_items: u64) -> u64 {
     receiver_items * 7 / 5
 }
@@ -190,7 +190,7 @@ fn loads(bins: u32, bin_rows: u32, receiver_items: u64) -> Vec<Load> {
 /// With which probability a row is picked, and how many such rows there are.
 type Picks = (f64, f64);
 
-/// Of a scaled word of [`POSITION_BITS`].
+/// Returns the picks of a scaled word of [`POSITION_BITS`].
 fn scaled_picks(rows: u32) -> [Picks; 2] {
     let words = 1 << POSITION_BITS;
     let (each, more) = (words / rows, words % rows);

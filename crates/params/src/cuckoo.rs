@@ -142,7 +142,7 @@ mod tests {
         Log2Prob::from_log2(-42.0)
     }
 
-    /// About what KKRT16's table costs.
+    /// Returns about what KKRT16's table costs.
     fn costs(sender_items: u64) -> Costs {
         Costs {
             bin_bits: 440,

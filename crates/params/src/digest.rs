@@ -34,7 +34,7 @@ pub fn bytes_among(items: u64, share: Log2Prob) -> Result<usize, Error> {
         })
 }
 
-/// A bound on two different items of the union having the same digest of `bytes` bytes.
+/// Returns a bound on two different items of the union having the same digest of `bytes` bytes.
 pub fn collision(sizes: Sizes, bytes: usize) -> Log2Prob {
     collision_among(sizes.union(), bytes)
 }

@@ -27,7 +27,8 @@ pub fn bits(sizes: Sizes, share: Log2Prob) -> Result<u32, Error> {
     })
 }
 
-/// A bound on two different items having the same number of `bits` bits, or one the number 0.
+/// Returns a bound on two different items having the same number of `bits` bits, or one the number
+/// 0.
 pub fn collision(sizes: Sizes, bits: u32) -> Log2Prob {
     let items = u128::from(sizes.union());
     Log2Prob::from_log2(-f64::from(bits)).times(items * (items + 1) / 2)

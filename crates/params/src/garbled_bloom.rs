@@ -78,7 +78,7 @@ pub fn programmed(hidden: u64, seen: u64, share: Log2Prob) -> Result<Shape, Erro
     fewest_cells(one_cell, share, suffices)
 }
 
-/// The fewest cells per slice that suffice, at least as many as `from` has.
+/// Returns the fewest cells per slice that suffice, at least as many as `from` has.
 fn fewest_cells(
     from: Shape,
     share: Log2Prob,
@@ -99,7 +99,7 @@ fn fewest_cells(
     Ok(with(cells))
 }
 
-/// A bound on a filter of this many items being impossible to make as described above.
+/// Returns a bound on a filter of this many items being impossible to make as described above.
 pub fn stuck(items: u64, shape: Shape) -> Log2Prob {
     subsets(items, 2, Weights { one: 0.0, odd: 1.0 }, shape)
 }
@@ -110,7 +110,8 @@ pub fn dependent(hidden: u64, seen: u64, shape: Shape) -> Log2Prob {
     subsets(hidden, 1, unseen(seen, shape), shape)
 }
 
-/// A cell with an odd number of hidden items does not show them if it is seen.
+/// Returns the weights of a cell: one with an odd number of hidden items does not show them if it
+/// is seen.
 fn unseen(seen: u64, shape: Shape) -> Weights {
     let cell = (1.0 + CELL_BIAS) / f64::from(shape.slice_cells);
     let chance = -(seen as f64 * (-cell.min(1.0)).ln_1p()).exp_m1();
@@ -161,8 +162,8 @@ mod tests {
         }
     }
 
-    /// Probability that t items leave the hidden cells of a slice even, over all ways in which
-    /// items can fall.
+    /// Returns the probability that t items leave the hidden cells of a slice even, over all ways
+    /// in which items can fall.
     fn enumerated(t: u32, seen: u32, cells: u32) -> f64 {
         let ways = u64::from(cells).pow(t + seen);
         let unnoticed = (0..ways).filter(|way| {

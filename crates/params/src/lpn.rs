@@ -82,7 +82,7 @@ pub enum NoiseValues {
     },
 }
 
-/// t: the fewest noise points that keep all linear tests under 2^-κ.
+/// Returns t: the fewest noise points that keep all linear tests under 2^-κ.
 pub fn noise_points(values: NoiseValues) -> usize {
     let security = f64::from(Security::COMPUTATIONAL_BITS);
     let (demanded, bits_a_point) = match values {
@@ -111,7 +111,7 @@ impl RegularNoise {
     /// The most leaves of a node, and a power of two.
     pub const MAX_FANOUT: usize = 8;
 
-    /// Noise over `len` positions, or a few more: at least [`MIN_LEN`], and a multiple of
+    /// Returns noise over `len` positions, or a few more: at least [`MIN_LEN`], and a multiple of
     /// [`LEN_UNIT`].
     pub fn new(len: usize, values: NoiseValues) -> Self {
         let len = len.max(MIN_LEN);
@@ -127,27 +127,27 @@ impl RegularNoise {
         }
     }
 
-    /// N: positions.
+    /// Returns N, the number of positions.
     pub fn positions(self) -> usize {
         self.points * self.block_len()
     }
 
-    /// t: noise points, and blocks.
+    /// Returns t, the number of noise points and of blocks.
     pub fn points(self) -> usize {
         self.points
     }
 
-    /// Positions of a block.
+    /// Returns the number of positions of a block.
     pub fn block_len(self) -> usize {
         self.fanout << self.depth
     }
 
-    /// log2 of the nodes whose children are the positions of a block.
+    /// Returns log2 of the nodes whose children are the positions of a block.
     pub fn depth(self) -> usize {
         self.depth as usize
     }
 
-    /// Positions under each of these nodes: 5 to 8.
+    /// Returns the number of positions under each of these nodes: 5 to 8.
     pub fn fanout(self) -> usize {
         self.fanout
     }
@@ -182,8 +182,8 @@ mod tests {
         assert!(0.235 * len - 500.0 > PSEUDO_DISTANCE * len);
     }
 
-    /// ln E(e^(−s·d)) for the distance d = min(w, L − w) of a block of length L, w of whose bits
-    /// are ones, from an empty or a full one: `random` bits are, and the others are zero.
+    /// Returns ln E(e^(−s·d)) for the distance d = min(w, L − w) of a block of length L, w of whose
+    /// bits are ones, from an empty or a full one: `random` bits are, and the others are zero.
     fn ln_moment(s: f64, block_len: usize, random: usize) -> f64 {
         let of_weight = |ones: usize| {
             let distance = ones.min(block_len - ones) as f64;
@@ -229,7 +229,7 @@ mod tests {
         }
     }
 
-    /// Π |1 − 2ω_i|.
+    /// Returns Π |1 − 2ω_i|.
     fn bias_of_ones(filled: &[f64]) -> f64 {
         filled.iter().map(|part| (1.0 - 2.0 * part).abs()).product()
     }

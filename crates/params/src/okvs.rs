@@ -140,7 +140,8 @@ pub fn smallest(items: u64, share: Log2Prob) -> Result<Shape, Error> {
     })
 }
 
-/// A bound on the probability that `items` items cannot be encoded in a store of this shape.
+/// Returns a bound on the probability that `items` items cannot be encoded in a store of this
+/// shape.
 ///
 /// # Panics
 /// If there are more items than [`MAX_ITEMS`], or a bin has less than [`MIN_SLOTS`] or
@@ -162,7 +163,7 @@ pub fn failure(items: u64, shape: Shape) -> Log2Prob {
         .and(Log2Prob::from_log2(SLACK_LOG2))
 }
 
-/// A bound on one bin getting more than `bin_items` of the items.
+/// Returns a bound on one bin getting more than `bin_items` of the items.
 fn overload(items: u64, bins: u64, bin_items: u64) -> Log2Prob {
     if bin_items >= items {
         return Log2Prob::ZERO;
@@ -199,7 +200,7 @@ impl Bin {
         self.slots + self.dense
     }
 
-    /// A bound on the probability that this many rows are linearly dependent.
+    /// Returns a bound on the probability that this many rows are linearly dependent.
     fn failure(&self, rows: u64) -> Log2Prob {
         Log2Prob::from_log2(dependent_sets_log2(rows, self.slots) - f64::from(self.dense))
     }
@@ -229,7 +230,7 @@ fn fewest_dense(rows: u64, slots: u32, share: Log2Prob) -> Option<u32> {
     (dense <= f64::from(MAX_DENSE)).then_some(dense as u32)
 }
 
-/// log2 μ for one bin.
+/// Returns log2 μ for one bin.
 fn dependent_sets_log2(rows: u64, slots: u32) -> f64 {
     // Of three draws from fractions of 2^32.
     let bias = (1.0 + f64::from(slots) / 32f64.exp2()).powi(3);

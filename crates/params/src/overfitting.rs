@@ -31,7 +31,7 @@ use crate::Security;
 /// Steps of a bisection that ends at two neighbouring numbers.
 const STEPS: usize = 200;
 
-/// A bound on the items that a store of `elements` elements with `bits` bits each has for a
+/// Returns a bound on the items that a store of `elements` elements with `bits` bits each has for a
 /// receiver that evaluated 2^`queries_log2` items before, except with probability 2^-σ.
 ///
 /// # Panics
@@ -66,7 +66,7 @@ mod tests {
     /// For a million items.
     const ELEMENTS: u64 = 1_328_992;
 
-    /// Items over elements.
+    /// Returns the number of items over elements.
     fn factor(bits: u32, queries_log2: f64) -> f64 {
         most_items(ELEMENTS, bits, queries_log2, Security::default()) / ELEMENTS as f64
     }

@@ -118,7 +118,7 @@ pub fn shape(sizes: Sizes, parts: u32, budget: &mut FailureBudget) -> Result<Sha
     })
 }
 
-/// A bound on any part of a party getting more than `capacity` of its items.
+/// Returns a bound on any part of a party getting more than `capacity` of its items.
 ///
 /// # Panics
 /// Unless there are two parts or more.

@@ -11,7 +11,7 @@ impl Log2Prob {
     /// An event that nothing is known about.
     pub const ONE: Self = Self(0.0);
 
-    /// The probability 2^`log2`, or 1 if that is less.
+    /// Returns the probability 2^`log2`, or 1 if that is less.
     ///
     /// # Panics
     /// If `log2` is not a number.
@@ -25,7 +25,7 @@ impl Log2Prob {
         self.0
     }
 
-    /// Union bound: a bound on "this or that".
+    /// Returns the union bound: a bound on "this or that".
     #[must_use]
     pub fn or(self, that: Self) -> Self {
         let (high, low) = if self >= that {
@@ -39,13 +39,13 @@ impl Log2Prob {
         Self::from_log2(high + (low - high).exp2().ln_1p() / std::f64::consts::LN_2)
     }
 
-    /// Union bound over `count` events of this probability.
+    /// Returns the union bound over `count` events of this probability.
     #[must_use]
     pub fn times(self, count: u128) -> Self {
         Self::from_log2(self.0 + (count as f64).log2())
     }
 
-    /// A bound on "this and that" for independent events.
+    /// Returns a bound on "this and that" for independent events.
     #[must_use]
     pub fn and(self, that: Self) -> Self {
         Self(self.0 + that.0)

@@ -36,12 +36,12 @@ impl Security {
         }
     }
 
-    /// σ; of a part, rounded down.
+    /// Returns σ; of a part, rounded down.
     pub fn statistical_bits(self) -> u32 {
         self.hundredths / 100
     }
 
-    /// 2^-σ: what all failure events of a run together may reach.
+    /// Returns 2^-σ: what all failure events of a run together may reach.
     pub fn failure(self) -> Log2Prob {
         Log2Prob::from_log2(-f64::from(self.hundredths) / 100.0)
     }
@@ -81,22 +81,22 @@ impl Sizes {
         Ok(Self { sender, receiver })
     }
 
-    /// Items of the sender.
+    /// Returns the number of items of the sender.
     pub fn sender(self) -> u64 {
         self.sender
     }
 
-    /// Items of the receiver.
+    /// Returns the number of items of the receiver.
     pub fn receiver(self) -> u64 {
         self.receiver
     }
 
-    /// Items of the smaller set: the most that can be shared.
+    /// Returns the number of items of the smaller set: the most that can be shared.
     pub fn smaller(self) -> u64 {
         self.sender.min(self.receiver)
     }
 
-    /// Items of the larger set.
+    /// Returns the number of items of the larger set.
     pub fn larger(self) -> u64 {
         self.sender.max(self.receiver)
     }
@@ -112,12 +112,12 @@ impl Sizes {
         }
     }
 
-    /// Items of both parties together: at most 2^35.
+    /// Returns the number of items of both parties together: at most 2^35.
     pub fn union(self) -> u64 {
         self.sender + self.receiver
     }
 
-    /// Pairs of a sender's and a receiver's item: at most 2^68.
+    /// Returns the number of pairs of a sender's and a receiver's item: at most 2^68.
     pub fn pairs(self) -> u128 {
         u128::from(self.sender) * u128::from(self.receiver)
     }

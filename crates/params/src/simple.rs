@@ -77,7 +77,7 @@ fn capacity(items: u64, bins: u32, share: Log2Prob) -> u32 {
     capacity.expect("a bin may have room for all") as u32
 }
 
-/// A bound on any bin having more items than there is room for.
+/// Returns a bound on any bin having more items than there is room for.
 ///
 /// # Panics
 /// If there is no bin.

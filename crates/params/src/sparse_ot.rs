@@ -37,7 +37,7 @@ pub struct Layout {
     pub evaluations: u64,
 }
 
-/// A bound on any point of `point_bits` bits being unfit.
+/// Returns a bound on any point of `point_bits` bits being unfit.
 pub fn point_failure(layout: Layout, point_bits: u32) -> Log2Prob {
     let Layout {
         polynomials,
@@ -51,7 +51,7 @@ pub fn point_failure(layout: Layout, point_bits: u32) -> Log2Prob {
     Log2Prob::from_log2(-f64::from(point_bits)).times(own + others + on_subspace)
 }
 
-/// A bound on any selectors being dependent, with this many buckets for each polynomial.
+/// Returns a bound on any selectors being dependent, with this many buckets for each polynomial.
 pub fn selector_failure(layout: Layout, buckets: u64) -> Log2Prob {
     let events = u128::from(layout.polynomials) * u128::from(buckets);
     let log2_mean =

@@ -100,20 +100,20 @@ pub fn smallest(items: u64, share: Log2Prob, costs: Costs) -> Result<Shape, Erro
     }
 }
 
-/// A bound on there being no placement of items whose two bins may be the same.
+/// Returns a bound on there being no placement of items whose two bins may be the same.
 pub fn failure(items: u64, shape: Shape) -> Log2Prob {
     union_bound(items, shape, 1, |set| (set / f64::from(shape.bins)).powi(2))
 }
 
-/// A bound on there being no placement of items that have two distinct bins each.
+/// Returns a bound on there being no placement of items that have two distinct bins each.
 pub fn failure_distinct(items: u64, shape: Shape) -> Log2Prob {
     let bins = f64::from(shape.bins);
     let pairs = bins * (bins - 1.0);
     union_bound(items, shape, 2, |set| set * (set - 1.0) / pairs)
 }
 
-/// The sum over all numbers of bins from `first` on; an item has both of its bins in a set of s
-/// with probability `inside(s)`.
+/// Returns the sum over all numbers of bins from `first` on; an item has both of its bins in a set
+/// of s with probability `inside(s)`.
 fn union_bound(items: u64, shape: Shape, mut first: u32, inside: impl Fn(f64) -> f64) -> Log2Prob {
     let Shape { bins, capacity } = shape;
     if items <= capacity.into() {
@@ -153,7 +153,7 @@ fn ln_overfull(
     ln_choose(bins, largest) + tail
 }
 
-/// D(q ‖ p) of two coins, for 0 < p < q ≤ 1.
+/// Returns D(q ‖ p) of two coins, for 0 < p < q ≤ 1.
 fn divergence(q: f64, p: f64) -> f64 {
     let other = match 1.0 - q {
         0.0 => 0.0,
@@ -272,7 +272,7 @@ mod tests {
         assert!(failure_distinct(1 << 16, shape).log2() < -65.0);
     }
 
-    /// About what places and masks of PSZ14's sets of equal sizes cost.
+    /// Returns about what places and masks of PSZ14's sets of equal sizes cost.
     fn costs(items: u64, letters: u64) -> Costs {
         Costs {
             place_bits: 256 * letters,

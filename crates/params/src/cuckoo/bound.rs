@@ -94,8 +94,8 @@ const CELL_PART: u64 = 64;
 /// items (2^-8 / ln 2 = 0.006), and rounding errors (below 0.001).
 const SLACK_LOG2: f64 = 1.0 / 64.0;
 
-/// A bound on the probability that `items` items cannot be placed in a table of this
-/// shape; see the module for its proof.
+/// Returns a bound on the probability that `items` items cannot be placed in a table of this shape;
+/// see the module for its proof.
 ///
 /// Takes up to about a millisecond.
 ///
@@ -129,7 +129,7 @@ pub fn failure_without_replacement(items: u64, shape: Shape, places: f64) -> Log
     union_bound(items, shape, 1.5 / (places - n), SUMMED_SINGLY)
 }
 
-/// `dependence` is 3/(2(d - n)), or 0 if choices are independent.
+/// Returns the union bound. `dependence` is 3/(2(d - n)), or 0 if choices are independent.
 fn union_bound(items: u64, shape: Shape, dependence: f64, summed_singly: u64) -> Log2Prob {
     let (bins, stash) = (u64::from(shape.bins), u64::from(shape.stash));
     if items <= stash {
@@ -191,7 +191,7 @@ impl Obstacles {
         ln_choose(self.b, m) + ln_choose(self.n, k) + inside + outside + ln_geometric(growth)
     }
 
-    /// I(m, k), and the factor by which its bound grows with the next item.
+    /// Returns I(m, k), and the factor by which its bound grows with the next item.
     fn inside(&self, m: f64, k: f64) -> (f64, f64) {
         let within = m * (m - 1.0) * (m - 2.0);
         let all_within = (k * (within / self.triples).ln(), within / self.triples);
@@ -211,7 +211,7 @@ impl Obstacles {
         (ln + self.dependence * k * k, growth * repeated.exp())
     }
 
-    /// O(m, n - k), and the factor by which its bound changes with the next item inside.
+    /// Returns O(m, n - k), and the factor by which its bound changes with the next item inside.
     fn outside(&self, m: f64, k: f64) -> (f64, f64) {
         let others = self.n - k;
         let p = self.at_most_one_inside(m);
@@ -276,13 +276,13 @@ impl Obstacles {
             + self.dependence * self.n * self.n
     }
 
-    /// p
+    /// Returns p
     fn at_most_one_inside(&self, m: f64) -> f64 {
         let l = self.b - m;
         l * (l - 1.0) * (self.b - 2.0 + 2.0 * m) / self.triples
     }
 
-    /// q
+    /// Returns q
     fn two_inside(&self, m: f64) -> f64 {
         3.0 * m * (m - 1.0) / self.triples
     }
@@ -305,8 +305,8 @@ impl Obstacles {
 struct Lambda(f64);
 
 impl Lambda {
-    /// The one whose mean λ + λ²/(e^λ-1-λ) is `mean` ≥ 3, by Newton's method from the right,
-    /// where it converges.
+    /// Returns the one whose mean λ + λ²/(e^λ-1-λ) is `mean` ≥ 3, by Newton's method from the
+    /// right, where it converges.
     fn of_mean(mean: f64) -> Self {
         let mut lambda = mean;
         for _ in 0..8 {
@@ -321,13 +321,13 @@ impl Lambda {
         Self(lambda)
     }
 
-    /// ln(e^λ - 1 - λ)
+    /// Returns ln(e^λ - 1 - λ)
     fn ln_series(self) -> f64 {
         self.0 + (-(1.0 + self.0) * (-self.0).exp()).ln_1p()
     }
 }
 
-/// ln Σ_i r^i: infinite unless r < 1.
+/// Returns ln Σ_i r^i: infinite unless r < 1.
 fn ln_geometric(ratio: f64) -> f64 {
     if ratio < 1.0 {
         -(-ratio).ln_1p()

@@ -35,14 +35,14 @@ impl Weights {
         }
     }
 
-    /// ln φ(x).
+    /// Returns ln φ(x).
     fn ln_phi(self, x: f64) -> f64 {
         let even = 2.0 * (x / 2.0).sinh().powi(2);
         (even + self.odd * (x.sinh() - x) + self.one * x).ln_1p()
     }
 
-    /// ln of the expected product for 0 to [`EXACT`] items, in turn: the first item shares its cell
-    /// with some others, and the rest fall into the other cells.
+    /// Returns ln of the expected product for 0 to [`EXACT`] items, in turn: the first item shares
+    /// its cell with some others, and the rest fall into the other cells.
     pub(super) fn exact(self, cells: u32) -> [f64; EXACT + 1] {
         let mut choose = [[0.0; EXACT]; EXACT];
         for n in 0..EXACT {
@@ -103,9 +103,9 @@ impl Weights {
     }
 }
 
-/// A bound on there being a set of `least` or more of `items` items with some property, if no set
-/// has it with a higher probability than the expected product of these weights, in each of the
-/// slices, independently.
+/// Returns a bound on there being a set of `least` or more of `items` items with some property, if
+/// no set has it with a higher probability than the expected product of these weights, in each of
+/// the slices, independently.
 pub(super) fn subsets(items: u64, least: u64, weights: Weights, shape: Shape) -> Log2Prob {
     let slices = f64::from(shape.slices);
     let mut sum = LnSum::default();
@@ -135,7 +135,7 @@ pub(super) fn subsets(items: u64, least: u64, weights: Weights, shape: Shape) ->
 mod tests {
     use super::*;
 
-    /// The expected product over all ways in which items can fall.
+    /// Returns the expected product over all ways in which items can fall.
     fn enumerated(weights: Weights, items: usize, cells: u32) -> f64 {
         let ways = u64::from(cells).pow(items as u32);
         let product = |mut way: u64| {

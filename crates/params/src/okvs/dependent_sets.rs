@@ -33,8 +33,8 @@ const FEW_ROWS: usize = 32;
 /// Beyond, a cell spans this part of the distance to the nearer end of 0..n.
 const CELL_PART: u64 = 48;
 
-/// log2 μ, for `rows` rows of three distinct among `slots` ≥ 3 slots, each ordered choice at most
-/// `bias` times as likely as any other.
+/// Returns log2 μ, for `rows` rows of three distinct among `slots` ≥ 3 slots, each ordered choice
+/// at most `bias` times as likely as any other.
 pub(super) fn expected_log2(rows: u64, slots: u64, bias: f64) -> f64 {
     let few = FEW_ROWS.min(rows as usize);
     let (n, m) = (rows as f64, slots as f64);
@@ -56,7 +56,7 @@ struct Weights {
 }
 
 impl Weights {
-    /// Of no rows.
+    /// Makes one of no rows.
     fn new(slots: u64) -> Self {
         Self {
             slots: slots as usize,
@@ -86,12 +86,12 @@ impl Weights {
     }
 }
 
-/// Ordered choices of three distinct slots.
+/// Returns the number of ordered choices of three distinct slots.
 fn triples(slots: f64) -> f64 {
     slots * (slots - 1.0) * (slots - 2.0)
 }
 
-/// ln of the part of μ from k = `first` on.
+/// Returns ln of the part of μ from k = `first` on.
 fn many_rows(first: u64, n: f64, m: f64, bias: f64) -> f64 {
     let rows = n as u64;
     let mut sum = LnSum::default();
