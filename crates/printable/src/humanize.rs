@@ -2,7 +2,7 @@
 
 use std::time::Duration;
 
-/// With a comma after each three digits: `1,234,567`.
+/// Formats a number with a comma after each three digits: `1,234,567`.
 pub fn count(value: u64) -> String {
     let digits = value.to_string();
     let mut text = String::with_capacity(digits.len() + digits.len() / 3);
@@ -21,7 +21,7 @@ pub fn counted(value: u64, noun: &str) -> String {
     format!("{} {noun}{plural}", count(value))
 }
 
-/// As a list in a sentence: `a, b and c`.
+/// Joins texts as a list in a sentence: `a, b and c`.
 pub fn listed(texts: &[String]) -> String {
     match texts {
         [front @ .., last] if !front.is_empty() => format!("{} and {last}", front.join(", ")),
@@ -29,12 +29,12 @@ pub fn listed(texts: &[String]) -> String {
     }
 }
 
-/// With a decimal unit and three digits: `1.23 MB`.
+/// Formats bytes with a decimal unit and three digits: `1.23 MB`.
 pub fn bytes(value: u64) -> String {
     scaled(value, ["B", "kB", "MB", "GB", "TB"])
 }
 
-/// With a unit and three digits: `12.3 ms`, `1.23 s`, `2 min 05 s`.
+/// Formats a time with a unit and three digits: `12.3 ms`, `1.23 s`, `2 min 05 s`.
 pub fn time(value: Duration) -> String {
     let seconds = value.as_secs_f64();
     if seconds >= 99.95 {
@@ -47,7 +47,7 @@ pub fn time(value: Duration) -> String {
     format!("{} ms", three_digits(seconds * 1000.0))
 }
 
-/// With a decimal unit and three digits: `95.1 Mbit/s`.
+/// Formats a rate with a decimal unit and three digits: `95.1 Mbit/s`.
 pub fn rate(bits_per_second: u64) -> String {
     scaled(
         bits_per_second,
@@ -55,7 +55,7 @@ pub fn rate(bits_per_second: u64) -> String {
     )
 }
 
-/// With one of these units, each a thousand times the one before.
+/// Formats a value with one of these units, each a thousand times the one before.
 fn scaled(value: u64, units: [&str; 5]) -> String {
     let mut scaled = value as f64;
     let mut unit = 0;
@@ -69,7 +69,7 @@ fn scaled(value: u64, units: [&str; 5]) -> String {
     }
 }
 
-/// Whole seconds, or minutes if there are hours: `12 s`, `2 min 05 s`, `3 h 20 min`.
+/// Returns whole seconds, or minutes if there are hours: `12 s`, `2 min 05 s`, `3 h 20 min`.
 pub fn time_left(value: Duration) -> String {
     let seconds = value.as_secs_f64().ceil() as u64;
     match seconds {
