@@ -17,7 +17,7 @@ pub struct BaseParams {
 }
 
 impl BaseParams {
-    /// With the shortest digests that take at most an eighth of the failure budget.
+    /// Makes one with the shortest digests that take at most an eighth of the failure budget.
     ///
     /// # Errors
     /// If there are none.
@@ -30,7 +30,7 @@ impl BaseParams {
         })
     }
 
-    /// With digests of this length, whatever they take of the failure budget.
+    /// Makes one with digests of this length, whatever they take of the failure budget.
     ///
     /// # Errors
     /// If they take more than all of it.
@@ -45,7 +45,7 @@ impl BaseParams {
         })
     }
 
-    /// σ.
+    /// Returns σ.
     pub fn sigma(&self) -> u32 {
         self.request.security.statistical_bits()
     }

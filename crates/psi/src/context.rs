@@ -42,7 +42,8 @@ pub struct Context<'a> {
 }
 
 impl<'a> Context<'a> {
-    /// A run over this channel, with randomness from the operating system, and nobody listening.
+    /// Returns a run over this channel, with randomness from the operating system, and nobody
+    /// listening.
     pub fn new(channel: &'a mut Channel) -> Self {
         Self {
             channel,
@@ -89,7 +90,7 @@ impl<'a> Context<'a> {
 pub struct Phases<'a>(Option<&'a dyn Observer>);
 
 impl Phases<'_> {
-    /// A phase of this name begins.
+    /// Notes that a phase of this name begins.
     pub fn begin(self, name: &'static str) {
         if let Some(observer) = self.0 {
             observer.phase(name, Instant::now());
@@ -99,6 +100,6 @@ impl Phases<'_> {
 
 /// Hears how a run proceeds.
 pub trait Observer: Sync {
-    /// A phase of this name begins, and the one before it ends.
+    /// Called when a phase of this name begins, and the one before it ends.
     fn phase(&self, name: &'static str, now: Instant);
 }

@@ -53,7 +53,8 @@ impl Conversation {
         }
     }
 
-    /// Then both speak at the same time, in an [exchange](psijoin_channel::Channel::exchange).
+    /// Adds messages of both at the same time, in an
+    /// [exchange](psijoin_channel::Channel::exchange).
     #[must_use]
     pub fn both(mut self, sender: u64, receiver: u64) -> Self {
         if sender + receiver > 0 {
@@ -74,13 +75,13 @@ impl Conversation {
         }
     }
 
-    /// Then these flights: bytes of the sender and of the receiver in each.
+    /// Adds these flights: bytes of the sender and of the receiver in each.
     #[must_use]
     pub fn flights(self, flights: impl IntoIterator<Item = [u64; 2]>) -> Self {
         (flights.into_iter()).fold(self, |talk, [sender, receiver]| talk.both(sender, receiver))
     }
 
-    /// Then what another conversation has.
+    /// Adds another conversation.
     #[must_use]
     pub fn then(mut self, later: Self) -> Self {
         later.0.into_iter().for_each(|stretch| self.add(stretch));
@@ -100,7 +101,7 @@ impl Conversation {
         self
     }
 
-    /// Its bytes and flights.
+    /// Returns its bytes and flights.
     pub fn traffic(&self) -> Traffic {
         let mut traffic = Traffic::default();
         let mut flights = Flights::default();

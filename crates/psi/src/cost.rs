@@ -13,7 +13,7 @@ pub struct Traffic {
 }
 
 impl Traffic {
-    /// Bytes of both directions.
+    /// Returns the number of bytes of both directions.
     pub fn total_bytes(&self) -> u64 {
         self.sender_bytes + self.receiver_bytes
     }
@@ -41,7 +41,7 @@ pub struct Dialogue {
 }
 
 impl Dialogue {
-    /// Of phases that follow each other.
+    /// Makes a dialogue of phases that follow each other.
     pub fn new(offline: Conversation, online: Conversation) -> Self {
         Self {
             at_once: offline.clone().then(online.clone()),
@@ -50,7 +50,7 @@ impl Dialogue {
         }
     }
 
-    /// Of phases that overlap, given all that is said if they run at once.
+    /// Makes a dialogue of phases that overlap, given all messages of a run with both at once.
     ///
     /// # Panics
     /// If `at_once` is not as long as both phases together.
@@ -75,7 +75,7 @@ impl Dialogue {
         dialogue
     }
 
-    /// All that is said if both phases run at once.
+    /// Returns all messages if both phases run at once.
     pub fn at_once(&self) -> &Conversation {
         &self.at_once
     }

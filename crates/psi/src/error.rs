@@ -104,7 +104,7 @@ impl Error {
     pub(crate) const OTHER_DIGESTS: Self =
         Self::Misuse("the item digests do not have the length that the plan demands");
 
-    /// Whose fault it is.
+    /// Returns whose fault it is.
     pub fn kind(&self) -> ErrorKind {
         match self {
             Self::Misuse(_)

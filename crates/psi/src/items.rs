@@ -105,7 +105,7 @@ impl Items {
         }
     }
 
-    /// Distinct items that are numbers of at most 64 bits, as they are, for a plan of short
+    /// Returns distinct items that are numbers of at most 64 bits, as they are, for a plan of short
     /// items (`psz::Params::short`). All other plans require digests.
     pub fn numbers(items: &[u64]) -> Self {
         let item = |number: &u64| u128::from(*number).to_le_bytes();
@@ -122,7 +122,7 @@ impl Items {
         self.len() == 0
     }
 
-    /// Bytes of a digest.
+    /// Returns the number of bytes of a digest.
     pub fn digest_bytes(&self) -> usize {
         self.digests().digest_bytes()
     }

@@ -26,14 +26,14 @@ pub trait Ledger: Sync {
     /// If it cannot be had, and [`Error::Payload`] if that is what it gave.
     fn output(&self, step: u32) -> Result<Output>;
 
-    /// A step begins, or runs again. When this returns, that has been kept.
+    /// Notes that a step begins, or runs again. When this returns, that has been kept.
     ///
     /// # Errors
     /// If it cannot be kept, or must not run again.
     fn begin(&self, step: u32) -> Result<Attempt>;
 
-    /// A step is done, of the run with this name. It gave this output, or payloads that cannot be
-    /// opened. When this returns, it has been kept. Several parts may be done at the same time.
+    /// Keeps the result of a step of the run with this name: this output, or payloads that cannot
+    /// be opened. When this returns, it has been kept. Several parts may be done at the same time.
     ///
     /// # Errors
     /// If it cannot be kept, or an earlier run of it had another name: the session fails.

@@ -36,7 +36,7 @@ impl MaskLength {
         hash & (u128::MAX >> (128 - self.bits))
     }
 
-    /// Masks in ascending order.
+    /// Returns masks in ascending order.
     pub fn sort(self, mut masks: Vec<Mask>) -> Buffer<Mask> {
         // As what is sorted by its topmost bits: uniform hashes.
         let shift = 128 - self.bits;
@@ -59,7 +59,7 @@ impl MaskLength {
             .map(move |hash| self.cut(bytemuck::cast(hash)))
     }
 
-    /// Bytes of `count` masks, packed.
+    /// Returns the number of bytes of `count` masks, packed.
     pub fn packed_bytes(self, count: usize) -> usize {
         (count * self.bits as usize).div_ceil(8)
     }
@@ -202,7 +202,7 @@ impl<'a> MaskIndex<'a> {
         });
     }
 
-    /// The positions of masks with the same topmost bits.
+    /// Visits the positions of masks with these topmost bits.
     #[inline]
     fn candidates(&self, mask: Mask, mut candidate: impl FnMut(u32)) {
         let tag = self.tag(mask);

@@ -37,7 +37,7 @@ impl OutputKind {
         }
     }
 
-    /// Bytes of the payload that a party brings for each of its items.
+    /// Returns the number of bytes of the payload that a party brings for each of its items.
     pub fn payload_bytes(&self, role: Role) -> usize {
         match self {
             Self::Payloads(payloads) => payloads.bytes(role),
@@ -93,7 +93,7 @@ impl Payloads {
     /// The longest payload of an item.
     pub const MAX_BYTES: u32 = 1 << 16;
 
-    /// Bytes of the payload that a party brings for each of its items.
+    /// Returns the number of bytes of the payload that a party brings for each of its items.
     pub fn bytes(self, role: Role) -> usize {
         let bytes = match role {
             Role::Sender => self.from_sender,
@@ -141,7 +141,7 @@ impl Columns {
         receiver: 0,
     };
 
-    /// Those of a party.
+    /// Returns the number of a party's columns.
     pub fn of(self, role: Role) -> usize {
         match role {
             Role::Sender => self.sender,
@@ -149,7 +149,7 @@ impl Columns {
         }
     }
 
-    /// Those of both.
+    /// Returns the number of both parties' columns.
     pub fn total(self) -> usize {
         self.sender + self.receiver
     }
@@ -200,8 +200,8 @@ pub struct Matched {
 }
 
 impl Matched {
-    /// Rows and payloads in the order of rows, among `items` items, each row once: from positions
-    /// in any order, with a payload of `bytes` bytes for each, one after the other.
+    /// Returns rows and payloads in the order of rows, among `items` items, each row once: from
+    /// positions in any order, with a payload of `bytes` bytes for each, one after the other.
     ///
     /// # Panics
     /// If there are fewer payloads, or a position is beyond the items.
@@ -235,7 +235,8 @@ pub(crate) struct Arranged {
 const AHEAD: usize = 16;
 
 impl Arranged {
-    /// For payloads of these positions among `items` items, which will come in this order.
+    /// Makes one for payloads of these positions among `items` items, which will come in this
+    /// order.
     ///
     /// # Panics
     /// If a position is beyond the items.
@@ -285,7 +286,7 @@ impl Output {
     }
 }
 
-/// Positions among `items`, each once, from positions in any order.
+/// Returns positions among `items`, each once, from positions in any order.
 pub fn ascending(found: impl IntoIterator<Item = u32>, items: usize) -> Vec<u32> {
     PositionSet::new(found, items).ascending()
 }

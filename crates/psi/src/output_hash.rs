@@ -23,7 +23,7 @@ pub struct Outputs {
 }
 
 impl Outputs {
-    /// Room for the hashes of items, without keys.
+    /// Returns room for the hashes of items, without keys.
     pub fn hashes(items: usize) -> Self {
         Self {
             hashes: Buffer::zeroed(items),
@@ -31,7 +31,7 @@ impl Outputs {
         }
     }
 
-    /// Room for the hashes and the keys of items.
+    /// Returns room for the hashes and the keys of items.
     pub fn with_keys(items: usize) -> Self {
         Self {
             hashes: Buffer::zeroed(items),
@@ -72,7 +72,7 @@ pub struct Piece<'a> {
 }
 
 impl OutputHash {
-    /// The hashes of values of 128 bits, with the digests of their items.
+    /// Computes the hashes of values of 128 bits, with the digests of their items.
     pub fn hash<T: Pod>(&self, values: &[T], digests: Digests<'_>, outputs: &mut [u128]) {
         let outputs: &mut [[u64; 2]] = cast_slice_mut(outputs);
         for_each_batch(values, digests, |batch, rows| {

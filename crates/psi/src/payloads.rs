@@ -169,12 +169,12 @@ impl Delivery {
         }
     }
 
-    /// Bytes of a party's payload of an item.
+    /// Returns the number of bytes of a party's payload of an item.
     fn bytes(&self, role: Role) -> usize {
         self.payloads.bytes(role)
     }
 
-    /// Bytes of a sealed payload.
+    /// Returns the number of bytes of a sealed payload.
     fn sealed_bytes(&self) -> usize {
         sealed_bytes(self.bytes(Role::Sender))
     }
@@ -438,7 +438,7 @@ fn chunks(items: u64, bytes: usize) -> Chunks {
     }
 }
 
-/// Those of these numbers that are below an end.
+/// Returns those of these numbers that are below an end.
 fn up_to(numbers: Range<usize>, end: usize) -> Range<usize> {
     numbers.start.min(end)..numbers.end.min(end)
 }

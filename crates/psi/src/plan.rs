@@ -186,7 +186,7 @@ impl Plan {
         &self.derived.base.budget
     }
 
-    /// The exact cost on the wire, of a run whose result is not withheld.
+    /// Returns the exact cost on the wire, of a run whose result is not withheld.
     pub fn cost(&self) -> Cost {
         self.derived.dialogue.cost()
     }
@@ -196,7 +196,7 @@ impl Plan {
         &self.derived.dialogue
     }
 
-    /// Bytes of the item digests that it works on: 16 or 32.
+    /// Returns the number of bytes of the item digests that it works on: 16 or 32.
     pub fn digest_bytes(&self) -> usize {
         self.derived.base.digest_bytes
     }

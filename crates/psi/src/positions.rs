@@ -7,14 +7,14 @@ pub(crate) struct PositionSet {
 }
 
 impl PositionSet {
-    /// None of this many positions.
+    /// Returns none of this many positions.
     pub(crate) fn none(among: usize) -> Self {
         Self {
             words: vec![0; among.div_ceil(64)],
         }
     }
 
-    /// These positions, in any order, of this many.
+    /// Returns these positions, in any order, of this many.
     pub(crate) fn new(positions: impl IntoIterator<Item = u32>, among: usize) -> Self {
         let mut set = Self::none(among);
         positions
@@ -28,7 +28,7 @@ impl PositionSet {
         self.words[position as usize / 64] |= 1 << (position % 64);
     }
 
-    /// Those whose bits are one, in bytes with the lowest bit first.
+    /// Returns those whose bits are one, in bytes with the lowest bit first.
     pub(crate) fn from_bytes(bytes: &[u8]) -> Self {
         let word = |bytes: &[u8]| {
             let mut word = [0; 8];

@@ -18,7 +18,7 @@ pub struct Shares {
 }
 
 impl Shares {
-    /// Of a share of a bit, and one of a number of each column, for each place.
+    /// Makes shares: one of a bit, and one of a number of each column, for each place.
     ///
     /// # Panics
     /// If they are not of as many places.
@@ -38,18 +38,19 @@ impl Shares {
         self.membership.lanes()
     }
 
-    /// For each place the XOR share of whether its item is shared.
+    /// Returns for each place the XOR share of whether its item is shared.
     pub fn membership(&self) -> &Bits {
         &self.membership
     }
 
-    /// For each column, the sender's first, and each place the additive share of the number.
+    /// Returns for each column, the sender's first, and each place the additive share of the
+    /// number.
     pub fn columns(&self) -> &[Vec<u64>] {
         &self.columns
     }
 
-    /// For each place the position of the item there, which the receiver knows, and the sender
-    /// does not.
+    /// Returns for each place the position of the item there, which the receiver knows, and the
+    /// sender does not.
     pub fn items(&self) -> Option<&[Option<u32>]> {
         self.items.as_deref()
     }
@@ -92,7 +93,7 @@ pub struct TotalShares {
 }
 
 impl TotalShares {
-    /// Those of an empty intersection.
+    /// Returns those of an empty intersection.
     pub fn zero(columns: usize) -> Self {
         Self {
             sums: vec![0; columns],

@@ -47,7 +47,7 @@ const UPPER_BYTES: usize = 1 << 16;
 const MASKS_PER_MESSAGE: usize = 1 << 15;
 
 impl SortedMasks {
-    /// `count` masks of the range 0..`range`, coded as shortly as possible.
+    /// Returns `count` masks of the range 0..`range`, coded as shortly as possible.
     ///
     /// # Panics
     /// If there are none, or the range is empty.
@@ -66,7 +66,7 @@ impl SortedMasks {
             .expect("there are candidates")
     }
 
-    /// M, in halves: both parties must agree on it.
+    /// Returns M, in halves: both parties must agree on it.
     pub fn parameters(self) -> Vec<Parameter> {
         parameters(&[
             ("mask range, low half", self.range as u64),
@@ -74,13 +74,13 @@ impl SortedMasks {
         ])
     }
 
-    /// Bytes on the wire.
+    /// Returns the number of bytes on the wire.
     pub fn coded_bytes(self) -> u64 {
         let lower_bits = self.count as u128 * u128::from(self.low_bits);
         (self.upper_bits().div_ceil(8) + lower_bits.div_ceil(8)) as u64
     }
 
-    /// Bits of all upper parts.
+    /// Returns the number of bits of all upper parts.
     fn upper_bits(self) -> u128 {
         let highest = (self.range - 1).checked_shr(self.low_bits).unwrap_or(0);
         self.count as u128 + highest

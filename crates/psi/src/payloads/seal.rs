@@ -37,7 +37,7 @@ pub(super) struct Seal {
     bytes: usize,
 }
 
-/// Bytes of a sealed payload of this length.
+/// Returns the number of bytes of a sealed payload of this length.
 pub(super) fn sealed_bytes(payload_bytes: usize) -> usize {
     payload_bytes + BLOCK
 }
@@ -119,7 +119,7 @@ struct Batch {
 }
 
 impl Batch {
-    /// For up to this many items.
+    /// Makes one for up to this many items.
     fn new(bytes: usize, stream_blocks: usize, items: usize) -> Self {
         let text_blocks = items * bytes.div_ceil(BLOCK);
         Self {
@@ -133,7 +133,7 @@ impl Batch {
         }
     }
 
-    /// The key streams of items with these keys.
+    /// Computes the key streams of items with these keys.
     fn begin(&mut self, key: &[u8; 32], keys: &[u128]) {
         let text_blocks = keys.len() * self.text_blocks();
         self.rows.clear();
@@ -185,7 +185,7 @@ impl Batch {
         }
     }
 
-    /// The tags of the texts, which are encrypted.
+    /// Computes the tags of the texts, which are encrypted.
     fn authenticate(&mut self) {
         for item in 0..self.tags.len() {
             self.points[item] = self.stream(item)[0];

@@ -47,7 +47,8 @@ impl Party {
     }
 }
 
-/// The sender has items 0 to 699, the receiver 600 to 999, unless somebody changes that.
+/// Returns the parties: the sender has items 0 to 699, the receiver 600 to 999, unless somebody
+/// changes that.
 fn parties(delivery: &Delivery) -> [Party; 2] {
     let [senders, receivers] = SIZES;
     [

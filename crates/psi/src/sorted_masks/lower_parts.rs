@@ -1,6 +1,6 @@
 //! Numbers of l bits each, one after the other. The lowest bit of a byte comes first.
 
-/// Bytes of `count` numbers of `bits` bits each.
+/// Returns the number of bytes of `count` numbers of `bits` bits each.
 pub(super) fn bytes(count: usize, bits: u32) -> usize {
     (count * bits as usize).div_ceil(8)
 }

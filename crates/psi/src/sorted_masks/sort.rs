@@ -7,7 +7,7 @@ use psijoin_block::{memory::Buffer, parallel, scatter};
 
 /// A type of values that are sorted.
 pub(super) trait Key: Pod + Ord + Send + Sync {
-    /// Its highest bits: keys are in their order, except where these are equal.
+    /// Returns its highest bits: keys are in their order, except where these are equal.
     fn top(self) -> u64;
 }
 
@@ -110,7 +110,7 @@ pub(super) fn sort_by<S: Sync, T: Key>(
     sorted
 }
 
-/// `bits` bits of a key, after the first `skipped` ones.
+/// Returns `bits` bits of a key, after the first `skipped` ones.
 #[inline]
 fn digit<T: Key>(key: T, skipped: u32, bits: u32) -> usize {
     // Without bits the mask is zero, whatever the shift.
@@ -162,7 +162,7 @@ impl<T: Key> Slots<T> {
     }
 }
 
-/// For keys that are nearly in order.
+/// Sorts keys that are nearly in order.
 fn insertion_sort<T: Key>(keys: &mut [T]) {
     for end in 1..keys.len() {
         let key = keys[end];
