@@ -36,7 +36,7 @@ pub(crate) type Use<'a> =
     dyn FnMut(&Range<usize>, &mut [Block], &mut Channel) -> Result<(), Error> + 'a;
 
 impl FilterOt {
-    /// The cells whose strings are made at once.
+    /// Returns the cells whose strings are made at once.
     pub(crate) fn bands(self) -> impl Iterator<Item = Range<usize>> + Clone {
         self.chunks().ranges()
     }
@@ -68,7 +68,7 @@ impl FilterOt {
         ])
     }
 
-    /// Of two protocols that differ in their OTs, the one on these.
+    /// Returns, of two protocols that differ in their OTs, the one on these.
     pub(crate) fn info(self, iknp: &'static Info, silent: &'static Info) -> &'static Info {
         match self.extension {
             Extension::Iknp => iknp,

@@ -190,7 +190,7 @@ impl<F: Form> Tests<F> {
         Ok(opened)
     }
 
-    /// Some tests, beginning with this number.
+    /// Returns some tests, beginning with this number.
     fn lanes<'a>(&'a self, first: usize, numbers: &'a [Block]) -> Lanes<'a, F> {
         Lanes {
             tests: self,
@@ -228,7 +228,7 @@ impl<F: Form> Tests<F> {
         blocks.collect()
     }
 
-    /// Bytes of the ciphertexts of this many tests.
+    /// Returns the number of bytes of the ciphertexts of this many tests.
     fn message_bytes(&self, lanes: usize) -> usize {
         (self.bits - 2) * self.form.inner_bytes(lanes)
             + self.form.last_bytes(lanes, self.opened_bits)

@@ -163,7 +163,7 @@ impl Party for Receiver {
     }
 }
 
-/// H of the sums.
+/// Returns H of the sums.
 fn outputs(items: Digests<'_>, sums: &[Block], input: &Input) -> Buffer<u128> {
     let hash = OutputHash(input.joint_seed.key("psijoin 2026 random-gbf masks"));
     let mut outputs = Buffer::zeroed(sums.len());

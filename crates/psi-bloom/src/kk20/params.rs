@@ -110,12 +110,12 @@ impl<F: Form> Params<F> {
         }
     }
 
-    /// Each bin is a lane of the equality tests.
+    /// Returns the number of bins. Each is a lane of the equality tests.
     pub(super) fn lanes(&self) -> usize {
         self.bins.bins as usize
     }
 
-    /// Hash functions of items.
+    /// Returns the hash functions of items.
     pub(super) fn keys(&self, joint_seed: &JointSeed) -> Keys {
         let purposes = ["psijoin 2026 kk20 bins", "psijoin 2026 kk20 keys"];
         Keys::new(self.bins, purposes, joint_seed)

@@ -21,7 +21,7 @@ fn tagged(sender: u64, receiver: u64) -> Params<Tagged> {
     Params::new(&Request::rows(sender, receiver).unwrap(), Iknp).unwrap()
 }
 
-/// 30 of 100 and of 70 items are shared.
+/// Runs both parties; 30 of 100 and of 70 items are shared.
 fn computed(protocol: &Protocol, kind: OutputKind) -> Output {
     let plan = plan(protocol, 100, 70, kind);
     output(&plan, &items(0..100, &plan), &items(70..140, &plan)).unwrap()

@@ -42,13 +42,13 @@ pub trait Form: Copy + Debug + Send + Sync + 'static {
     /// Returns a bound on any of this many decryptions going wrong.
     fn wrong(self, decryptions: u64) -> Log2Prob;
 
-    /// Bits of a tag, if there are any.
+    /// Returns the number of bits of a tag, if there are any.
     fn tag_bits(self) -> u32;
 
-    /// Bytes of a bit that is not the last, of this many tests.
+    /// Returns the number of bytes of a bit that is not the last, of this many tests.
     fn inner_bytes(self, lanes: usize) -> usize;
 
-    /// Bytes of the last bit, where this many bits are opened.
+    /// Returns the number of bytes of the last bit, where this many bits are opened.
     fn last_bytes(self, lanes: usize, opened_bits: usize) -> usize;
 
     /// Returns where "equal" stands after the first bit, given the sender's.
@@ -99,13 +99,13 @@ pub trait Form: Copy + Debug + Send + Sync + 'static {
     );
 }
 
-/// Block 0 of a pad, or block 1.
+/// Returns the block 0 of a pad, or block 1.
 pub(super) fn block(pad: &Pad, index: usize) -> Block {
     let [low, high] = [pad[2 * index], pad[2 * index + 1]];
     Block(u128::from(low) | u128::from(high) << 64)
 }
 
-/// Both, the second first if `swapped`, without a branch.
+/// Returns both, the second first if `swapped`, without a branch.
 pub(super) fn select(swapped: bool, [first, second]: [Block; 2]) -> [Block; 2] {
     let change = (first ^ second) & Block::splat(swapped);
     [first ^ change, second ^ change]
@@ -129,14 +129,14 @@ pub(super) fn packed(bits: usize) -> MaskLength {
     MaskLength { bits: bits as u32 }
 }
 
-/// Four of each test, packed.
+/// Packs four of each test.
 pub(super) fn pack_all(bits: usize, tests: &[[Block; 4]], message: &mut Vec<u8>) {
     let length = packed(bits);
     let all = tests.as_flattened().iter();
     length.pack(all.map(|block| length.cut(block.0)), message);
 }
 
-/// Four of each test.
+/// Returns four of each test.
 pub(super) fn unpack_all(bits: usize, tests: usize, message: &[u8]) -> Vec<[Block; 4]> {
     let all: Vec<Block> = packed(bits).unpack(message, 4 * tests).map(Block).collect();
     all.as_chunks().0.to_vec()

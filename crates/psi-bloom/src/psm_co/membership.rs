@@ -145,7 +145,8 @@ impl Membership {
         }
     }
 
-    /// Bits of what comes with a label: a place, or λ at the end, without a label.
+    /// Returns the number of bits of what comes with a label: a place, or λ at the end, without a
+    /// label.
     fn place_bits(&self, depth: usize) -> usize {
         if self.is_last(depth) {
             return self.opened_bits;

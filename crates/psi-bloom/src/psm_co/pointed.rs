@@ -50,7 +50,7 @@ impl Form for Pointed {
         packed(opened_bits).packed_bytes(4 * lanes)
     }
 
-    /// The receiver knows only its own bit, and takes that for the place.
+    /// Returns the receiver's own bit as the place, as it knows nothing else.
     fn first_place(self, choice: bool, _rng: &mut Prg) -> bool {
         choice
     }

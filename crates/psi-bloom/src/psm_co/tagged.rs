@@ -14,7 +14,7 @@ pub struct Tagged {
 }
 
 impl Tagged {
-    /// Bytes of contents of `bits` bits with their tags.
+    /// Returns the number of bytes of contents of `bits` bits with their tags.
     fn bytes(self, lanes: usize, bits: usize) -> usize {
         packed(bits).packed_bytes(4 * lanes)
             + packed(self.tag_bits as usize).packed_bytes(4 * lanes)

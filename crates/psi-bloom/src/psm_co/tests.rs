@@ -66,7 +66,7 @@ fn low(bits: usize, number: u128) -> u128 {
     number & (u128::MAX >> (128 - bits))
 }
 
-/// λ1 where the lowest bits are equal, else λ0.
+/// Returns λ1 where the lowest bits are equal, else λ0.
 fn expected<F>(tests: &Tests<F>, (a, b, opened): &Lane) -> u128 {
     let equal = low(tests.bits, a ^ b) == 0;
     low(tests.opened_bits, opened[usize::from(equal)])
@@ -102,7 +102,7 @@ fn assert_said(said: Conversation, measured: Snapshot) {
     assert_eq!(measured.flights, said.flights);
 }
 
-/// Both forms, on either OT.
+/// Tests both forms, on either OT.
 fn check_all(bits: usize, opened_bits: usize, lanes: &[Lane]) {
     let tagged = Tagged { tag_bits: 45 };
     check(Extension::Iknp, &tests(tagged, bits, opened_bits), lanes);
@@ -110,7 +110,8 @@ fn check_all(bits: usize, opened_bits: usize, lanes: &[Lane]) {
     check(Extension::Iknp, &tests(Pointed, bits, opened_bits), lanes);
 }
 
-/// Equal, or different in one bit, which may also be one that does not count.
+/// Returns equal pairs, and pairs that differ in one bit, which may also be one that does not
+/// count.
 fn near() -> impl Strategy<Value = Lane> {
     (any::<u128>(), 0..256_u32, any::<[u128; 2]>())
         .prop_map(|(a, bit, opened)| (a, a ^ 1_u128.checked_shl(bit).unwrap_or(0), opened))

@@ -17,7 +17,7 @@ fn bits_per_item(extension: Extension, n: u64) -> f64 {
     plan(extension, n).cost().total.total_bytes() as f64 * 8.0 / n as f64
 }
 
-/// PSZ14 Table 6: 1.44·n·κ² + n·(σ + 2·log2 n) bits.
+/// Returns the bits of PSZ14's Table 6: 1.44·n·κ² + n·(σ + 2·log2 n).
 fn paper(log_n: u32) -> f64 {
     1.44 * 128.0 * 128.0 + 40.0 + 2.0 * f64::from(log_n)
 }
