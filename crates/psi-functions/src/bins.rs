@@ -36,7 +36,7 @@ pub fn base_params(request: &Request) -> Result<BaseParams, Error> {
     Ok(base)
 }
 
-/// Bins for the receiver's items, without a stash, within an eighth of the failure budget.
+/// Returns bins for the receiver's items, without a stash, within an eighth of the failure budget.
 ///
 /// # Errors
 /// If no number of bins is enough.
@@ -61,7 +61,7 @@ pub struct Keys {
 }
 
 impl Keys {
-    /// For a table of this shape. The joint seed serves two purposes: bins, and keys.
+    /// Makes one for a table of this shape. The joint seed serves two purposes: bins, and keys.
     pub fn new(shape: Shape, purposes: [&str; 2], joint_seed: &JointSeed) -> Self {
         let [seed, key] = purposes.map(|purpose| joint_seed.key(purpose));
         Self {
@@ -94,7 +94,7 @@ impl Keys {
         })
     }
 
-    /// `count` keys, as wide as the items.
+    /// Returns `count` keys, as wide as the items.
     fn hash(&self, items: Digests<'_>, count: usize, inputs: &Inputs<'_>) -> DigestBuffer {
         match items {
             Digests::Short(_) => {

@@ -89,8 +89,8 @@ impl Function {
         }
     }
 
-    /// Whose numbers the bits are multiplied by, in order. If the sender's are among them, the
-    /// receiver's come first, and are not fewer.
+    /// Returns whose numbers the bits are multiplied by, in order. If the sender's are among them,
+    /// the receiver's come first, and are not fewer.
     fn givers(&self) -> impl Iterator<Item = Role> {
         [Role::Receiver, Role::Sender]
             .into_iter()

@@ -66,7 +66,7 @@ const NUMBER_BITS: usize = u64::BITS as usize;
 
 /// A function of shared items.
 pub trait Circuit {
-    /// Its outputs, and nobody learns anything else. Both parties run it on the same number of
+    /// Computes the outputs; nobody learns anything else. Both parties run it on the same number of
     /// places, and must get the same gates.
     ///
     /// # Errors

@@ -103,7 +103,7 @@ impl Params {
         self.entry.engine
     }
 
-    /// Bits of a number.
+    /// Returns the number of bits of a number.
     pub(super) fn bits(&self) -> usize {
         self.bits as usize
     }

@@ -35,7 +35,7 @@ impl Comparison {
         [garbling::setup(), online]
     }
 
-    /// Bits of the count, and of each share of it.
+    /// Returns the number of bits of the count, and of each share of it.
     fn bits(self) -> usize {
         (self.most.ilog2() + 1) as usize
     }

@@ -135,7 +135,8 @@ pub(super) struct Chooser {
 }
 
 impl Giver {
-    /// OTs for `count` bits, at most `at_once` at once; the peer calls [`Chooser::prepare`].
+    /// Returns OTs for `count` bits, at most `at_once` at once; the peer calls
+    /// [`Chooser::prepare`].
     fn prepare(
         at_once: usize,
         count: usize,
@@ -248,7 +249,7 @@ impl Chooser {
     }
 }
 
-/// G_k of messages: pairwise different inputs of the hash, as the messages are random.
+/// Returns G_k of messages: pairwise different inputs of the hash, as the messages are random.
 fn words(k: usize, messages: &[Block]) -> impl Iterator<Item = u64> {
     let stretched = messages.iter().map(|m| *m ^ Block(k as u128)).collect();
     let mut stretched: Zeroizing<Vec<Block>> = Zeroizing::new(stretched);

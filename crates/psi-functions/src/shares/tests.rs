@@ -25,7 +25,7 @@ impl Circuit for Everything {
     }
 }
 
-/// Two shares of these places: whether an item is shared, and its numbers.
+/// Returns two shares of these places: whether an item is shared, and its numbers.
 fn shared(places: &[(bool, [u64; 2])]) -> [Shares; 2] {
     let mut rng = Prg::from_os();
     let mask: Vec<(bool, [u64; 2])> = (places.iter())
