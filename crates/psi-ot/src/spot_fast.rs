@@ -84,7 +84,7 @@ impl Bins {
         }
     }
 
-    /// Both bins of each item.
+    /// Computes both bins of each item.
     fn hash(&self, digests: Digests<'_>, choices: &mut [[u32; 2]]) {
         let blocks: Vec<_> = spot::blocks(digests).collect();
         self.hasher.hash(&blocks, choices);

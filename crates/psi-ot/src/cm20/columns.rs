@@ -9,7 +9,7 @@ use crate::seeds::{ChosenSeeds, SeedPairs};
 pub(super) struct ReceiverColumns(Vec<[Prg; 2]>);
 
 impl ReceiverColumns {
-    /// The keys of the columns are hashes of the seeds.
+    /// Derives the keys of the columns, which are hashes of the seeds.
     pub(super) fn new(seeds: &SeedPairs, key: &[u8; 32]) -> Self {
         let numbers = (0..).flat_map(|column| [column; 2]);
         let columns = generators(numbers.zip(seeds.0.as_flattened()), key);
@@ -18,7 +18,7 @@ impl ReceiverColumns {
         Self(std::iter::from_fn(&mut pair).collect())
     }
 
-    /// A bin of A_i and A'_i.
+    /// Expands a bin of A_i and A'_i.
     pub(super) fn expand(&self, column: usize, bin: usize, [a, other]: [&mut [Block]; 2]) {
         let [first, second] = &self.0[column];
         first.fill_at(first_block(bin, a), a);
@@ -33,7 +33,7 @@ pub(super) struct SenderColumns {
 }
 
 impl SenderColumns {
-    /// The keys of the columns are hashes of the seeds.
+    /// Derives the keys of the columns, which are hashes of the seeds.
     pub(super) fn new(seeds: ChosenSeeds, key: &[u8; 32]) -> Self {
         Self {
             columns: generators((0..).zip(seeds.seeds.iter()), key),
@@ -41,7 +41,7 @@ impl SenderColumns {
         }
     }
 
-    /// A bin of C_i, from that of Δ_i as it was sent.
+    /// Expands a bin of C_i, from that of Δ_i as it was sent.
     pub(super) fn expand(&self, column: usize, bin: usize, sent: &[u8], blocks: &mut [Block]) {
         let choices = self.seeds.delta[column / Block::BITS];
         let chosen = Block::splat(choices.bit(column % Block::BITS));

@@ -24,7 +24,7 @@ impl Evaluation {
         self.bits.resize(columns * self.stride(), 0);
     }
 
-    /// Words of a column.
+    /// Returns the number of words of a column.
     fn stride(&self) -> usize {
         self.items.next_multiple_of(ROW_GROUP) / 64
     }
@@ -35,7 +35,7 @@ impl Evaluation {
         &mut self.bits[column * stride..][..stride]
     }
 
-    /// H2 of what each item met.
+    /// Computes H2 of the bits that each item met.
     pub(super) fn hash(&mut self, key: &[u8; 32], outputs: &mut [u128]) {
         if self.items == 0 {
             return;

@@ -26,7 +26,7 @@ pub(super) struct Function {
 }
 
 impl Function {
-    /// F for this many columns, with keys drawn from `key`.
+    /// Returns F for this many columns, with keys drawn from `key`.
     pub(super) fn new(mut key: Prg, columns: usize, bin_rows: u32) -> Self {
         let mut next = || Aes128::new(key.block());
         Self {
@@ -47,7 +47,7 @@ impl Function {
         digests.fold(&self.first, inputs);
     }
 
-    /// The rows that these inputs pick in the columns of a group.
+    /// Computes the rows that these inputs pick in the columns of a group.
     pub(super) fn rows(&self, group: usize, inputs: &[Block], rows: &mut Rows) {
         rows.resize(inputs.len());
         let mut blocks = [Block::ZERO; BATCH];

@@ -35,18 +35,18 @@ impl Keys {
         }
     }
 
-    /// Of the random oracle from OT seeds to column keys.
+    /// Returns the key of the random oracle from OT seeds to column keys.
     pub(super) fn columns(&self) -> [u8; 32] {
         blake3::derive_key("psijoin 2026 cm20 columns", &self.seed)
     }
 
-    /// k of F, to be expanded.
+    /// Returns k of F, to be expanded.
     pub(super) fn function(&self) -> Prg {
         let key = blake3::derive_key("psijoin 2026 cm20 function", &self.seed);
         Prg::from_seed(Block::from_bytes(std::array::from_fn(|i| key[i])))
     }
 
-    /// Of H2.
+    /// Returns the key of H2.
     pub(super) fn masks(&self) -> [u8; 32] {
         blake3::derive_key("psijoin 2026 cm20 masks", &self.seed)
     }

@@ -93,7 +93,7 @@ impl Params {
         })
     }
 
-    /// w.
+    /// Returns w.
     pub(super) fn columns(&self) -> usize {
         self.shape.columns as usize
     }
@@ -106,7 +106,7 @@ impl Params {
         }
     }
 
-    /// Bytes of a bin's columns.
+    /// Returns the number of bytes of a bin's columns.
     pub(super) fn bin_bytes(&self) -> usize {
         self.columns() * self.shape.bin_rows as usize / 8
     }
@@ -153,7 +153,8 @@ impl Variant {
         }
     }
 
-    /// Against a malicious party digests must be collision resistant (CM20 §3.3, ℓ1).
+    /// Returns the length of digests: against a malicious party they must be collision resistant
+    /// (CM20 §3.3, ℓ1).
     fn digest_bytes(self) -> usize {
         match self {
             Self::SemiHonest => 16,

@@ -114,7 +114,7 @@ impl Evaluators<'_> {
         Ok(outputs)
     }
 
-    /// The outputs of a bin's items, given the columns C_i of the bin.
+    /// Computes the outputs of a bin's items, given the columns C_i of the bin.
     fn evaluate(&self, bin: &mut Bin<'_>, matrix: &[Block]) {
         parallel::chunks_mut(bin.outputs, ITEMS_PER_TASK, &|range, outputs| {
             let idle = || self.idle.lock().unwrap_or_else(PoisonError::into_inner);

@@ -39,14 +39,14 @@ impl Code {
         }
     }
 
-    /// Words of a row.
+    /// Returns the number of words of a row.
     pub(super) fn row_words(&self) -> usize {
         self.kept.len()
     }
 
-    /// The code words of these inputs, in rows: BLAKE3 under a key that was drawn after the inputs
-    /// were fixed, a pseudorandom function as Lemma 1 asks for. The second eight words come from a
-    /// second call.
+    /// Computes the code words of these inputs, in rows: BLAKE3 under a key that was drawn after
+    /// the inputs were fixed, a pseudorandom function as Lemma 1 asks for. The second eight words
+    /// come from a second call.
     pub(super) fn encode(&self, inputs: &mut [CodeInput], code_words: &mut [u64]) {
         let row_words = self.row_words();
         if row_words == PART {
@@ -102,14 +102,14 @@ fn parts_mut(row: &mut [u64]) -> &mut [Part] {
     row.as_chunks_mut().0
 }
 
-/// row ⊕ other.
+/// Computes row ⊕ other.
 pub(super) fn add(row: &mut [u64], other: &[u64]) {
     for (part, other) in parts_mut(row).iter_mut().zip(parts(other)) {
         *part = std::array::from_fn(|i| part[i] ^ other[i]);
     }
 }
 
-/// row ⊕ (other ∧ delta).
+/// Computes row ⊕ (other ∧ delta).
 pub(super) fn add_masked(row: &mut [u64], other: &[u64], delta: &[u64]) {
     let others = parts(other).iter().zip(parts(delta));
     for (part, (other, delta)) in parts_mut(row).iter_mut().zip(others) {

@@ -94,7 +94,7 @@ impl Params {
         Plan::new::<Sender, Receiver>(derived, self)
     }
 
-    /// Rows without gaps, with 32 bits for their number.
+    /// Returns rows without gaps, with 32 bits for their number.
     pub(super) fn row_shape(&self) -> RowShape {
         let is_wide = self.code_bits > ROW_WORDS * 64 - 32;
         RowShape {
@@ -111,7 +111,7 @@ impl Params {
         }
     }
 
-    /// Bytes of a row on the wire.
+    /// Returns the number of bytes of a row on the wire.
     pub(super) fn row_bytes(&self) -> usize {
         self.code_bits / 8
     }
@@ -134,7 +134,7 @@ impl Params {
         }
     }
 
-    /// Masks per item: one for each hash function, one for each stash place.
+    /// Returns the number of masks per item: one for each hash function, one for each stash place.
     pub(super) fn lists(&self) -> usize {
         CHOICES + self.shape.stash as usize
     }
@@ -148,7 +148,7 @@ impl Params {
         }
     }
 
-    /// Bytes of the masks of this many items.
+    /// Returns the number of bytes of the masks of this many items.
     pub(super) fn mask_message_bytes(&self, items: usize) -> usize {
         self.masks.packed_bytes(items * self.lists())
     }

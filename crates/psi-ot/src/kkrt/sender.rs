@@ -139,7 +139,7 @@ impl Scratch {
         }
     }
 
-    /// The masks of all lists, one list after the other.
+    /// Computes the masks of all lists, one list after the other.
     fn evaluate_all(&mut self, oprf: &Oprf<'_>) {
         let items = self.items.as_digests();
         self.bins.resize(items.len(), [0; CHOICES]);

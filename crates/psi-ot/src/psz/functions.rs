@@ -142,7 +142,8 @@ impl Functions {
         }
     }
 
-    /// Digests are random, so a part of them serves; numbers and rests are spelled out.
+    /// Returns the spot of an item: digests are random, so a part of them serves; numbers and rests
+    /// are spelled out.
     fn spot(&self, bin: u32, words: [u64; 4]) -> Spot {
         Spot {
             bin,

@@ -58,12 +58,12 @@ impl Section {
         self.bins as usize * self.capacity as usize
     }
 
-    /// OTs of this many bins: one per letter of each place.
+    /// Returns the number of OTs of this many bins: one per letter of each place.
     pub(super) fn ots(&self, bins: usize) -> usize {
         bins * self.capacity as usize * self.letters
     }
 
-    /// Bins of a message.
+    /// Returns the number of bins of a message.
     pub(super) fn bins_per_message(&self) -> usize {
         (OTS_PER_MESSAGE / self.ots(1)).max(1)
     }
@@ -84,7 +84,7 @@ impl Section {
         }
     }
 
-    /// Bytes of a message of this many bins.
+    /// Returns the number of bytes of a message of this many bins.
     pub(super) fn message_bytes(&self, bins: usize) -> usize {
         kk13::message_bytes(self.ots(bins))
     }

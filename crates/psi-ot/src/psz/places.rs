@@ -74,7 +74,7 @@ impl Placed {
         Ok(Self::in_bins(shape, items))
     }
 
-    /// Bins of several places: `items` are those of a bin.
+    /// Makes places of bins of several places each: `items` are those of a bin.
     fn in_bins<I: Iterator<Item = (u32, Letters)>>(
         shape: simple::Shape,
         items: impl Fn(u32) -> I,

@@ -129,7 +129,7 @@ impl Scratch {
         );
     }
 
-    /// m_y, hashed, of the places that hold an item y.
+    /// Computes m_y, hashed, of the places that hold an item y.
     fn hash(&mut self, words: &Words<'_>, hash: &Hash, own: &mut [u128]) {
         let mut masker = Masker::new(hash, words.letters);
         self.hashes.clear();

@@ -19,7 +19,7 @@ pub(super) enum Method {
 }
 
 impl Method {
-    /// A bound on the receiver's items finding no place.
+    /// Returns a bound on the receiver's items finding no place.
     pub(super) fn failure(self, items: u64, letters: usize) -> Log2Prob {
         match self {
             Self::None => Log2Prob::ZERO,
@@ -157,7 +157,7 @@ impl Price {
         (kk13::COLUMNS * letters) as u64
     }
 
-    /// Bins of several places, where an item has `per_item` bins.
+    /// Returns the costs of bins of several places, where an item has `per_item` bins.
     fn bins(&self, letters: usize, per_item: usize) -> simple::Costs {
         simple::Costs {
             place_bits: Self::place_bits(letters),

@@ -2,7 +2,7 @@
 
 use psijoin_block::gf2k::{Element, Field};
 
-/// Bytes of `count` coefficients.
+/// Returns the number of bytes of `count` coefficients.
 pub(super) fn packed_bytes(field_bits: u32, count: usize) -> usize {
     (2 * field_bits as usize * count).div_ceil(8)
 }
@@ -29,8 +29,8 @@ pub(crate) fn pack<'a>(
     message.extend_from_slice(&pending.to_le_bytes()[..rest]);
 }
 
-/// The coefficients of a message that has [as many bytes](super::Extension::coefficient_bytes) as
-/// they take.
+/// Returns the coefficients of a message that has [as many
+/// bytes](super::Extension::coefficient_bytes) as they take.
 pub(crate) fn unpack<'a>(
     field: &Field,
     message: &[u8],
@@ -55,7 +55,7 @@ pub(crate) fn unpack<'a>(
     }
 }
 
-/// Up to eight bytes more, and how many bits these are.
+/// Returns up to eight bytes more, and the number of their bits.
 #[inline]
 fn next_word(rest: &mut &[u8]) -> (u64, u32) {
     if let Some((word, after)) = rest.split_first_chunk::<8>() {

@@ -45,12 +45,12 @@ impl Extension {
         Ok(extension)
     }
 
-    /// GF(2^w).
+    /// Returns GF(2^w).
     pub(crate) fn field(&self) -> Field {
         Field::new(self.field_bits)
     }
 
-    /// ℓ.
+    /// Returns ℓ, the number of columns.
     pub(crate) fn columns(&self) -> usize {
         2 * self.slices * self.field_bits as usize
     }
@@ -66,12 +66,12 @@ impl Extension {
         }
     }
 
-    /// Rows of the ordinary OT extension for each set of points.
+    /// Returns the number of rows of the ordinary OT extension for each set of points.
     pub(crate) fn rows(&self) -> usize {
         self.buckets * SELECTOR_BITS as usize
     }
 
-    /// Bytes of `count` coefficients.
+    /// Returns the number of bytes of `count` coefficients.
     pub(crate) fn coefficient_bytes(&self, count: usize) -> usize {
         packed_bytes(self.field_bits, count)
     }
@@ -104,8 +104,8 @@ fn smallest_field(
         })
 }
 
-/// Points are cut from functions of the first 128 bits of a digest: these may be equal, and then
-/// points and selectors are, or only the points.
+/// Bounds the failure of points. They are cut from functions of the first 128 bits of a digest:
+/// these may be equal, and then points and selectors are, or only the points.
 fn unfit_points(layout: Layout, field_bits: u32) -> Log2Prob {
     let equal_blocks = sparse_ot::point_failure(layout, Block::BITS as u32);
     sparse_ot::point_failure(layout, 2 * field_bits).or(equal_blocks)

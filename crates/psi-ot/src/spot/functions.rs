@@ -33,7 +33,7 @@ pub(crate) struct Group<'a> {
 }
 
 impl<'a> Group<'a> {
-    /// Items of a set of points with one hash function only.
+    /// Returns items of a set of points with one hash function only.
     pub(crate) fn by_one_function(digests: Digests<'a>) -> Self {
         Self {
             digests,
@@ -77,7 +77,7 @@ impl Functions {
         }
     }
 
-    /// H of rows and the items that they belong to.
+    /// Computes H of rows and the items that they belong to.
     pub(crate) fn outputs(&self, rows: &[u64], digests: Digests<'_>, outputs: &mut [u128]) {
         match (self.row_words, digests) {
             (ROW_WORDS, Digests::Short(_)) => self.hash::<ROW_WORDS, 10>(rows, digests, outputs),
@@ -136,8 +136,8 @@ impl Selection {
         self.points.extend(self.blocks.iter().map(point));
     }
 
-    /// The rows of the prepared items, given those of all buckets of this set of points, one bucket
-    /// after the other.
+    /// Computes the rows of the prepared items, given those of all buckets of this set of points,
+    /// one bucket after the other.
     pub(crate) fn rows(
         &mut self,
         digests: Digests<'_>,

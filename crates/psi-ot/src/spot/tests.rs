@@ -32,7 +32,7 @@ pub(crate) fn assert_any_rows_work(base: &SparseParams, plan: impl Fn(SparsePara
     }
 }
 
-/// Bits on the wire, both ways, per element of one side.
+/// Returns the number of bits on the wire, both ways, per element of one side.
 fn bits_per_element(plan: &Plan) -> f64 {
     let items = plan.request().sizes.sender() as f64;
     8.0 * plan.cost().total.total_bytes() as f64 / items
@@ -86,7 +86,7 @@ fn figures_by_the_formulas(plan: &Plan) -> String {
     format!("{shape} | {field_bits} | {columns} | {sender} | {receiver} | {bits:.1}")
 }
 
-/// Bytes of `count` sorted masks at the best place to split them.
+/// Returns the number of bytes of `count` sorted masks at the best place to split them.
 fn mask_bytes(plan: &Plan, count: u64) -> u64 {
     let half = |name| u128::from(parameter(plan, name));
     let range = half("mask range, high half") << 64 | half("mask range, low half");

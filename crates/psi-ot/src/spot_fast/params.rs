@@ -69,7 +69,7 @@ impl Params {
         self.spot.extension.slices * self.shape.capacity as usize
     }
 
-    /// Bytes of a bin's polynomials.
+    /// Returns the number of bytes of a bin's polynomials.
     pub(super) fn bin_bytes(&self) -> usize {
         (self.spot.extension).coefficient_bytes(self.bin_coefficients())
     }

@@ -68,7 +68,7 @@ impl SimpleTable {
     }
 }
 
-/// Both bins of each item, and how many items go to each place.
+/// Returns both bins of each item, and how many items go to each place.
 fn choose(items: Digests<'_>, bins: &Bins) -> (Vec<[u32; 2]>, Vec<usize>) {
     let mut choices = vec![[0; 2]; items.len()];
     bins.hash(items, &mut choices);

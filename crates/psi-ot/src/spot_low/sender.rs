@@ -48,7 +48,7 @@ impl Party for Sender {
 }
 
 impl Sender {
-    /// Points and rows Q(x) of all items, bucket by bucket.
+    /// Returns points and rows Q(x) of all items, bucket by bucket.
     fn expand(&self, items: &Partition, functions: &Functions) -> (Vec<Element>, Vec<u64>) {
         let count = items.digests().len();
         let row_words = functions.row_words;
