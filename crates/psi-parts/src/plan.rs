@@ -31,8 +31,8 @@ pub fn plan(protocol: &'static Protocol, request: &Request) -> Result<Plan, Erro
     }
 }
 
-/// Bytes of all payloads, both ways: those of all items of the sender, and of as many of the
-/// receiver's as can be shared.
+/// Returns the number of bytes of all payloads, both ways: those of all items of the sender, and of
+/// as many of the receiver's as can be shared.
 fn payload_bytes(request: &Request) -> u128 {
     let of = |role, items: u64| u128::from(items) * request.output.payload_bytes(role) as u128;
     of(Role::Sender, request.sizes.sender()) + of(Role::Receiver, request.sizes.smaller())

@@ -434,7 +434,7 @@ pub struct Gathered {
 }
 
 impl Gathered {
-    /// Nothing yet, of a party of this session.
+    /// Makes an empty one, for a party of this session.
     pub fn new(session: &Session<'_>) -> Self {
         let columns = session.request.output.columns();
         Self {
@@ -482,7 +482,7 @@ impl Gathered {
         }
     }
 
-    /// Shares of the totals of all parts.
+    /// Returns shares of the totals of all parts.
     fn totals(&self) -> TotalShares {
         let mut totals = self.totals.clone();
         // A column of ones counts rows that may be withheld.
@@ -491,7 +491,7 @@ impl Gathered {
         totals
     }
 
-    /// Shares of the bits of all parts.
+    /// Returns shares of the bits of all parts.
     fn bits(&self) -> Vec<Bits> {
         let parts = self.shares.iter().flatten();
         parts.map(|part| part.membership().clone()).collect()

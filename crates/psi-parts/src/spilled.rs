@@ -385,23 +385,23 @@ fn parts(plan: &Plan) -> usize {
     plan.parts().expect("a plan in parts").shape.parts as usize
 }
 
-/// Numbers per item of this party.
+/// Returns the number of numbers per item of this party.
 fn columns(plan: &Plan, role: Role) -> usize {
     plan.request().output.columns().of(role)
 }
 
-/// Bytes of the payload of an item of this party.
+/// Returns the number of bytes of the payload of an item of this party.
 fn payload_bytes(plan: &Plan, role: Role) -> usize {
     plan.request().output.payload_bytes(role)
 }
 
-/// Bytes of an item of this party: its digest, position, numbers and payload.
+/// Returns the number of bytes of an item of this party: its digest, position, numbers and payload.
 fn record_bytes(plan: &Plan, role: Role) -> usize {
     let numbers = columns(plan, role) * NUMBER;
     plan.digest_bytes() + POSITION + numbers + payload_bytes(plan, role)
 }
 
-/// Bytes of all its items.
+/// Returns the number of bytes of all its items.
 fn all_bytes(plan: &Plan, role: Role) -> u64 {
     role.items(plan.request().sizes) * record_bytes(plan, role) as u64
 }

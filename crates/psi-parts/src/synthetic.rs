@@ -41,8 +41,8 @@ impl Owner {
 }
 
 impl<'a> Synthetic<'a> {
-    /// Random sets for a plan in parts, which have `shared` items in common. The numbers of items
-    /// per part are those of items that fall into random parts.
+    /// Returns random sets for a plan in parts, which have `shared` items in common. The numbers of
+    /// items per part are those of items that fall into random parts.
     ///
     /// # Panics
     /// If the plan is not in parts, or a set has fewer items than are shared.
@@ -218,8 +218,8 @@ impl SyntheticTable<'_> {
         is_right.then(|| self.found.load(Ordering::Relaxed))
     }
 
-    /// Some items, for a table that sorts them into parts by their digests: those that this one
-    /// gives as a part.
+    /// Returns some items, for a table that sorts them into parts by their digests: those that this
+    /// one gives as a part.
     pub fn portion(&self, number: u32) -> Portion {
         let [alone, shared] = self.rows(number);
         let mut fingerprints = vec![[0; 32]; alone.len() + shared.len()];

@@ -20,9 +20,9 @@ pub trait Table: Sync {
     /// If they cannot be had.
     fn part(&self, part: u32) -> Result<Part, Error>;
 
-    /// These rows of the part are shared: [positions](Part::positions) of items, and the other
-    /// party's payloads of them, one after the other, if it gives any. Called for a party that is
-    /// to learn rows, when the part is done, or when all are if rows may be withheld.
+    /// Takes the rows of the part that are shared: [positions](Part::positions) of items, and the
+    /// other party's payloads of them, one after the other, if it gives any. Called for a party
+    /// that is to learn rows, when the part is done, or when all are if rows may be withheld.
     ///
     /// # Errors
     /// If they cannot be kept.
@@ -61,7 +61,7 @@ impl<'a> InMemory<'a> {
         }
     }
 
-    /// Bytes of a payload of this party.
+    /// Returns the number of bytes of a payload of this party.
     fn payload_bytes(&self) -> usize {
         let items = self.parts.digests().len();
         self.payloads.len().checked_div(items).unwrap_or(0)
