@@ -150,7 +150,7 @@ impl Params {
         self.masks.base.request.output == OutputKind::Count
     }
 
-    /// Bytes of a digest.
+    /// Returns the number of bytes of a digest.
     fn digest_bytes(&self) -> usize {
         self.masks.base.digest_bytes
     }

@@ -57,7 +57,7 @@ impl<R: Counts> Party for Counting<R> {
         })
     }
 
-    /// With as much memory as it takes.
+    /// Runs the online phase with as much memory as it takes.
     fn online(self, params: &Params, input: &Input, context: &mut Context) -> Result<Output> {
         let input = BatchInput {
             items: input.items,
@@ -188,7 +188,7 @@ impl<'a> Run<'a> {
         Store::new(partitions, record_bytes, self.input.spill)
     }
 
-    /// For masks of either party's items.
+    /// Returns partitions for masks of either party's items.
     fn masks(&self) -> MaskPartitions {
         let params = self.secret.params;
         let length = params.masks.masks;

@@ -35,7 +35,7 @@ pub(super) enum Exponent {
 }
 
 impl Group {
-    /// Bytes of an encoded element.
+    /// Returns the number of bytes of an encoded element.
     pub(super) fn element_bytes(self) -> usize {
         match self {
             Self::Ristretto255 => POINT_BYTES,
@@ -72,7 +72,7 @@ impl Group {
 }
 
 impl Exponent {
-    /// H(row)^exponent of each row; H is keyed.
+    /// Returns H(row)^exponent of each row; H is keyed.
     pub(super) fn hash_power(&self, key: &[u8; 32], rows: &[[u64; 4]]) -> Vec<u8> {
         match self {
             Self::Ristretto255(exponent) => {

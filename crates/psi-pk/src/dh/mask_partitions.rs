@@ -18,13 +18,13 @@ pub(super) struct MaskPartitions {
 }
 
 impl MaskPartitions {
-    /// Bytes that a mask takes.
+    /// Returns the number of bytes that a mask takes.
     pub(super) fn mask_bytes(length: MaskLength) -> usize {
         length.packed_bytes(1)
     }
 
-    /// None yet. If there are several partitions, a set of uniform masks fills each with half of
-    /// `most` on average, or less.
+    /// Makes empty partitions. If there are several partitions, a set of uniform masks fills each
+    /// with half of `most` on average, or less.
     pub(super) fn new(store: Store, length: MaskLength, most: u64) -> Self {
         Self {
             store,

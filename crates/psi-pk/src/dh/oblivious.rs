@@ -61,7 +61,7 @@ pub(super) struct Params {
 }
 
 impl Params {
-    /// Digests may take an eighth of the failure budget, masks what is left.
+    /// Derives the parameters: digests may take an eighth of the failure budget, masks the rest.
     ///
     /// # Errors
     /// If no parameters reach the security level.
@@ -114,14 +114,14 @@ impl Params {
     }
 }
 
-/// H(x)^exponent of these items.
+/// Returns H(x)^exponent of these items.
 fn powers(exponent: &Exponent, input: &Input, items: Range<usize>) -> Vec<u8> {
     let key = input.joint_seed.key("psijoin 2026 dh hash to group");
     let items = items.start as u32..items.end as u32;
     exponent.hash_power(&key, &input.items.rows(items))
 }
 
-/// H' of elements.
+/// Returns H' of elements.
 fn outputs(elements: &[u8], joint_seed: &JointSeed) -> Vec<[u64; 4]> {
     let key = joint_seed.key("psijoin 2026 dh outputs");
     let words = elements.as_chunks().0.iter().copied();

@@ -23,7 +23,7 @@ pub(super) struct Shuffle {
 }
 
 impl Shuffle {
-    /// Of records to come, over these buckets.
+    /// Makes one of records to come, over these buckets.
     pub(super) fn new(buckets: Store, mut rng: Prg) -> Self {
         Self {
             buckets,

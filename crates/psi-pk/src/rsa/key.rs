@@ -68,7 +68,7 @@ impl Prime {
         }
     }
 
-    /// `None` if e has no inverse modulo p − 1.
+    /// Returns `None` if e has no inverse modulo p − 1.
     fn new(prime: &U1536) -> Option<Self> {
         let order = prime.wrapping_sub(&U1536::ONE);
         let exponent = U1536::from_u32(RSA_PUBLIC_EXPONENT)
@@ -78,7 +78,7 @@ impl Prime {
         Some(Self { modulus, exponent })
     }
 
-    /// The e-th roots modulo p of numbers modulo N.
+    /// Returns the e-th roots modulo p of numbers modulo N.
     fn roots(&self, numbers: &[U3072]) -> Vec<U1536> {
         let bases: Vec<U1536> = numbers
             .iter()
@@ -107,7 +107,7 @@ impl PrivateKey {
         }
     }
 
-    /// `None` if the primes are the same.
+    /// Returns `None` if the primes are the same.
     pub(super) fn new(p: Prime, q: Prime) -> Option<Self> {
         let modulus: U3072 = p.modulus.get().concatenating_mul(q.modulus.get());
         let public = PublicKey {
@@ -125,7 +125,7 @@ impl PrivateKey {
         })
     }
 
-    /// The e-th roots modulo N: numbers to the power d.
+    /// Returns the e-th roots modulo N: numbers to the power d.
     ///
     /// # Errors
     /// If this machine computed one wrongly.

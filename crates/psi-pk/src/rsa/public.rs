@@ -17,7 +17,7 @@ pub(super) struct PublicKey {
 }
 
 impl PublicKey {
-    /// Bytes of an encoded key with its proof.
+    /// Returns the number of bytes of an encoded key with its proof.
     pub(super) fn encoded_bytes() -> usize {
         (1 + rsa_root_proofs()) * NUMBER_BYTES
     }
@@ -61,7 +61,7 @@ impl PublicKey {
         self.hash(&key, &rows)
     }
 
-    /// H: keyed, onto all numbers modulo N.
+    /// Returns H: keyed, onto all numbers modulo N.
     pub(super) fn hash(&self, key: &[u8; 32], rows: &[[u64; 4]]) -> Vec<U3072> {
         uniform_hash::hash(key, rows)
             .iter()
@@ -78,7 +78,7 @@ impl PublicKey {
         powers
     }
 
-    /// Numbers that a peer sent.
+    /// Returns numbers that a peer sent.
     ///
     /// # Errors
     /// If one is 0, 1, −1, or not below N: no honest party sends those.

@@ -109,7 +109,7 @@ fn blind(
     }
 }
 
-/// The signatures without what hid them.
+/// Returns the signatures without what hid them.
 fn unblind(key: &PublicKey, blinded: &[U3072], factors: &[BlindingFactor]) -> Vec<U3072> {
     let monty = |number| FixedMontyForm::new(number, key.modulus.params());
     blinded
@@ -119,7 +119,7 @@ fn unblind(key: &PublicKey, blinded: &[U3072], factors: &[BlindingFactor]) -> Ve
         .collect()
 }
 
-/// Random units r, as r^e and 1/r.
+/// Returns random units r, as r^e and 1/r.
 ///
 /// # Errors
 /// If one is not a unit.
