@@ -37,7 +37,7 @@ struct Step {
 }
 
 impl MemoryLedger {
-    /// With room for this many outputs, after which it fails.
+    /// Makes one with room for this many outputs, after which it fails.
     pub fn with_room(room: usize) -> Self {
         Self {
             room: Some(room.into()),

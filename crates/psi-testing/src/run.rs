@@ -106,7 +106,7 @@ pub(crate) fn run_streams(
     )
 }
 
-/// Both parties learned what the request asks for, and no more.
+/// Asserts that both parties learned the requested output, and no more.
 pub(crate) fn assert_output(
     subject: &Subject,
     sets: &Sets,
@@ -134,7 +134,7 @@ pub(crate) fn assert_output(
     );
 }
 
-/// Both parties' shares make the right totals.
+/// Asserts that both parties' shares open to the right totals.
 fn assert_totals(sets: &Sets, output: &OutputKind, sent: &TotalShares, received: &TotalShares) {
     let OutputKind::Totals(totals) = output else {
         panic!("totals were not asked for");
@@ -156,7 +156,8 @@ fn assert_totals(sets: &Sets, output: &OutputKind, sent: &TotalShares, received:
     assert_eq!(ours.wrapping_add(theirs), count);
 }
 
-/// Each item of the receiver has a place, at which both parties' shares make the right numbers.
+/// Asserts that each item of the receiver has a place, at which both parties' shares open to the
+/// right numbers.
 fn assert_shares(sets: &Sets, columns: Columns, sent: &Shares, received: &Shares) {
     assert_eq!(sent.places(), received.places());
     assert_eq!(sent.items(), None, "the sender knows no places");
@@ -237,7 +238,7 @@ pub fn run_tables(
     )
 }
 
-/// The receiver's output over a channel that nothing happens to.
+/// Returns the receiver's output over a channel that nothing happens to.
 ///
 /// # Errors
 /// The receiver's.

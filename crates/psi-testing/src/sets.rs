@@ -13,7 +13,7 @@ pub struct Sets {
 }
 
 impl Sets {
-    /// `shared` items of both; the rest of each is its own. The receiver's come in another
+    /// Returns `shared` items of both; the rest of each is its own. The receiver's come in another
     /// order than the sender's.
     pub fn new(sender: usize, receiver: usize, shared: usize) -> Self {
         let sender = (0..sender as u64).collect();
@@ -41,7 +41,7 @@ impl Sets {
         Request::of(sizes, Security::default()).output(output)
     }
 
-    /// All that can be asked of them; thresholds and minima that are just reached, and just
+    /// Returns all that can be asked of them; thresholds and minima that are just reached, and just
     /// missed.
     pub(crate) fn requests(&self) -> Vec<Request> {
         let shared = self.shared_rows().len() as u64;

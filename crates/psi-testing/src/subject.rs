@@ -39,8 +39,8 @@ impl Subject {
         }
     }
 
-    /// An item costs milliseconds in a development build, as large numbers to large powers do:
-    /// tests take a sixteenth of the items.
+    /// Marks a protocol in which an item costs milliseconds in a development build, as large
+    /// numbers to large powers do: tests take a sixteenth of the items.
     #[must_use]
     pub fn slow(self) -> Self {
         Self {
@@ -49,20 +49,20 @@ impl Subject {
         }
     }
 
-    /// Runs with more pairs of items are refused.
+    /// Refuses runs with more pairs of items.
     #[must_use]
     pub fn most_pairs(self, most_pairs: u128) -> Self {
         Self { most_pairs, ..self }
     }
 
-    /// Returns how many items per party are many; 2^16 unless said otherwise.
+    /// Sets how many items per party are many; 2^16 by default.
     #[must_use]
     pub fn many(self, many: usize) -> Self {
         Self { many, ..self }
     }
 
-    /// Items of the sender, of the receiver, and of both that take two or three messages of each
-    /// kind. In a run of them, each message is hit by each fault.
+    /// Sets the items of the sender, of the receiver, and of both that take two or three messages
+    /// of each kind. In a run of them, each message is hit by each fault.
     #[must_use]
     pub fn faults(self, sender: usize, receiver: usize, shared: usize) -> Self {
         Self {
@@ -71,8 +71,8 @@ impl Subject {
         }
     }
 
-    /// It evaluates a circuit layer by layer: it is slow, layers are messages that are all alike,
-    /// so that faults hit some of them only, and a million items are refused.
+    /// Marks a protocol that evaluates a circuit layer by layer: it is slow, layers are messages
+    /// that are all alike, so that faults hit some of them only, and a million items are refused.
     #[must_use]
     pub fn layered(self) -> Self {
         Self {
@@ -83,14 +83,14 @@ impl Subject {
         }
     }
 
-    /// For which of the largest sets no parameters reach σ = 80; for two of them, unless said
-    /// otherwise, since all pairs of masks of 128 bits are compared.
+    /// Sets for which of the largest sets no parameters reach σ = 80; two of them by default, since
+    /// all pairs of masks of 128 bits are compared.
     #[must_use]
     pub fn limit(self, limit: Limit) -> Self {
         Self { limit, ..self }
     }
 
-    /// The sender's messages hold a unit per item, in random order.
+    /// Marks a protocol whose sender's messages hold a unit per item, in random order.
     #[must_use]
     pub fn units(self, units: Units) -> Self {
         Self {
@@ -103,7 +103,8 @@ impl Subject {
         self.protocol.info().name
     }
 
-    /// These sets, or a sixteenth of them for a slow protocol. Their messages hold as much less.
+    /// Returns these sets, or a sixteenth of them for a slow protocol. Their messages hold as much
+    /// less.
     pub(crate) fn sized(&self, sets: Sets) -> Sets {
         let items = sets.sender.len() + sets.receiver.len();
         let pairs = sets.sender.len() as u128 * sets.receiver.len() as u128;
@@ -116,8 +117,8 @@ impl Subject {
         }
     }
 
-    /// Runs in this number of parts, however few the items. Units of all parts together are not
-    /// told apart.
+    /// Returns the subject in this number of parts, however few the items. Units of all parts
+    /// together are not told apart.
     pub(crate) fn in_parts(&self, parts: u32) -> Self {
         Self {
             parts: Some(parts),
@@ -153,7 +154,7 @@ impl Subject {
             && !matches!(self.try_plan(request), Err(Error::NotInParts { .. }))
     }
 
-    /// All requests on these sets that the protocol serves.
+    /// Returns all requests on these sets that the protocol serves.
     pub(crate) fn requests(&self, sets: &Sets) -> Vec<Request> {
         let mut requests = sets.requests();
         requests.retain(|request| self.serves(request));
@@ -193,7 +194,7 @@ pub struct Units {
 }
 
 impl Units {
-    /// In the sender's first messages, with this many bits each.
+    /// Makes units in the sender's first messages, with this many bits each.
     pub fn first(part_bits: fn(&Plan) -> u64) -> Self {
         Self {
             in_first_messages: true,
@@ -202,7 +203,7 @@ impl Units {
         }
     }
 
-    /// In its last messages.
+    /// Makes units in its last messages.
     pub fn last(part_bits: fn(&Plan) -> u64) -> Self {
         Self {
             in_first_messages: false,
@@ -210,7 +211,7 @@ impl Units {
         }
     }
 
-    /// A message holds this many lists, one after the other, with a part of each unit.
+    /// Sets the number of lists in a message, one after the other, with a part of each unit.
     #[must_use]
     pub fn lists(self, lists: fn(&Plan) -> u64) -> Self {
         Self { lists, ..self }

@@ -22,7 +22,7 @@ pub fn assert_nothing_shows(plan: &Plan, masks: SortedMasks) {
     assert_last_are_uniform(received, plan.cost().online.receiver_bytes);
 }
 
-/// All that the parties send online is uniform if no items are shared.
+/// Asserts that all that the parties send online is uniform if no items are shared.
 ///
 /// # Panics
 /// If it is not.
@@ -48,7 +48,7 @@ fn sent_if_none_are_shared(plan: &Plan) -> [Vec<Vec<u8>>; 2] {
     [sent.messages(), received.messages()]
 }
 
-/// The last bytes of a party's messages.
+/// Asserts that the last bytes of a party's messages are uniform.
 fn assert_last_are_uniform(messages: Vec<Vec<u8>>, bytes: u64) {
     let messages = messages.concat();
     let online = &messages[messages.len() - bytes as usize..];
@@ -76,7 +76,7 @@ fn sent_masks(masks: SortedMasks, messages: Vec<Vec<u8>>) -> Vec<u128> {
     })
 }
 
-/// Pearson's test with 15 degrees of freedom: 56 is exceeded with probability 10^-6.
+/// Does Pearson's test with 15 degrees of freedom: 56 is exceeded with probability 10^-6.
 ///
 /// # Panics
 /// If a value is above 15, there are fewer than 1,600, or they are not uniform.
