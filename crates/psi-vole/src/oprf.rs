@@ -56,12 +56,12 @@ impl Layout {
         }
     }
 
-    /// Bytes of a bin.
+    /// Returns the number of bytes of a bin.
     pub(crate) fn bin_bytes<V: Element>(&self) -> usize {
         self.shape.bin_slots() * V::BYTES
     }
 
-    /// Bytes of all bins.
+    /// Returns the number of bytes of all bins.
     pub(crate) fn bytes<V: Element>(&self) -> u64 {
         (self.shape.len() * V::BYTES) as u64
     }
@@ -131,7 +131,7 @@ impl<'a> Inputs<'a> {
         }
     }
 
-    /// H_o(v + w, x) for values v of items x.
+    /// Computes H_o(v + w, x) for values v of items x.
     fn hash(&self, values: &mut [Tower], w: Tower, items: Digests<'_>, outputs: &mut Piece<'_>) {
         values.iter_mut().for_each(|value| *value ^= w);
         self.output.fill(values, items, outputs);

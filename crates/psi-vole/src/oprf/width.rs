@@ -35,7 +35,7 @@ impl Width {
         found.expect("B has at most 128 bits")
     }
 
-    /// log2|B|.
+    /// Returns log2|B|.
     pub(crate) fn bits(self) -> u32 {
         match self {
             Self::Bits64 => Gf64::BITS,
@@ -45,7 +45,7 @@ impl Width {
         }
     }
 
-    /// A bound on the event that any item of the sender decodes to its own value though the
+    /// Returns a bound on the event that any item of the sender decodes to its own value though the
     /// receiver does not have it: each does with probability 1/|B| (claim 1 of `docs/rr22.md`).
     pub(crate) fn dictionary(self, sender_items: u64) -> Log2Prob {
         Log2Prob::from_log2(-f64::from(self.bits())).times(sender_items.into())

@@ -36,7 +36,7 @@ impl Committed {
         })
     }
 
-    /// w.
+    /// Returns w.
     pub(super) fn joint(&self) -> Tower {
         self.joint
     }

@@ -121,7 +121,7 @@ impl Params {
         Plan::new::<malicious::Sender<B>, malicious::Receiver<B>>(derived, self)
     }
 
-    /// A bound on the items that a malicious receiver has in its store, if it tried 2^64.
+    /// Returns a bound on the items that a malicious receiver has in its store, if it tried 2^64.
     fn most_items(&self) -> f64 {
         let (elements, bits) = (self.oprf.shape.len() as u64, self.width.bits());
         overfitting::most_items(elements, bits, 64.0, self.base.request.security)
@@ -180,7 +180,7 @@ impl Params {
         self.payloads.map(delivery)
     }
 
-    /// Room for the outputs of items: payloads need keys, too.
+    /// Returns room for the outputs of items: payloads need keys, too.
     pub(super) fn outputs(&self, items: usize) -> Outputs {
         match self.payloads {
             Some(_) => Outputs::with_keys(items),

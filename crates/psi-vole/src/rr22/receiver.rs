@@ -34,7 +34,7 @@ impl<B: Base> Party for Receiver<B> {
         find(params, sent, c, w, input, context)
     }
 
-    /// The store is on its way while the vector OLE is still computed.
+    /// Runs both phases at once: the store is on its way while the vector OLE is still computed.
     fn at_once(params: &Params, input: &Input, context: &mut Context) -> Result<Output, Error> {
         // Step 1, the receiver's half.
         let planted = oprf::Receiver::<B>::begin::<SemiHonest>(&params.oprf, context)?;

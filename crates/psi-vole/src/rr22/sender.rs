@@ -31,7 +31,7 @@ impl<B: Base> Party for Sender<B> {
         evaluated.finish(params, input, context)
     }
 
-    /// The store arrives while the vector OLE is still computed.
+    /// Runs both phases at once: the store arrives while the vector OLE is still computed.
     fn at_once(params: &Params, input: &Input, context: &mut Context) -> Result<Output, Error> {
         // Step 1, the receiver's half.
         let granted = oprf::Sender::<B>::begin::<SemiHonest>(&params.oprf, context)?;

@@ -23,7 +23,8 @@ pub(super) struct Hints<'a> {
 }
 
 impl<'a> Hints<'a> {
-    /// For these keys of a party, and the PRF at each of them. A key's place is that in this list.
+    /// Makes one for these keys of a party, and the PRF at each of them. A key's place is that in
+    /// this list.
     pub(super) fn new(
         layout: &'a Layout,
         joint_seed: &JointSeed,

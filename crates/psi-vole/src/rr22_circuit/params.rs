@@ -81,12 +81,12 @@ impl Params {
         })
     }
 
-    /// Bins. Each is a lane of the equality tests.
+    /// Returns the number of bins. Each is a lane of the equality tests.
     pub(super) fn lanes(&self) -> usize {
         self.bins.bins as usize
     }
 
-    /// Bits of the numbers that are compared.
+    /// Returns the number of bits of the numbers that are compared.
     pub(super) fn number_bits(&self) -> usize {
         self.number_bits as usize
     }
@@ -101,7 +101,7 @@ impl Params {
         Function::new(&self.base.request, self.lanes())
     }
 
-    /// Hash functions of items.
+    /// Returns the hash functions of items.
     pub(super) fn keys(&self, joint_seed: &JointSeed) -> Keys {
         let purposes = [
             "psijoin 2026 rr22 circuit bins",

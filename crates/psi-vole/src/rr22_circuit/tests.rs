@@ -15,7 +15,7 @@ fn withholding(sender: u64, receiver: u64, output: OutputKind, min_intersection:
     RR22_CIRCUIT.plan(&request).unwrap()
 }
 
-/// 300 of 1000 and of 700 items are shared.
+/// Runs both parties; 300 of 1000 and of 700 items are shared.
 fn computed(kind: OutputKind) -> Output {
     let plan = plan(1000, 700, kind);
     assert_eq!(plan.digest_bytes(), 16);
