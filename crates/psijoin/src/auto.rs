@@ -131,7 +131,7 @@ static RR22_CIRCUIT_RUNS: Candidate = Candidate {
     overlap: Overlap::None,
 };
 
-/// The protocol that `auto` takes for this request, over its [path](Request::path).
+/// Returns the protocol that `auto` takes for this request, over its [path](Request::path).
 pub fn taken(request: &Request) -> &'static Protocol {
     let candidates = candidates_for(request);
     let nanos = |candidate: &&&Candidate| candidate.nanos(request).unwrap_or(u128::MAX);
@@ -143,7 +143,7 @@ pub fn taken(request: &Request) -> &'static Protocol {
     fastest.expect("there is one for any request").protocol
 }
 
-/// All that `auto` may take for this request, whatever the sizes and the path.
+/// Returns all that `auto` may take for this request, whatever the sizes and the path.
 pub fn candidates(request: &Request) -> impl Iterator<Item = &'static Protocol> {
     let candidates = candidates_for(request).iter();
     candidates.map(|candidate| candidate.protocol)
@@ -248,7 +248,7 @@ mod tests {
         request.output(output)
     }
 
-    /// Of equal sets.
+    /// Returns the name of the choice for equal sets.
     fn name_taken(items: u64, output: OutputKind, path: Path) -> &'static str {
         taken(&request(items, items, output).path(path)).info().name
     }
@@ -258,8 +258,8 @@ mod tests {
             .unwrap()
     }
 
-    /// The largest powers of two at which each protocol is taken, from the smallest sets to the
-    /// largest.
+    /// Returns the largest powers of two at which each protocol is taken, from the smallest sets to
+    /// the largest.
     fn changes(output: &OutputKind, path: Path) -> String {
         let names: Vec<_> = (0..=26)
             .map(|log_items| name_taken(1 << log_items, output.clone(), path))

@@ -192,7 +192,7 @@ fn read_bytes(input: &mut impl Read, count: usize) -> io::Result<Vec<u8>> {
     }
 }
 
-/// A line without its end.
+/// Returns a line without its end.
 fn line(input: &mut impl BufRead) -> io::Result<String> {
     let mut line = String::new();
     input.take(MAX_LINE_BYTES).read_line(&mut line)?;

@@ -23,7 +23,7 @@ fn plan(protocol: &str, output: OutputKind, parts: u32) -> Plan {
     parts::in_parts(protocol, &request, parts).unwrap()
 }
 
-/// Both ends of this many streams.
+/// Returns both ends of this many streams.
 fn streams(count: usize) -> [Vec<Channel>; 2] {
     let (a, b) = (0..count).map(|_| memory::pair()).unzip();
     [a, b]

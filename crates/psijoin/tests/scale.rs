@@ -11,7 +11,7 @@ fn planned(protocol: &str, output: OutputKind, items: u64) -> Plan {
     plan(registry::find(protocol).unwrap(), &request).unwrap()
 }
 
-/// Both ways, per item of one side.
+/// Returns both ways, per item of one side.
 fn bits_per_item(plan: &Plan) -> String {
     let items = plan.request().sizes.sender() as f64;
     format!(
