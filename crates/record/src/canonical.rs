@@ -63,7 +63,8 @@ fn separate(at: usize, text: &mut String) {
     }
 }
 
-/// `serde_json` escapes as RFC 8785 demands: what must be, in the shortest way, and nothing else.
+/// Appends a string. `serde_json` escapes as RFC 8785 demands: what must be, in the shortest way,
+/// and nothing else.
 fn push_string(string: &str, text: &mut String) -> Result<(), Error> {
     if !is_all_printable(string) {
         return Err(Error::Unprintable);

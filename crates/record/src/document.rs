@@ -101,7 +101,7 @@ impl Side {
 }
 
 impl<T> PerParty<T> {
-    /// That of this side.
+    /// Returns the value of this side.
     pub fn of(&self, side: Side) -> &T {
         match side {
             Side::Receiver => &self.receiver,
@@ -184,9 +184,9 @@ pub enum Outcome {
     TooFew,
 }
 
-/// A bound on a probability, given as its logarithm to base 2, as bits that both parties derive
-/// alike: logarithms may differ in their last digits from machine to machine. `None` for what
-/// cannot happen.
+/// Returns a bound on a probability, given as its logarithm to base 2, as bits that both parties
+/// derive alike: logarithms may differ in their last digits from machine to machine. `None` for
+/// what cannot happen.
 pub fn failure_bits(log2: f64) -> Option<u64> {
     /// Far more than rounding, and far less than anybody cares about.
     const SLACK: f64 = 1e-6;

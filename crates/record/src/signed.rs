@@ -103,7 +103,7 @@ pub(crate) fn sign(text: &str, identity: &Identity) -> Result<Signature, Error> 
     signature.ok_or(Error::CannotSign)
 }
 
-/// Without what the error cites of the text, which may be any file.
+/// Returns an error without the citation of the text, which may be any file.
 fn not_a_record(error: serde_json::Error) -> Error {
     // An error about the key itself comes as a text, and cites nothing.
     if error.to_string().starts_with(&NotAKey::Unsound.to_string()) {

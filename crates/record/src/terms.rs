@@ -55,7 +55,7 @@ impl fmt::Display for Terms {
     }
 }
 
-/// Two lower-case digits for each byte.
+/// Returns two lower-case digits for each byte.
 fn hex(bytes: &[u8]) -> String {
     bytes.iter().map(|byte| format!("{byte:02x}")).collect()
 }
