@@ -65,7 +65,7 @@ impl Folder {
         Ok(())
     }
 
-    /// A new file without a name, which its owner alone may open.
+    /// Returns a new file without a name, which its owner alone may open.
     pub(crate) fn create(&self) -> Result<File, Error> {
         let created = tempfile::tempfile_in(self.path()).map_err(|error| Error::Create {
             folder: self.0.clone(),

@@ -67,7 +67,7 @@ impl Store {
         self.0.partitions.len()
     }
 
-    /// Bytes of a record.
+    /// Returns the number of bytes of a record.
     pub fn record_bytes(&self) -> usize {
         self.0.record_bytes
     }
@@ -262,7 +262,7 @@ impl Partitions {
         })
     }
 
-    /// A chunk is on record as sealed before it is written. So if that fails, it can never be taken
+    /// Writes a chunk, which is on record as sealed before. So if that fails, it can never be taken
     /// for complete.
     fn spill_chunk(&self, chunk: &mut Chunk, binding: Binding) -> Result<(), Error> {
         let Chunk::InMemory(bytes) = chunk else {

@@ -31,7 +31,7 @@ fn store(partitions: usize, budget: u64) -> (Store, Budget, tempfile::TempDir) {
     (store, budget, folder)
 }
 
-/// A store whose partition 0 has several chunks on disk.
+/// Returns a store whose partition 0 has several chunks on disk.
 fn spilled() -> (Store, Budget, tempfile::TempDir) {
     let kept = store(2, 0);
     for part in 0..5 {
