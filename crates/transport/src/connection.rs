@@ -137,7 +137,7 @@ impl Connection {
         ))
     }
 
-    /// That of the meeting.
+    /// Returns the link of the meeting.
     fn link(&self) -> &Link {
         &self.lines[0].link
     }

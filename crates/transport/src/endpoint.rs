@@ -94,12 +94,12 @@ impl Listener {
             })
     }
 
-    /// From now on, somebody is let in.
+    /// Lets somebody in from now on.
     pub(crate) fn open(&self) -> io::Result<()> {
         self.keep(BACKLOG)
     }
 
-    /// From now on, nobody is let in until it is [opened](Self::open) again.
+    /// Lets nobody in until it is [opened](Self::open) again.
     pub(crate) fn close(&self) -> io::Result<()> {
         self.keep(SESSION_BACKLOG)
     }

@@ -287,7 +287,7 @@ fn outcome(attempt: &Option<Attempt>) -> &'static str {
     }
 }
 
-/// Seconds, without the digits of a measured time that nobody reads.
+/// Returns the seconds, without the digits of a measured time that nobody reads.
 fn tenths(time: Duration) -> f32 {
     (time.as_secs_f32() * 10.0).round() / 10.0
 }

@@ -50,7 +50,7 @@ impl Fingerprint {
     }
 }
 
-/// Five bits of each byte. If the hash is uniform, they are too.
+/// Returns five bits of each byte. If the hash is uniform, they are too.
 fn symbols_of<const N: usize>(hash: &[u8; 32]) -> [u8; N] {
     std::array::from_fn(|i| hash[i] & 31)
 }

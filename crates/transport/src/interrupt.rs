@@ -63,7 +63,7 @@ impl Interrupt {
         self.reason().is_some()
     }
 
-    /// Why it was triggered, if it was.
+    /// Returns why it was triggered, if it was.
     pub(crate) fn reason(&self) -> Option<AbortCode> {
         self.0.reason.get().copied()
     }

@@ -173,7 +173,8 @@ impl Link {
         self.tell_everyone();
     }
 
-    /// Why the session has ended, if it has not ended well. A peer that is done has done its part.
+    /// Returns why the session has ended, if it has not ended well. A peer that is done has done
+    /// its part.
     pub(crate) fn failed(&self) -> Option<Error> {
         let state = self.lock();
         let lost = state.ended_there.as_ref().filter(|_| !state.peer_is_done);
@@ -284,7 +285,7 @@ impl Link {
         self.tell_everyone();
     }
 
-    /// Nothing more comes from the peer, or goes to it.
+    /// Notes that nothing more comes from the peer, or goes to it.
     fn lose(&self, mut state: MutexGuard<'_, State>, error: Error) {
         // An event after an end is no reason for another one.
         if state.ended_here.is_some() || state.peer_is_done {

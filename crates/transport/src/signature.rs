@@ -48,7 +48,7 @@ impl PublicKey {
         Self::sound(key.try_into().ok()?)
     }
 
-    /// These bytes, if they are a key that somebody can have.
+    /// Returns these bytes, if they are a key that somebody can have.
     fn sound(bytes: [u8; KEY_BYTES]) -> Option<Self> {
         let encoded = CompressedEdwardsY(bytes);
         let point = encoded.decompress()?;
@@ -57,7 +57,7 @@ impl PublicKey {
         is_sound.then_some(Self(bytes))
     }
 
-    /// Its bytes, as RFC 8032 encodes them.
+    /// Returns its bytes, as RFC 8032 encodes them.
     pub fn to_bytes(self) -> [u8; KEY_BYTES] {
         self.0
     }
@@ -131,7 +131,7 @@ impl Signature {
         Self(bytes)
     }
 
-    /// Its bytes.
+    /// Returns its bytes.
     pub fn to_bytes(self) -> [u8; SIGNATURE_BYTES] {
         self.0
     }

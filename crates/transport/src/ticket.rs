@@ -45,7 +45,7 @@ impl Ticket {
         (self.seal(nonce) == seal).then_some(nonce)
     }
 
-    /// Longer than what a pass is the hash of.
+    /// Returns the seal of a nonce, which is longer than the input of a pass.
     fn seal(&self, nonce: [u8; NONCE_BYTES]) -> Hash {
         blake3::keyed_hash(&self.0, &nonce)
     }

@@ -202,7 +202,7 @@ impl<'a> Entrance<'a> {
         }
     }
 
-    /// Those of a standing, and their places.
+    /// Returns those of a standing, and their places.
     fn members(&self, standing: Standing) -> impl Iterator<Item = (usize, &Candidate)> {
         let all = self.candidates.iter().enumerate();
         all.filter(move |(_, candidate)| candidate.standing() == standing)

@@ -107,7 +107,7 @@ impl Candidate {
         self.asks
     }
 
-    /// By what it wants to be recognised.
+    /// Returns the bytes by which it wants to be recognised.
     pub(super) fn knock(&self) -> &[u8] {
         self.greeting.knock().unwrap_or_default()
     }

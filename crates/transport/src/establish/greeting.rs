@@ -41,7 +41,7 @@ enum Protection {
 }
 
 impl Greeter {
-    /// For the side that connects.
+    /// Makes one for the side that connects.
     pub(super) fn connecting(security: &Security, purpose: Purpose) -> Result<Self, Error> {
         let protection = match security {
             Security::InsecurePlaintext => Protection::Plaintext,
@@ -57,7 +57,7 @@ impl Greeter {
         })
     }
 
-    /// For the side that listens.
+    /// Makes one for the side that listens.
     pub(super) fn listening(security: &Security, purpose: Purpose) -> Result<Self, Error> {
         let protection = match security {
             Security::InsecurePlaintext => Protection::Plaintext,
@@ -189,7 +189,7 @@ impl Greeting {
         }
     }
 
-    /// By what somebody who waits for an answer wants to be recognised.
+    /// Returns the bytes by which somebody who waits for an answer wants to be recognised.
     pub(super) fn knock(&self) -> Option<&[u8]> {
         match self {
             Self::Hello(_, hello) => hello.accepted.as_ref()?.client_hello().alpn()?.next(),
@@ -445,7 +445,7 @@ mod tests {
         }
     }
 
-    /// A client and a server that meet.
+    /// Returns a client and a server that meet.
     fn ends(client: &Security, server: &Security) -> (End, End) {
         ends_for([Purpose::Meet, Purpose::Meet], client, server)
     }

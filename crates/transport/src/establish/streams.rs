@@ -75,7 +75,7 @@ pub(crate) struct Opening<'a> {
 }
 
 impl<'a> Opening<'a> {
-    /// Of as many streams, for the session that `joint_seed` belongs to.
+    /// Makes one of as many streams, for the session that `joint_seed` belongs to.
     pub(crate) fn new(
         count: u8,
         joint_seed: &JointSeed,
@@ -109,7 +109,7 @@ impl<'a> Opening<'a> {
         }
     }
 
-    /// Those that are open, in the order of their numbers.
+    /// Returns those that are open, in the order of their numbers.
     pub(crate) fn into_lines(self) -> Vec<Line> {
         let mut open = self.open.into_inner().expect(UNPOISONED);
         open.sort_unstable_by_key(|&(stream, _)| stream);
@@ -166,7 +166,7 @@ impl<'a> Opening<'a> {
         Ok(())
     }
 
-    /// Why not all streams could be opened, from why one could not be dialled.
+    /// Returns why not all streams could be opened, from why one could not be dialled.
     fn explain(&self, error: Error) -> Error {
         let attempt = match error {
             Error::Interrupted | Error::Thread(_) | Error::Channel(_) => return error,

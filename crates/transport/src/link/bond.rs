@@ -45,7 +45,7 @@ pub(super) struct End {
 }
 
 impl End {
-    /// Nothing more comes from the peer on one link, for this reason.
+    /// Returns an end: nothing more comes from the peer on one link, for this reason.
     pub(super) fn lost(reason: Error) -> Self {
         let farewell = match &reason {
             // It ends its other links itself.

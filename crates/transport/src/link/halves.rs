@@ -100,7 +100,7 @@ impl Link {
     }
 }
 
-/// Why nothing can be sent, if so.
+/// Returns why nothing can be sent, if so.
 fn no_sending(state: &State) -> Option<Error> {
     let ended = state.ended_here.as_ref().or(state.ended_there.as_ref());
     ended

@@ -10,7 +10,7 @@ use crate::{
     wire::{Received, Wire, WireReader},
 };
 
-/// The reading thread: takes what the peer sends until nothing more comes or is wanted.
+/// Runs the reading thread, which takes the peer's frames until nothing more comes or is wanted.
 pub(crate) fn read_until_the_end(link: &Link, wire: Arc<Wire>) {
     let ended = read(link, WireReader::new(wire));
     let mut state = link.lock();

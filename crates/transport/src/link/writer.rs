@@ -13,7 +13,8 @@ use crate::{
     wire::{Wire, WireWriter},
 };
 
-/// The writing thread: sends what waits, keep-alives when nothing does, and the farewell.
+/// Runs the writing thread, which sends what waits, keep-alives when nothing does, and the
+/// farewell.
 pub(crate) fn write_until_the_end(link: &Link, wire: Arc<Wire>) {
     let ended = write(link, wire);
     if let Err(error) = ended {

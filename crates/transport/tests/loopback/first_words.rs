@@ -29,7 +29,8 @@ pub(crate) fn hello(knock: Option<Vec<u8>>) -> Vec<u8> {
     words
 }
 
-/// One whose knock is what somebody can make who knows all but the dialling party's secret key.
+/// Returns one whose knock is what somebody can make who knows all but the dialling party's secret
+/// key.
 pub(crate) fn forged(dials: &Identity, listens: &Identity) -> Vec<u8> {
     let now = SystemTime::UNIX_EPOCH.elapsed().unwrap().as_secs();
     let forged = Knock {

@@ -116,7 +116,7 @@ struct Strangers<'a> {
 }
 
 impl<'a> Strangers<'a> {
-    /// Their first words are these in turn.
+    /// Lets strangers come, whose first words are these in turn.
     fn come<'scope>(
         scope: &'scope thread::Scope<'scope, '_>,
         [from, to]: [SocketAddr; 2],
@@ -188,7 +188,7 @@ impl Attacked {
         Self::new(tls(&a, &b), connecting, words)
     }
 
-    /// Nobody can knock.
+    /// Returns an attack in which nobody can knock.
     fn without_knocks() -> Self {
         let [a, b] = [Identity::generate().unwrap(), p256()];
         Self::new(tls(&a, &b), tls(&b, &a), vec![hello(None)])

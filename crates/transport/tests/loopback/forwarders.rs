@@ -50,7 +50,7 @@ fn join(a: TcpStream, b: TcpStream) {
     }
 }
 
-/// Both parties meet over a forwarder, one of them this much later than the other.
+/// Lets both parties meet over a forwarder, one of them this much later than the other.
 fn meet_over(
     alone: Alone,
     (listening, connecting): &(Options, Options),

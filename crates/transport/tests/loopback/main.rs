@@ -99,7 +99,7 @@ fn connected_pairs() -> [Pair; 2] {
     pairs_of_options().map(|(a, b)| pair_with(&a, &b))
 }
 
-/// A party whose peer is a bare socket that has said its preamble.
+/// Returns a party whose peer is a bare socket that has said its preamble.
 fn with_bare_peer() -> ((Connection, Channel), TcpStream) {
     let listener = listener();
     let mut socket = TcpStream::connect(listener.address().as_str()).unwrap();

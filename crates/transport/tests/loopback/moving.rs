@@ -7,7 +7,7 @@ use psijoin_handshake::{self as handshake, Hello, Role};
 
 use crate::{QUICK, connected_pairs, tls_connected};
 
-/// Message `i` of a stream: lengths from nothing to the most, contents that differ.
+/// Returns message `i` of a stream: lengths from nothing to the most, contents that differ.
 fn message(i: usize) -> Vec<u8> {
     let lengths = [0, 1, 16, 1000, 16_384, 65_536, 200_000, MAX_MESSAGE_BYTES];
     (0..lengths[i % lengths.len()])

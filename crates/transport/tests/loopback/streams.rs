@@ -71,7 +71,7 @@ fn met((listening, connecting): &(Options, Options)) -> [Met; 2] {
     [a, b].map(Met::of)
 }
 
-/// Two parties that have met over tunnels. The one that listens is the first.
+/// Returns two parties that have met over tunnels. The one that listens is the first.
 fn met_over_tunnels((listening, connecting): &(Options, Options)) -> ([Met; 2], Tunnels) {
     let listener = listener();
     let tunnels = Tunnels::to(listener.address());
