@@ -70,7 +70,7 @@ fuzz_target!(|input: (bool, bool, u8, Said, u8, u8, &[u8])| {
     }
 });
 
-/// The dialect, unless it is refused.
+/// Returns the dialect, unless it is refused.
 fn dialect(said: Said) -> Option<Dialect> {
     let Some((delimiter, quote, header, escapes)) = said else {
         return Some(Dialect::default());

@@ -106,7 +106,7 @@ fn parquet(rows: &RecordBatch, properties: WriterProperties) -> Vec<u8> {
     bytes
 }
 
-/// A file whose keys are timestamps of 96 bits.
+/// Returns a file whose keys are timestamps of 96 bits.
 fn int96() -> Vec<u8> {
     let schema = "message table { required int96 id; required int96 word; required int64 n; }";
     let schema = Arc::new(parse_message_type(schema).expect("a schema"));

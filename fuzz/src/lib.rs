@@ -4,7 +4,7 @@ use std::collections::VecDeque;
 
 use psijoin_channel::{AbortCode, Channel, Error, Inbound, Outbound};
 
-/// A channel to a peer that sends these messages, each cut or padded to the length that is
+/// Returns a channel to a peer that sends these messages, each cut or padded to the length that is
 /// expected, and then goes away.
 pub fn scripted_channel(messages: Vec<Vec<u8>>) -> Channel {
     Channel::new(Nowhere, Script(messages.into()))
