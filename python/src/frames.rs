@@ -52,7 +52,7 @@ pub(crate) fn table(table: &Bound<'_, PyAny>, name: &str, how: &str) -> PyResult
     Ok((table, raised))
 }
 
-/// The library's own words, which may hold values of the table, are the cause.
+/// Returns an error whose cause has the library's own words, which may hold values of the table.
 fn unreadable(py: Python<'_>, name: &str, cause: PyErr) -> PyErr {
     let error = crate::raised(Failed::table(format!(
         "cannot read {name}: it is no Arrow data, or has a type that psijoin does not know"
@@ -127,7 +127,7 @@ impl Rows {
         Self { schema, batches }
     }
 
-    /// The first row whose value in a column is one of these.
+    /// Returns the first row whose value in a column is one of these.
     fn first<T: ArrowPrimitiveType>(
         &self,
         column: usize,
@@ -156,7 +156,7 @@ impl Rows {
         PyCapsule::new_with_value(py, FFI_ArrowArrayStream::new(reader), c"arrow_array_stream")
     }
 
-    /// A table of one column of texts.
+    /// Returns a table of one column of texts.
     #[staticmethod]
     fn of_texts(column: &str, texts: Vec<String>) -> Self {
         let schema = Schema::new(vec![Field::new(column, DataType::Utf8, false)]);
@@ -167,7 +167,7 @@ impl Rows {
         Self { schema, batches }
     }
 
-    /// The texts of the first column, if it holds texts.
+    /// Returns the texts of the first column, if it holds texts.
     fn texts(&self) -> PyResult<Vec<String>> {
         let mut texts = Vec::with_capacity(self.__len__());
         for batch in &self.batches {
@@ -183,8 +183,8 @@ impl Rows {
         Ok(texts)
     }
 
-    /// The first value that polars cannot hold: the name of its column, its row, and what it is. No
-    /// row if it has nothing of this type.
+    /// Returns the first value that polars cannot hold: the name of its column, its row, and what
+    /// it is. No row if it has nothing of this type.
     fn beyond_polars(&self) -> Option<(String, Option<usize>, &'static str)> {
         let mut fields = self.schema.fields().iter().enumerate();
         fields.find_map(|(column, field)| {
@@ -232,7 +232,7 @@ impl Rows {
         })
     }
 
-    /// The names of the columns.
+    /// Returns the names of the columns.
     fn columns(&self) -> Vec<String> {
         let fields = self.schema.fields().iter();
         fields.map(|field| field.name().clone()).collect()

@@ -13,13 +13,13 @@ use crate::raised;
 /// The keywords of a call. One that is `None` counts as missing.
 pub(crate) struct Options<'a, 'py>(&'a Bound<'py, PyDict>);
 
-/// An exception for what cannot be asked for.
+/// Returns an exception for what cannot be asked for.
 pub(crate) fn usage(message: impl Display) -> PyErr {
     raised(Failed::usage(message))
 }
 
 impl<'a, 'py> Options<'a, 'py> {
-    /// These keywords. `elsewhere` are some that another call takes, of this name.
+    /// Returns these keywords. `elsewhere` are some that another call takes, of this name.
     ///
     /// # Errors
     /// If one of them is not known.
@@ -43,7 +43,7 @@ impl<'a, 'py> Options<'a, 'py> {
         Ok(Self(options))
     }
 
-    /// The value of a keyword, if it was told.
+    /// Returns the value of a keyword, if it was told.
     pub(crate) fn get(&self, name: &str) -> PyResult<Option<Bound<'py, PyAny>>> {
         let value = self.0.get_item(name)?;
         Ok(value.filter(|value| !value.is_none()))
@@ -75,17 +75,17 @@ impl<'a, 'py> Options<'a, 'py> {
         Ok(self.of_type(name, "True or False")?.unwrap_or_default())
     }
 
-    /// The name of a file or a folder.
+    /// Returns the name of a file or a folder.
     pub(crate) fn path(&self, name: &str) -> PyResult<Option<PathBuf>> {
         self.of_type(name, "the name of a file or a folder")
     }
 
-    /// A text.
+    /// Returns a text.
     pub(crate) fn text(&self, name: &str) -> PyResult<Option<String>> {
         self.of_type(name, "a text")
     }
 
-    /// A text that this reads.
+    /// Returns a text that this reads.
     pub(crate) fn read<T, E: Display>(
         &self,
         name: &str,
@@ -103,7 +103,7 @@ impl<'a, 'py> Options<'a, 'py> {
         self.read(name, T::from_str)
     }
 
-    /// A whole number in this range.
+    /// Returns a whole number in this range.
     pub(crate) fn whole<T: TryFrom<u64>>(
         &self,
         name: &str,
@@ -129,19 +129,19 @@ impl<'a, 'py> Options<'a, 'py> {
         }
     }
 
-    /// A number of threads.
+    /// Returns a number of threads.
     pub(crate) fn threads(&self) -> PyResult<Option<NonZeroUsize>> {
         let threads = self.whole("threads", 1..=sizes::MOST_THREADS as u64)?;
         Ok(threads.and_then(NonZeroUsize::new))
     }
 
-    /// Names of columns: one, or several.
+    /// Returns names of columns: one, or several.
     pub(crate) fn columns(&self, name: &str) -> PyResult<Option<Vec<String>>> {
         let value = self.get(name)?;
         value.map(|value| columns(&value, name)).transpose()
     }
 
-    /// A text for each of some columns.
+    /// Returns a text for each of some columns.
     pub(crate) fn by_column(&self, name: &str) -> PyResult<Vec<(String, String)>> {
         let Some(value) = self.get(name)? else {
             return Ok(Vec::new());
@@ -175,7 +175,7 @@ impl<'a, 'py> Options<'a, 'py> {
     }
 }
 
-/// Names of columns: one, or several.
+/// Returns names of columns: one, or several.
 pub(crate) fn columns(value: &Bound<'_, PyAny>, name: &str) -> PyResult<Vec<String>> {
     if value.is_instance_of::<PyString>() {
         return Ok(vec![value.extract()?]);
@@ -189,7 +189,7 @@ pub(crate) fn columns(value: &Bound<'_, PyAny>, name: &str) -> PyResult<Vec<Stri
     })
 }
 
-/// The name that a mistyped one is nearest to, if it is near to any.
+/// Returns the name that a mistyped one is nearest to, if it is near to any.
 pub(crate) fn nearest(py: Python<'_>, name: &str, known: &[&str]) -> PyResult<Option<String>> {
     let matches = py.import("difflib")?.getattr("get_close_matches")?;
     let near: Vec<String> = matches.call1((name, known.to_vec(), 1))?.extract()?;

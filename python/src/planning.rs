@@ -35,7 +35,7 @@ const KEYWORDS: [&str; 14] = [
 /// The network between the parties by default.
 const NETWORK: &str = "100mbps,40ms";
 
-/// The join of these keywords, and the network.
+/// Returns the join of these keywords, and the network.
 pub(crate) fn planned(options: &Bound<'_, PyDict>) -> PyResult<(PlannedJoin, Link)> {
     let options = &Options::new(options, &KEYWORDS, ("a join", &[]))?;
     let given = |name| options.whole::<u16>(name, 1..=u16::MAX.into());
@@ -77,7 +77,7 @@ pub(crate) fn planned(options: &Bound<'_, PyDict>) -> PyResult<(PlannedJoin, Lin
     Ok((join, network.unwrap_or_else(usual)))
 }
 
-/// A number for both parties, or one for each.
+/// Returns a number for both parties, or one for each.
 fn items(options: &Options<'_, '_>) -> PyResult<SetSizes> {
     const IS: &str = "`items` is the number of keys of both parties, or a pair: of the sender, and of the receiver";
     let items = options.get("items")?.ok_or_else(|| usage(IS))?;

@@ -117,7 +117,7 @@ impl Party {
 }
 
 impl Party {
-    /// Where the parties meet.
+    /// Returns where the parties meet.
     fn meeting(&self) -> PyResult<Meeting> {
         let security = || {
             let identity = Identity::read(&self.identity)?;
@@ -137,7 +137,7 @@ impl Party {
         })
     }
 
-    /// The join that this party wants with these keywords.
+    /// Returns the join that this party wants with these keywords.
     pub(crate) fn order(
         &self,
         role: Role,
@@ -310,7 +310,7 @@ fn protocol(options: &Options<'_, '_>) -> PyResult<&'static Protocol> {
     }))
 }
 
-/// A number, or a text such as 1e6.
+/// Returns a number, or a text such as 1e6.
 fn max_peer_keys(options: &Options<'_, '_>) -> PyResult<MaxPeerKeys> {
     const NAME: &str = "max_peer_keys";
     let number = options

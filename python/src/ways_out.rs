@@ -150,7 +150,7 @@ fn of_setting(name: &str) -> Option<&'static str> {
     })
 }
 
-/// Of what must not change in a job.
+/// Returns the way out for something that must not change in a job.
 fn of_job(name: &str) -> Option<&'static str> {
     Some(match name {
         PROTOCOL => "`protocol` says it",
