@@ -22,7 +22,7 @@ class Call:
         self._is_stopped = False
 
     def of(self, function: Callable[[], Result]) -> Result:
-        """What the function returns."""
+        """Runs the function, and returns its result."""
         outer = _CALL.set(self)
         try:
             return function()
@@ -30,7 +30,7 @@ class Call:
             _CALL.reset(outer)
 
     def stop(self) -> None:
-        """Stops its joins, those too that it would begin from now on."""
+        """Stops its joins, also those that it would start from now on."""
         with self._lock:
             self._is_stopped = True
             joins = list(self._joins)

@@ -14,13 +14,13 @@ class Error(Exception):
     code: int = 1
     """The program's exit code for it."""
     try_again: bool = False
-    """Whether the same may succeed later, though nobody changes anything."""
+    """True if the call may succeed later without any change."""
     report: dict[str, Any] | None = None
-    """What is known of the run, as the program writes it to a report."""
+    """The facts of the run, as in the program's reports."""
 
 
 class UsageError(Error):
-    """What was asked for makes no sense."""
+    """The request is invalid."""
 
     code = 2
 
@@ -38,19 +38,19 @@ class NetworkError(Error):
 
 
 class PeerError(Error):
-    """The other party has other settings, is not who it should be, or broke the protocol."""
+    """The other party has other settings, is not the expected one, or broke the protocol."""
 
     code = 5
 
 
 class PolicyError(Error):
-    """What was computed must not be told: for example, fewer keys are shared than the minimum."""
+    """The result must not be told: for example, fewer keys are shared than the minimum."""
 
     code = 6
 
 
 class PeerFailedError(Error):
-    """The other party cannot go on, for a reason that its own message tells."""
+    """The other party cannot continue, for a reason that its own message tells."""
 
     code = 7
 
@@ -62,7 +62,7 @@ _BY_CODE = {
 
 
 def raised(failure: _psijoin.Failure) -> Error:
-    """The exception for what the program would have ended with."""
+    """Returns the exception for the failure that the program would have ended with."""
     code, message, try_again, report = failure.args
     error = _BY_CODE.get(code, Error)(message)
     error.try_again = try_again

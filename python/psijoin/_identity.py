@@ -1,4 +1,4 @@
-"""Who a party is."""
+"""Identities of parties."""
 
 from __future__ import annotations
 
@@ -24,11 +24,11 @@ class Identity:
     path: str
     """The file."""
     fingerprint: str
-    """What the other party names as its `peer`. Tell it by telephone, or in signed mail."""
+    """The other party passes it as its `peer`. Tell it by telephone, or in signed mail."""
 
     @classmethod
     def load_or_create(cls, path: str | os.PathLike[str] | None = None) -> Identity:
-        """The identity in a file; without one, this user's own.
+        """Returns the identity in a file; without one, this user's own.
 
         A user's own identity is in the folder for configuration (`PSIJOIN_HOME` names another one),
         where the program looks, too. It is made if there is none. A file that is named must be
@@ -41,7 +41,7 @@ class Identity:
 
     @classmethod
     def create(cls, path: str | os.PathLike[str]) -> Identity:
-        """A new identity, in a new file."""
+        """Creates a new identity, in a new file."""
         try:
             return cls(*_psijoin.new_identity(path))
         except _psijoin.Failure as failure:

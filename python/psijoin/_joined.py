@@ -1,4 +1,4 @@
-"""What comes back of a join."""
+"""The results of joins."""
 
 from __future__ import annotations
 
@@ -11,38 +11,38 @@ Rows = TypeVar("Rows", covariant=True)
 
 @dataclass(frozen=True)
 class Joined(Generic[Rows]):
-    """What `Session.receive` and `Session.send` return."""
+    """The result of `Session.receive` and `Session.send`."""
 
     rows: Rows
-    """This party's rows, as what its table was; None if it gets none, or they are in a file."""
+    """This party's rows, in the type of its table; None if it gets none, or they are in a file."""
     statement: str
-    """What each side has learned, in words."""
+    """The statement of who has learned what."""
     report: dict[str, Any]
-    """What is known of the join, as the program writes it to a report."""
+    """The facts of the join, as in the program's reports."""
 
 
 @dataclass(frozen=True)
 class Counted:
-    """What `Session.count` returns."""
+    """The result of `Session.count`."""
 
     count: int
-    """How many keys are shared."""
+    """The number of shared keys."""
     statement: str
-    """What each side has learned, in words."""
+    """The statement of who has learned what."""
     report: dict[str, Any]
-    """What is known of the join."""
+    """The facts of the join."""
 
 
 @dataclass(frozen=True)
 class Compared:
-    """What `Session.threshold` returns. It is true if the threshold is reached."""
+    """The result of `Session.threshold`. It is true if the threshold is reached."""
 
     is_reached: bool
-    """Whether at least as many keys are shared as was asked."""
+    """True if at least the requested number of keys are shared."""
     statement: str
-    """What each side has learned, in words."""
+    """The statement of who has learned what."""
     report: dict[str, Any]
-    """What is known of the join."""
+    """The facts of the join."""
 
     def __bool__(self) -> bool:
         return self.is_reached
@@ -50,11 +50,11 @@ class Compared:
 
 @dataclass(frozen=True)
 class Summed:
-    """What `Session.sum` returns."""
+    """The result of `Session.sum`."""
 
     sums: dict[str, Decimal]
-    """What columns add up to over the shared keys, by their names."""
+    """The sums of columns over the shared keys, by their names."""
     statement: str
-    """What each side has learned, in words."""
+    """The statement of who has learned what."""
     report: dict[str, Any]
-    """What is known of the join."""
+    """The facts of the join."""

@@ -1,4 +1,4 @@
-"""What a join says meanwhile: to `logging`, and to whoever shows progress."""
+"""Messages of a running join: to `logging`, and to a bar of progress."""
 
 from __future__ import annotations
 
@@ -20,7 +20,7 @@ class Shown(Protocol):
 
 
 class Listener:
-    """Hears what the program would say to a person."""
+    """Hears the messages that the program would print."""
 
     def __init__(self, progress: Progress | None) -> None:
         self._progress = progress
@@ -37,9 +37,9 @@ class Listener:
 
 
 def progress_bar() -> Shown | None:
-    """A bar of tqdm, or else of rich, if somebody can see it and one of them is installed.
+    """Returns a bar of tqdm, or else of rich, if somebody can see it and one of them is installed.
 
-    tqdm comes first: it is what most have, and its bars suit notebooks of every kind.
+    tqdm comes first: it is the most common, and its bars suit notebooks of every kind.
     """
     is_seen = sys.stderr is not None and (sys.stderr.isatty() or "ipykernel" in sys.modules)
     bars: dict[str, type[TqdmBar | RichBar]] = {"tqdm": TqdmBar, "rich": RichBar}
@@ -59,7 +59,7 @@ class TqdmBar:
     def __call__(self, what: str, done: int, total: int) -> None:
         from tqdm.auto import tqdm
 
-        # A join that was interrupted may still say something.
+        # A join that was interrupted may still send a message.
         if self._is_closed:
             return
         if self._bar is None or what != self._what:

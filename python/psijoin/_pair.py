@@ -22,7 +22,7 @@ B = TypeVar("B")
 
 @contextmanager
 def local_pair(**options: Unpack[Limits]) -> Iterator[tuple[Session, Session]]:
-    """Two parties that trust each other's new keys, and meet on this machine.
+    """Creates two parties that trust each other's new keys, and meet on this machine.
 
     Their joins run at the same time, in two threads: see `together`. Options are those of
     `Session`.
@@ -44,14 +44,15 @@ def local_pair(**options: Unpack[Limits]) -> Iterator[tuple[Session, Session]]:
 
 
 def together(first: Callable[[], A], second: Callable[[], B]) -> tuple[A, B]:
-    """What two calls return that need each other: the second one runs in a thread of its own.
+    """Runs two calls that need each other, the second one in a thread of its own, and returns both
+    results.
 
     >>> together(lambda: 1, lambda: "two")
     (1, 'two')
 
     If one of them raises, the joins of the other one are stopped, and its exception is raised. If
-    both raise, it is that which came first, since the other one often follows from it. That the
-    other party cannot go on follows in any case, though it may come first. Ctrl-C ends both.
+    both raise, it is the one that came first, since the other one often follows from it. That the
+    other party cannot continue follows in any case, though it may come first. Ctrl-C ends both.
     """
     one: Future[A] = Future()
     here, there = Call(), Call()
@@ -75,7 +76,7 @@ def together(first: Callable[[], A], second: Callable[[], B]) -> tuple[A, B]:
 
 
 def _is_at_fault(call: Future[Any]) -> bool:
-    """Whether the other call would wait in vain."""
+    """Returns whether the other call would wait in vain."""
     return call.exception() is not None and not _follows(call)
 
 

@@ -1,4 +1,4 @@
-"""What a join will take, beforehand."""
+"""The predicted cost of a join."""
 
 from __future__ import annotations
 
@@ -12,9 +12,8 @@ from psijoin._listening import Listener
 
 
 class Plan(list[dict[str, Any]]):
-    """The protocols that can do a join, the best first, each with what it will take: a list of
-    dictionaries. A data frame can be made of it:
-    `polars.DataFrame(plan)`."""
+    """The protocols that can do a join, the best first, each with its predicted cost: a list of
+    dictionaries. `polars.DataFrame(plan)` makes a data frame of it."""
 
     text: str
     """The table that the program shows."""
@@ -35,10 +34,10 @@ class Plan(list[dict[str, Any]]):
 
 
 def plan(items: int | tuple[int, int], network: str | None = None, **options: Any) -> Plan:
-    """What a join of so many keys will take: time, bytes, flights and memory of each protocol.
+    """Predicts the cost of a join of these sizes: time, bytes, flights and memory of each protocol.
 
     `items` are the distinct keys of both parties, or of the sender and of the receiver. `network`
-    is what is between them, as "100mbps,80ms" or "lan". Other keywords mean what the options of
+    is the network between them, as "100mbps,80ms" or "lan". Other keywords mean what the options of
     `psijoin plan` mean: `output_kind`, `learn`, `sender_gives`, `receiver_gives`,
     `min_intersection`, `threads`, `memory`, `optimise`, `prices`, `regions`, `calibration`, `all`.
 

@@ -38,12 +38,12 @@ Result = TypeVar("Result")
 
 
 class Session:
-    """Joins with one other party. Each join meets it anew, one side listening and the other
+    """Joins with one other party. Each join meets it again, one side listening and the other
     connecting.
 
-    A join waits for the other party, up to `wait` seconds, and both call what fits: `receive` here
-    and `send` there, for example. It can run in any thread, and in `asyncio.to_thread`. Ctrl-C ends
-    it, on both sides.
+    A join waits for the other party, up to `wait` seconds, and both make matching calls:
+    `receive` here and `send` there, for example. It can run in any thread, and in
+    `asyncio.to_thread`. Ctrl-C ends it, on both sides.
 
     Ann's machine listens, and Bob's connects to it. Each knows the other by its fingerprint:
 
@@ -58,13 +58,11 @@ class Session:
     """
 
     statement: str | None
-    """What each side has learned in the last join that ended here, in words. Where several threads
-    join, each has it from what its own call returns.
+    """The statement of who has learned what in the last join that ended here. If several threads
+    join, each has it in the result of its own call.
     """
     report: dict[str, Any] | None
-    """What is known of that join, as the program writes it to a report, whether it went well or
-    not.
-    """
+    """The facts of that join, as in the program's reports, whether it succeeded or not."""
 
     def __init__(
         self,
@@ -80,22 +78,22 @@ class Session:
         spill_dir: Path | None = None,
         progress: Progress | bool = True,
     ) -> None:
-        """A session with one other party.
+        """Creates a session with one other party.
 
         - `peer`: the other party's fingerprint, as its `Identity` has it, or as its
           `psijoin fingerprint` prints it.
         - `connect` or `listen`: where the parties meet, as HOST:PORT. One side listens, for example
-          at "0.0.0.0:7766", and the other connects; which one does not matter.
+          at "0.0.0.0:7766", and the other connects; it does not matter which.
         - `identity`: this party's; without one, the user's own.
-        - `wait`: how many seconds to try to meet the other party.
-        - `timeout`: how many seconds the other party may be silent before it counts as gone. A
+        - `wait`: the seconds for which to try to meet the other party.
+        - `timeout`: the seconds for which the other party may be silent before it counts as gone. A
           party that computes or waits gives signs of life.
-        - `threads`: how many threads compute; without a number, one per core.
+        - `threads`: the number of threads that compute; by default, one per core.
         - `memory`: the memory that a join may use, as "2GB", at least "330MB"; without it, half of
           what the machine has left. Of a table that needs more, the rest goes to an encrypted file
           in the folder `spill_dir`, or where the system has temporary files.
-        - `progress`: a function that another thread calls with what is being done, bytes done and
-          bytes in all (0 of 0 if that is not known). True shows a bar of tqdm, or else of rich,
+        - `progress`: a function that another thread calls with the name of the work, bytes done and
+          bytes in all (0 of 0 if unknown). True shows a bar of tqdm, or else of rich,
           where one of them is installed and somebody can see it.
         """
         if (connect is None) == (listen is None):
@@ -205,9 +203,9 @@ class Session:
         output: Path | None = None,
         **options: Any,
     ) -> Joined[Any]:
-        """The rows of `table` whose key the other party has, too, in their order. The other party
-        calls `send`. What comes back has the `rows`, beside the `statement` and the `report` of
-        this join.
+        """Returns the rows of `table` whose key the other party has, too, in their order. The other
+        party calls `send`. The result has the `rows`, the `statement` and the `report` of this
+        join.
 
         >>> import psijoin
         >>> with psijoin.local_pair() as (ann, bob):
@@ -220,26 +218,26 @@ class Session:
         >>> print(shared.statement.splitlines()[0])
         The sender learned your set's size (2). You learned 1 shared key and the sender's set size (2).
 
-        Both sides say the same of what is learned. Each says of itself:
+        Both sides must agree on what is learned. Each chooses for itself:
 
         - `table`: a data frame of pandas, polars, pyarrow or DuckDB, or anything else with
-          `__arrow_c_stream__`; or a list of texts, which are keys, in a column `key`. What comes
-          back is of the same library; of a DuckDB relation, a pyarrow table.
+          `__arrow_c_stream__`; or a list of texts, which are keys, in a column `key`. The rows
+          come back in the type of that library; for a DuckDB relation, as a pyarrow table.
         - `on`: the key: a column, or several, in the same order on both
           sides; their names may differ. A table of one column needs none.
-        - `normalize`: by what rule a key column's values are compared, as {"email": "email",
+        - `normalize`: the rule by which a key column's values are compared, as {"email": "email",
           "born": "date:%d.%m.%Y"}: trim, lowercase, casefold, digits, nfc, nfkc, email
           (trim+lowercase), email:gmail, email:google, phone, null:WORDS (null:common), text, or a
           rule that reads a value: number, bool, uuid, phone:COUNTRY, phone:column:COLUMN, date,
           date:FORMAT, date:excel, timestamp, timestamp:ZONE, timestamp:unix or time. sha256 alone
           reads hashes, and as the last of several makes them: email+sha256.
-        - `bad_keys`: what becomes of key cells that a rule cannot read: "refuse" (without it), an
+        - `bad_keys`: the treatment of key cells that a rule cannot read: "refuse" (the default), an
           error that names them; "null", their rows have no key; or "null:5%", an error only if more
           than 5 percent of the rows have one.
-        - `rows`: which rows come back: "shared"; "unshared", all others; or "all", with a column
-          `shared` that says which are. The other party does not learn this.
-        - `output`: a file for the rows, whose ending says its format (.csv, .parquet, .arrow and so
-          on). Then nothing comes back. `no_clobber=True` refuses a file that exists;
+        - `rows`: the rows that are returned: "shared"; "unshared", all others; or "all", with a
+          column `shared`, which is true for shared ones. The other party does not learn this.
+        - `output`: a file for the rows, whose ending determines its format (.csv, .parquet, .arrow
+          and so on). Then no rows are returned. `no_clobber=True` refuses a file that exists;
           `quote_empty=True` writes empty texts as "" into CSV, unlike nulls; `quote_formulas=True`
           writes a single quote before each text in CSV and TSV that a spreadsheet would take for a
           formula.
@@ -250,20 +248,20 @@ class Session:
           A column whose name is taken gets the prefix `partner_`. This party learns names and types
           of all columns that are offered, and the other which are taken.
         - `take_rows`, `take_bytes`: the most rows for each key, and bytes for each row, to take of
-          them; if the other party gives more, both sides end with an error. What comes back is in
+          them; if the other party gives more, both sides end with an error. The result is in
           memory, and these bound it.
         - `give`: columns for the other party, if it learns, too (`learn="both"`).
-        - `give_bytes`: how many bytes a row of these columns takes, which the other party learns;
-          without it, what the longest takes.
-        - `repeated`: what counts for `give` and `align` where several rows have one key: "refuse"
-          (without it), "first", or "list:K", up to K rows.
+        - `give_bytes`: the bytes of a row of these columns, which the other party learns; by
+          default, those of the longest row.
+        - `repeated`: what to do for `give` and `align` if several rows have one key: "refuse" (the
+          default), "first", or "list:K", up to K rows.
 
         The two sides agree on:
 
-        - `learn`: who learns which of its rows are shared: "receiver", or "both", and then `send`
-          has rows, too.
-        - `align`: whether both have their rows in one common order, which tells nothing of the
-          tables, with a row per key. It takes `learn="both"`. A side that breaks off and runs again
+        - `learn`: who learns which of its rows are shared: "receiver", or "both"; then `send`
+          returns rows, too.
+        - `align`: true if both have their rows in one common order, which tells nothing about the
+          tables, with a row per key. It needs `learn="both"`. A side that breaks off and runs again
           gets another order.
         - `output_kind`: "shares" (with `output`) is the one that has no method of its own; see
           `count`, `threshold`, `sum`.
@@ -271,23 +269,23 @@ class Session:
           more is learned.
         - `protocol`: the protocol, as `psijoin protocols` lists them; without it, the one that
           suits sizes and network. Whoever can delay what passes on the line can steer that choice.
-        - `terms`: a file with what both parties agree to. Any difference ends the join before data
-          moves.
+        - `terms`: a file with a text that both parties agree to. Any difference ends the join
+          before data moves.
         - `record`: a new file for a record of the join, which both sides ask for, and sign.
-        - `check`: compare all settings, and stop before data moves. Nothing comes back.
+        - `check`: compare all settings, and stop before data moves. No rows are returned.
 
         And each for itself, again:
 
         - `max_peer_keys`: refuse more keys than this of the other party: 1000000, or "1e6".
         - `strict`: raise an error where otherwise there is a warning, as of key columns that differ
           in kind.
-        - `deadline`: how many seconds all may take together; then it is a `NetworkError`, and the
-          other party hears of it. Rows that are there already are handed out.
-        - `job`: a folder in which the join keeps what it has computed, so that the same call goes
-          on where it stopped.
-        - `report`: a file for the `report` of what comes back.
+        - `deadline`: the seconds that everything may take together; then there is a `NetworkError`,
+          and the other party hears of it. Rows that are already there are returned.
+        - `job`: a folder in which the join keeps its progress, so that a repeated call resumes
+          where it stopped.
+        - `report`: a file for the `report` of the result.
 
-        Where and with whom the parties meet, and what a join takes of this machine, is said to
+        Where and with whom the parties meet, and the resources of a join, are arguments of
         `Session`: `listen`, `connect`, `identity`, `peer`, `wait`, `timeout`, `threads`, `memory`,
         `spill_dir`.
         """
@@ -371,7 +369,8 @@ class Session:
         output_kind: Asked = "rows",
         **options: Any,
     ) -> Joined[Any]:
-        """Helps the other party to its result: it calls `receive`, `count`, `sum` or `threshold`.
+        """Helps the other party to its result. That party calls `receive`, `count`, `sum` or
+        `threshold`.
 
         >>> import psijoin
         >>> with psijoin.local_pair() as (ann, bob):
@@ -381,17 +380,17 @@ class Session:
         >>> sent.rows
         ['b']
 
-        - `output_kind`: what the other party gets: "rows", "count", "threshold:K" or
+        - `output_kind`: the other party's output: "rows", "count", "threshold:K" or
           "sum:COLUMN,…" (or a pair, ("sum", [COLUMN, …])), the same on both sides. With "shares"
           and `output` on both sides, each gets a file of shares.
-        - `give`: the columns that go to the other party with the shared keys. It says which of them
-          it takes.
-        - `learn`: with "both" this party's rows come back, as those of `receive`; otherwise nothing
-          does.
+        - `give`: the columns that go to the other party with the shared keys. It chooses those
+          that it takes.
+        - `learn`: with "both" this party's rows are returned, as those of `receive`; otherwise
+          nothing is.
         - `allow_sums_that_reveal_keys`: help to sums of columns of the receiver, too. It chooses
           their numbers, and can tell from a sum which of some keys you have.
 
-        All else is as in `receive`.
+        Everything else is as in `receive`.
         """
         options = {"take": take, "learn": learn, "align": align, **options}
         options = {"output_kind": output_kind, **options}
@@ -405,8 +404,8 @@ class Session:
         normalize: Mapping[str, str] | None = None,
         **options: Unpack[Agreed],
     ) -> Counted:
-        """How many keys are shared, and not which: the `count` of what comes back. The other party
-        calls `send` with `output_kind="count"`.
+        """Counts the shared keys, without learning which they are: the `count` of the result. The
+        other party calls `send` with `output_kind="count"`.
 
         >>> import psijoin
         >>> with psijoin.local_pair() as (ann, bob):
@@ -431,8 +430,8 @@ class Session:
         normalize: Mapping[str, str] | None = None,
         **options: Unpack[Agreed],
     ) -> Compared:
-        """Whether at least `least` keys are shared, and neither which nor how many: what comes back
-        is true if so, as is its `is_reached`. The other party calls `send` with
+        """Finds out whether at least `least` keys are shared, and neither which nor how many: the
+        result is true if so, as is its `is_reached`. The other party calls `send` with
         `output_kind="threshold:K"`.
 
         >>> import psijoin
@@ -458,9 +457,9 @@ class Session:
         normalize: Mapping[str, str] | None = None,
         **options: Unpack[Agreed],
     ) -> Summed:
-        """What columns of either party add up to over the shared keys: the `sums` of what comes
-        back, by their names. The other party calls `send` with `output_kind="sum:COLUMN,…"`, the
-        same columns in the same order.
+        """Sums columns of either party over the shared keys: the `sums` of the result, by their
+        names. The other party calls `send` with `output_kind="sum:COLUMN,…"`, the same columns in
+        the same order.
 
         >>> import psijoin, pyarrow
         >>> payments = pyarrow.table({"id": ["b", "c"], "paid": [20, 5]})
@@ -494,7 +493,7 @@ class Session:
         named = {
             "normalize": normalize,
             "give": give,
-            # It says nothing that a party without rows could not say.
+            # A party without rows may have this default, too.
             "rows": None if rows == "shared" else rows,
             "output": output,
         }
@@ -511,7 +510,7 @@ class Session:
         use: Use = Use.NOTHING,
         give: Columns | None = None,
     ) -> tuple[Any, str, dict[str, Any]]:
-        """Joins: what was learned, the statement and the report."""
+        """Joins, and returns the result, the statement and the report."""
         self.statement = self.report = None
         columns = _columns_read(on, give, options.get("output_kind", "rows"))
         given = _tables.given(table, Wanted(columns, use, _countries(options.get("normalize"))))
@@ -541,19 +540,19 @@ class Session:
 
 
 def _names(columns: Columns | None) -> Sequence[str]:
-    """The names, one by one."""
+    """Returns the names, one by one."""
     return [columns] if isinstance(columns, str) else columns or []
 
 
 def _columns_read(on: Columns | None, give: Columns | None, kind: Asked) -> set[str] | None:
-    """The columns that a join reads, beside those of countries. None if that is not known: the key
-    is the only column of a table, or a kind of output names columns in its own way."""
+    """Returns the columns that a join reads, beside those of countries. None if unknown: the key is
+    the only column of a table, or a kind of output names columns in its own way."""
     is_unknown = on is None or not isinstance(kind, str) or ":" in kind
     return None if is_unknown else {*_names(on), *_names(give)}
 
 
 def _countries(normalize: Mapping[str, str] | None) -> list[list[str]]:
-    """For each rule that takes countries from a column, what that may be called: behind a plus is
+    """Returns for each rule that takes countries from a column its possible names: behind a plus is
     another rule, or more of the name.
     """
     rules = normalize.values() if isinstance(normalize, Mapping) else ()

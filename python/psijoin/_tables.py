@@ -1,4 +1,4 @@
-"""Tables of whatever library: in as Arrow data, and out as what came in."""
+"""Tables of any library: in as Arrow data, and out in their own type."""
 
 from __future__ import annotations
 
@@ -21,7 +21,7 @@ How = Literal["in memory", "by number", "stream"]
 
 
 class Use(Enum):
-    """What a join needs a table's rows for, beside their keys."""
+    """The use that a join has for a table's rows, beside their keys."""
 
     NOTHING = "nothing"
     FILE = "file"
@@ -32,24 +32,24 @@ class Use(Enum):
 
 @dataclass(frozen=True)
 class Wanted:
-    """What a join needs of a table."""
+    """The parts of a table that a join needs."""
 
     columns: Collection[str] | None
-    """The columns that it reads. None if that is not known."""
+    """The columns that it reads. None if unknown."""
     use: Use
     either: Collection[Collection[str]] = ()
-    """Of each of these, it reads one more that is there: a name may go on behind a plus, or be
-    followed by a rule there.
+    """Of each of these, it reads one more that is there: a plus may continue a name, or be
+    followed by a rule.
     """
 
     def reads(self, column: str) -> bool:
-        """Whether it reads this column, even if rows are picked by number."""
+        """Returns whether it reads this column, even if rows are picked by number."""
         if self.use is Use.FILE or self.columns is None or column in self.columns:
             return True
         return any(column in names for names in self.either)
 
     def projection(self, columns: Sequence[str]) -> Projection:
-        """What it needs of a table that has these columns."""
+        """Returns the part that it needs of a table with these columns."""
         if self.columns is None:
             return Projection(columns, is_complete=True)
         is_complete = set(self.columns) <= set(columns) and all(set(names) & set(columns) for names in self.either)
@@ -63,15 +63,15 @@ class Projection:
 
     columns: Sequence[str]
     is_complete: bool
-    """Whether a join can do with them. If not, it need not read a row to say so."""
+    """True if a join can do with them. If not, it fails without reading a row."""
 
 
 @dataclass(frozen=True)
 class Given:
-    """How a table goes into a join, and what is made of what comes back."""
+    """A table as it goes into a join, and the conversion of the result."""
 
     rows: Any
-    """Something with `__arrow_c_stream__`, or an iterator of such, of which the first says the
+    """Something with `__arrow_c_stream__`, or an iterator of such, the first of which has the
     columns.
     """
     how: How
@@ -79,14 +79,14 @@ class Given:
 
 
 def given(table: Any, wanted: Wanted) -> Given:
-    """How this table goes into a join that wants this of it."""
+    """Returns this table for a join that needs these parts of it."""
     if isinstance(table, list):
         return Given(Rows.of_texts(KEY, table), "in memory", _texts)
     return _BY_LIBRARY.get(library(table), _of_another_library)(table, wanted)
 
 
 def library(table: Any) -> str:
-    """The library that a table comes from."""
+    """Returns the library that a table comes from."""
     return type(table).__module__.partition(".")[0].lstrip("_")
 
 
@@ -95,8 +95,8 @@ def _texts(rows: Rows) -> Any:
 
 
 def _of_pandas(frame: Any, wanted: Wanted) -> Given:
-    """Rows are picked by pandas, which so keeps its types and the index. Columns that are not read
-    are not converted: what stands for them takes no memory."""
+    """Lets pandas pick rows, so that its types and the index are kept. Columns that are not read
+    are not converted: their placeholders take no memory."""
     _check_frame(frame)
     pyarrow = _pyarrow()
     names = [str(name) for name in frame.columns]
@@ -126,7 +126,7 @@ def _of_pandas(frame: Any, wanted: Wanted) -> Given:
 
 
 def _to_pandas(columns: Any, rows: Any) -> Any:
-    """Columns of the other party, as pandas has them, for the rows of the table that have these
+    """Converts columns of the other party to pandas, for the rows of the table with these
     numbers.
     """
     converted = _pandas_or_none(columns)
@@ -165,8 +165,8 @@ def _of_polars(table: Any, wanted: Wanted) -> Given:
 
 
 def _frame_of_polars(frame: Any, wanted: Wanted) -> Given:
-    """Rows are picked by polars, which so keeps its types. What stands for columns that are not
-    read takes two bits per row.
+    """Lets polars pick rows, so that its types are kept. The placeholders of columns that are not
+    read take two bits per row.
     """
     polars = sys.modules["polars"]
     unread = [name for name in frame.columns if not wanted.reads(name)]
@@ -195,8 +195,8 @@ def _query_of_polars(query: Any, wanted: Wanted) -> Given:
 
 
 def _to_polars(rows: Rows, *, numbered: bool) -> Any:
-    """Rows as polars has them. It would change some values without a word. `numbered` says that the
-    first column has the numbers of the rows in the table."""
+    """Converts rows to polars, which would silently change some values. If `numbered`, the first
+    column has the numbers of the rows in the table."""
     polars = sys.modules["polars"]
     beyond = rows.beyond_polars()
     if beyond is None:
@@ -209,14 +209,14 @@ def _to_polars(rows: Rows, *, numbered: bool) -> Any:
 
 
 def _untyped(schema: Any) -> list[str]:
-    """Columns that hold nothing but nulls: what polars makes of their type is not what others
-    understand.
+    """Returns the columns that hold nothing but nulls: others do not understand polars' type of
+    them.
     """
     return [name for name, kind in schema.items() if kind == sys.modules["polars"].Null]
 
 
 def _nulls(table: Any, columns: Collection[str]) -> Any:
-    """A table of polars with nulls in these columns."""
+    """Returns a table of polars with nulls in these columns."""
     polars = sys.modules["polars"]
     nothing = polars.lit(None, dtype=polars.Boolean)
     return table.with_columns(nothing.alias(name) for name in columns)
@@ -246,7 +246,7 @@ def _of_another_library(table: Any, wanted: Wanted) -> Given:
             f"not {type(table).__qualname__}"
         )
         raise TypeError(message)
-    # What cannot say how many rows it has is likely to compute them.
+    # A table that does not know its number of rows is likely to compute them.
     return Given(table, "in memory" if hasattr(table, "__len__") else "stream", lambda rows: rows)
 
 
@@ -259,7 +259,7 @@ _BY_LIBRARY: dict[str, Callable[[Any, Wanted], Given]] = {
 
 
 def _picked(wanted: Wanted) -> How:
-    """How rows come back from which a library picks by itself."""
+    """Returns how rows come back if a library picks them by itself."""
     return "by number" if wanted.use is Use.BACK else "in memory"
 
 

@@ -1,4 +1,4 @@
-"""What the calls of a session take and give."""
+"""The types of a session's arguments and results."""
 
 from __future__ import annotations
 
@@ -10,7 +10,7 @@ Columns = str | Sequence[str]
 """A column by name, or several."""
 
 Asked = str | tuple[Literal["sum"], Columns] | tuple[Literal["threshold"], int]
-"""A kind of output: a text, or the kind with what it is of."""
+"""A kind of output: a text, or the kind with its argument."""
 
 Path = str | os.PathLike[str]
 """The name of a file or a folder."""
@@ -19,16 +19,14 @@ Learners = Literal["receiver", "both"]
 """Who learns which of its rows are shared."""
 
 Which = Literal["shared", "unshared", "all"]
-"""Which rows come back."""
+"""The rows that are returned."""
 
 Progress = Callable[[str, int, int], None]
-"""Is told what is being done, and of how many bytes how many are done: 0 of 0 if that is not
-known.
-"""
+"""Is called with the name of the work, the bytes done, and the bytes in all: 0 of 0 if unknown."""
 
 
 class Frame(Protocol):
-    """A data frame of pandas, polars or pyarrow. Rows of it come back as what it is."""
+    """A data frame of pandas, polars or pyarrow. Its rows are returned as the same type."""
 
     def __arrow_c_stream__(self, requested_schema: object | None = None) -> object: ...
     # Not all of it is there in batches of records and relations of DuckDB, of which rows come back
@@ -43,7 +41,7 @@ Collected = TypeVar("Collected", covariant=True)
 
 
 class Lazy(Protocol[Collected]):
-    """A lazy frame of polars. Rows of it come back as a data frame."""
+    """A lazy frame of polars. Its rows are returned as a data frame."""
 
     def collect(self) -> Collected: ...
 
@@ -75,7 +73,7 @@ class Options(Agreed, total=False):
 
 
 class RowOptions(Options, total=False):
-    """And which of them, with what beside them."""
+    """Options of joins that return rows, and columns of the other party."""
 
     take: Columns | None
     take_rows: int
@@ -84,7 +82,7 @@ class RowOptions(Options, total=False):
 
 
 class FileOptions(RowOptions, total=False):
-    """And how a file of them is written."""
+    """Options of joins that write rows to a file."""
 
     no_clobber: bool
     quote_empty: bool
@@ -108,7 +106,7 @@ class HelpingFileOptions(FileOptions, Helped, total=False): ...
 
 
 class Limits(TypedDict, total=False):
-    """Options of a session that do not say with whom it is: see `Session`."""
+    """Options of a session besides its parties: see `Session`."""
 
     wait: int
     timeout: int
