@@ -6,7 +6,7 @@ use std::{env, fs, process};
 
 use libfuzzer_sys::fuzz_target;
 use psijoin_table::{
-    Destination, Dialect, Format, KeySpec, KeyTable, Progress, Source, atomic_file::Existing,
+    Destination, Dialect, Format, KeySpec, KeyTable, Progress, Source, Existing,
 };
 
 const ENCODINGS: [&str; 5] = [

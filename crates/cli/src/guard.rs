@@ -20,7 +20,8 @@ use std::{
 };
 
 use psijoin_block::memory;
-use psijoin_table::{atomic_file::remove_staged, is_panic_contained};
+use psijoin_files::remove_staged;
+use psijoin_table::is_panic_contained;
 
 use crate::{
     console,

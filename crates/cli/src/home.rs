@@ -2,10 +2,11 @@
 //! and how far jobs have come.
 
 use std::{
-    env, fs, io,
+    env, io,
     path::{Path, PathBuf},
 };
 
+use psijoin_files::folder;
 use psijoin_transport::{Error, Identity};
 
 use crate::exit::Failure;
@@ -47,7 +48,7 @@ fn identity_path() -> Result<PathBuf, Failure> {
 /// folder is made, if it is not there yet: the identity may follow.
 pub(crate) fn jobs() -> Option<PathBuf> {
     let folder = folder()?;
-    make_private(&folder).ok()?;
+    folder::make_with_parents(&folder).ok()?;
     Some(folder.join(JOBS))
 }
 
@@ -108,19 +109,10 @@ pub(crate) fn identity(named: Option<&Path>) -> Result<Own, Failure> {
 pub(crate) fn keep(identity: &Identity) -> Result<PathBuf, Failure> {
     let path = identity_path()?;
     let folder = path.parent().expect("a file in a folder");
-    make_private(folder).map_err(|source| Error::IdentityFile {
+    folder::make_with_parents(folder).map_err(|source| Error::IdentityFile {
         path: path.clone(),
         source,
     })?;
     identity.write_new(&path)?;
     Ok(path)
-}
-
-/// Makes a folder that only its owner can read, if it is not there yet.
-fn make_private(folder: &Path) -> io::Result<()> {
-    let mut builder = fs::DirBuilder::new();
-    builder.recursive(true);
-    #[cfg(unix)]
-    std::os::unix::fs::DirBuilderExt::mode(&mut builder, 0o700);
-    builder.create(folder)
 }

@@ -2,8 +2,8 @@
 
 use std::path::{Path, PathBuf};
 
+use psijoin_files::{AtomicFile, Existing};
 use psijoin_printable::Json;
-use psijoin_table::atomic_file::{AtomicFile, Existing};
 use serde::Serialize;
 
 use crate::exit::Failure;

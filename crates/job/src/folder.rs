@@ -1,5 +1,5 @@
 use std::{
-    fs::{self, DirBuilder, File, OpenOptions, TryLockError},
+    fs::{self, File, TryLockError},
     io::{self, Read, Write},
     path::{Path, PathBuf},
     thread,
@@ -7,6 +7,10 @@ use std::{
 };
 
 use psijoin_channel::joint_seed::JointSeed;
+use psijoin_files::{
+    folder,
+    private::{self, Access},
+};
 use psijoin_psi::Ledger;
 use zeroize::Zeroizing;
 
@@ -21,7 +25,6 @@ use crate::{
 const LOCK: &str = "lock";
 const KEY: &str = "key";
 const JOB: &str = "job";
-const NEW_JOB: &str = "job.new";
 const RESULTS: &str = "results";
 
 /// The content of `lock`, so that no folder of somebody else's files is taken for a job's.
@@ -83,17 +86,17 @@ impl Folder {
     /// has failed for good.
     pub fn open(path: &Path, owner: &Owner<'_>) -> Result<Self, Error> {
         let at = At(path);
-        at.io(make(path))?;
+        at.io(folder::make(path))?;
         at.own()?;
         if !at.io(at.is_a_jobs())? {
             return Err(Error::NoJob(path.to_owned()));
         }
-        let mut lock = at.io(open_own(&path.join(LOCK)))?;
+        let mut lock = at.io(private::open(&path.join(LOCK)))?;
         if !at.io(has_locked(&lock))? {
             return Err(Error::InUse(path.to_owned()));
         }
         at.io(lock.write_all(MARK).and_then(|()| lock.sync_all()))?;
-        at.io(remove(&path.join(NEW_JOB)))?;
+        psijoin_files::remove_abandoned(path, &at.io(lock.metadata())?);
         let job = at.job()?;
         if let Some(job) = &job {
             check_version(path, job, owner.program)?;
@@ -314,7 +317,7 @@ impl Folder {
         let at = At(&self.path);
         self.unmark();
         // Its name lasts with the job's.
-        at.io(open_own(&self.path.join(RESULTS)))?;
+        at.io(private::open(&self.path.join(RESULTS)))?;
         let seal = |place, text: &[u8]| self.key().seal(place, text).map(|sealed| hex(&sealed));
         let columns = serde_json::to_vec(&begun.columns).expect("texts and bytes");
         let columns = self.owners.seal(COLUMNS, &columns);
@@ -402,23 +405,14 @@ impl Folder {
         for name in [RESULTS, KEY] {
             at.io(remove(&self.path.join(name)))?;
         }
-        at.io(sync(&self.path))
+        at.io(folder::sync(&self.path))
     }
 
     /// Puts a job, sealed anew, on the disk.
     fn write(&mut self, mut job: Job) -> Result<(), Error> {
         job.seal = self.seal_of(&job);
         let text = serde_json::to_vec_pretty(&job).expect("texts and numbers");
-        let written = || {
-            let new = self.path.join(NEW_JOB);
-            remove(&new)?;
-            let mut file = open_own(&new)?;
-            file.write_all(&text)?;
-            file.sync_all()?;
-            fs::rename(&new, self.path.join(JOB))?;
-            sync(&self.path)
-        };
-        At(&self.path).io(written())?;
+        At(&self.path).io(private::replace(&self.path.join(JOB), &text))?;
         self.job = Some(job);
         Ok(())
     }
@@ -441,7 +435,7 @@ impl Folder {
 
     fn open_results(&self, job: &Job) -> Result<Results, Error> {
         let at = At(&self.path);
-        let file = at.io(open_own(&self.path.join(RESULTS)))?;
+        let file = at.io(private::open(&self.path.join(RESULTS)))?;
         let key = Key::new(Zeroizing::new(*self.key().bytes()));
         let results = at.results(Results::open(file, key, job.id.clone(), job.steps, true))?;
         let marks = self.marks.as_ref();
@@ -558,24 +552,14 @@ impl At<'_> {
     }
 
     /// Checks that the folder is the user's alone.
-    #[cfg(unix)]
     fn own(&self) -> Result<(), Error> {
-        use std::os::unix::fs::MetadataExt;
-
-        let found = self.io(fs::metadata(self.0))?;
-        if found.uid() != rustix::process::geteuid().as_raw() {
-            return Err(Error::NotOurs(self.0.to_owned()));
+        match self.io(private::access(self.0))? {
+            Access { is_ours: false, .. } => Err(Error::NotOurs(self.0.to_owned())),
+            Access {
+                is_shared: true, ..
+            } => Err(Error::Open(self.0.to_owned())),
+            _ => Ok(()),
         }
-        match found.mode() & 0o077 {
-            0 => Ok(()),
-            _ => Err(Error::Open(self.0.to_owned())),
-        }
-    }
-
-    /// Takes the folder as it is: elsewhere a folder has its rights from its place.
-    #[cfg(not(unix))]
-    fn own(&self) -> Result<(), Error> {
-        self.io(fs::metadata(self.0)).map(drop)
     }
 
     fn job(&self) -> Result<Option<Job>, Error> {
@@ -630,11 +614,11 @@ impl At<'_> {
     fn new_key(&self) -> Result<Key, Error> {
         let written = || {
             let key = Key::draw()?;
-            let mut file = open_own(&self.0.join(KEY))?;
+            let mut file = private::open(&self.0.join(KEY))?;
             file.set_len(0)?;
             file.write_all(key.bytes())?;
             file.sync_all()?;
-            sync(self.0)?;
+            folder::sync(self.0)?;
             Ok(key)
         };
         self.io(written())
@@ -663,48 +647,10 @@ fn has_locked(file: &File) -> io::Result<bool> {
     }
 }
 
-/// Makes a folder for its owner alone, unless it is there.
-pub(crate) fn make(path: &Path) -> io::Result<()> {
-    let mut builder = DirBuilder::new();
-    #[cfg(unix)]
-    std::os::unix::fs::DirBuilderExt::mode(&mut builder, 0o700);
-    match builder.create(path) {
-        Err(error) if error.kind() == io::ErrorKind::AlreadyExists => Ok(()),
-        Err(error) => Err(error),
-        Ok(()) => match path.parent() {
-            Some(parent) if parent != Path::new("") => sync(parent),
-            _ => sync(Path::new(".")),
-        },
-    }
-}
-
-/// Opens a file for its owner alone, or makes it.
-pub(crate) fn open_own(path: &Path) -> io::Result<File> {
-    let mut options = OpenOptions::new();
-    options.read(true).write(true).create(true).truncate(false);
-    #[cfg(unix)]
-    std::os::unix::fs::OpenOptionsExt::mode(&mut options, 0o600);
-    options.open(path)
-}
-
 pub(crate) fn remove(path: &Path) -> io::Result<()> {
     match fs::remove_file(path) {
         Err(error) if error.kind() == io::ErrorKind::NotFound => Ok(()),
         removed => removed,
-    }
-}
-
-/// Makes names in a folder last through a power cut, where that can be asked for.
-fn sync(folder: &Path) -> io::Result<()> {
-    use io::ErrorKind::{InvalidInput, PermissionDenied, Unsupported};
-    if cfg!(not(unix)) {
-        return Ok(());
-    }
-    match File::open(folder).and_then(|folder| folder.sync_all()) {
-        Err(error) if matches!(error.kind(), InvalidInput | PermissionDenied | Unsupported) => {
-            Ok(())
-        }
-        synced => synced,
     }
 }
 

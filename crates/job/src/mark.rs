@@ -11,7 +11,9 @@ use std::{
     path::Path,
 };
 
-use crate::folder::{make, open_own, remove};
+use psijoin_files::{folder, private};
+
+use crate::folder::remove;
 
 /// See the [module](self).
 pub(crate) struct Mark {
@@ -24,8 +26,8 @@ impl Mark {
     /// Returns the mark of this name; none if `marks` cannot be written.
     pub(crate) fn open(marks: &Path, name: &str) -> Option<Self> {
         let opened = || {
-            make(marks)?;
-            let mut file = open_own(&marks.join(name))?;
+            folder::make(marks)?;
+            let mut file = private::open(&marks.join(name))?;
             let mut text = String::new();
             file.read_to_string(&mut text)?;
             let len = text.trim().parse().unwrap_or_default();

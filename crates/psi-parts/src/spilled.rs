@@ -6,8 +6,8 @@ use std::{
 
 use psijoin_channel::joint_seed::JointSeed;
 use psijoin_encode::{DigestVec, Digests, okvs::Partition};
+use psijoin_files::spill::{Spill, Store};
 use psijoin_psi::{Error, Fingerprint, Matched, Parts, Plan, Role};
-use psijoin_spill::{Spill, Store};
 
 use crate::{Part, Table};
 
@@ -110,7 +110,7 @@ impl Given {
     ///
     /// # Panics
     /// If there is no such range.
-    pub fn read(&self, range: usize) -> Result<Matched, psijoin_spill::Error> {
+    pub fn read(&self, range: usize) -> Result<Matched, psijoin_files::spill::Error> {
         let records = self.ranges.read(range)?;
         let records = || records.chunks_exact(self.ranges.record_bytes());
         let first = range as u32 * self.range_rows;

@@ -3,7 +3,7 @@
 use std::borrow::Cow;
 
 use psijoin_channel::joint_seed::JointSeed;
-use psijoin_spill::Spill;
+use psijoin_files::spill::Spill;
 
 use crate::{Error, Items, Plan, Role};
 

@@ -173,8 +173,8 @@ impl From<psijoin_circuit::Error> for Error {
 }
 
 /// Data of a run that exceeds memory is spilled as a table's is, so its errors are a table's.
-impl From<psijoin_spill::Error> for Error {
-    fn from(error: psijoin_spill::Error) -> Self {
+impl From<psijoin_files::spill::Error> for Error {
+    fn from(error: psijoin_files::spill::Error) -> Self {
         Self::Table(Box::new(error))
     }
 }

@@ -54,6 +54,7 @@ mod join;
 pub use join::{Join, JoinError, receive, send};
 pub use psijoin_block::parallel::Pool;
 pub use psijoin_channel::{self as channel, Channel, joint_seed::JointSeed};
+pub use psijoin_files::spill;
 pub use psijoin_params::{Error as ParametersError, FailureBudget, Log2Prob, Security, Sizes};
 pub use psijoin_psi::{
     Adversary, BatchInput, Batches, Columns, Context, Cost, Error, ErrorKind, Fingerprint, Info,
@@ -64,7 +65,6 @@ pub use psijoin_psi::{
 pub use psijoin_psi_parts::{self as parts, plan};
 #[cfg(feature = "transport")]
 pub use psijoin_record as record;
-pub use psijoin_spill as spill;
 #[cfg(feature = "transport")]
 pub use psijoin_transport as transport;
 

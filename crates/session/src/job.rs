@@ -541,7 +541,7 @@ impl Standing {
 #[cfg(test)]
 mod tests {
     use psijoin::Request;
-    use psijoin_table::{WhichRows, atomic_file::Existing};
+    use psijoin_table::{Existing, WhichRows};
 
     use super::*;
 

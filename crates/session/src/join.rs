@@ -8,11 +8,9 @@ use std::{
 use psijoin::{Adversary, Role};
 use psijoin_block::parallel::Pool;
 use psijoin_channel::AbortCode;
+use psijoin_files::{AtomicFile, Existing};
 use psijoin_job::Ended;
-use psijoin_table::{
-    Destination, Progress, Source,
-    atomic_file::{AtomicFile, Existing},
-};
+use psijoin_table::{Destination, Progress, Source};
 use psijoin_transport::{Endpoint, Options, Security, Timeouts};
 
 use crate::{

@@ -23,11 +23,12 @@ use psijoin_channel::{
     Channel, Error as ChannelError,
     count::{Counters, Snapshot, counted},
 };
+use psijoin_files::AtomicFile;
 use psijoin_job::Ended;
 use psijoin_record::{self as record, SAID_BYTES, Terms};
 use psijoin_table::{
     Counts, Destination, Doubt, ErrorKind, KeyPartitions, KeySpec, Progress, Source, StagedRows,
-    atomic_file::AtomicFile, given::RepeatedKeys,
+    given::RepeatedKeys,
 };
 use psijoin_transport::Connection;
 

@@ -4,7 +4,7 @@ use psijoin::{
     JointSeed, Role, Shares,
     share_file::{self as file, Column, File},
 };
-use psijoin_table::atomic_file::AtomicFile;
+use psijoin_files::AtomicFile;
 
 use crate::table::RowOf;
 use crate::{Error, Watcher, event::Event};

@@ -14,15 +14,13 @@ use std::{
 use jiff::Timestamp;
 use psijoin::{Output, Plan, Role};
 use psijoin_channel::{Channel, Error as ChannelError, count::Snapshot};
+use psijoin_files::{AtomicFile, Existing};
 use psijoin_handshake::{self as handshake, Hello, Pending};
 use psijoin_params::Security;
 use psijoin_record::{
     self as record, Document, FORMAT, Outcome, PerParty, Side, SignedRecord, failure_bits,
 };
-use psijoin_table::{
-    atomic_file::{AtomicFile, Existing},
-    given::PayloadLayout,
-};
+use psijoin_table::given::PayloadLayout;
 use psijoin_transport::{Identity, PublicKey};
 
 use crate::{

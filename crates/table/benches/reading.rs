@@ -28,10 +28,8 @@ use arrow_array::{
 use arrow_select::concat::concat_batches;
 use parquet::{arrow::ArrowWriter, basic::Compression, file::properties::WriterProperties};
 use psijoin_block::parallel::Pool;
-use psijoin_spill::Spill;
-use psijoin_table::{
-    Destination, Dialect, Error, KeySpec, KeyTable, Progress, Source, atomic_file::Existing,
-};
+use psijoin_files::spill::Spill;
+use psijoin_table::{Destination, Dialect, Error, Existing, KeySpec, KeyTable, Progress, Source};
 
 /// How many keys a table has whose keys fit into the dictionary of a row group.
 const FEW_KEYS: usize = 20_000;

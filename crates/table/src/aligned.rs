@@ -48,7 +48,7 @@ const TASK_ITEMS: usize = 1 << 12;
 /// 2^-129. Only then can two rows be swapped in the table of one party.
 ///
 /// ```no_run
-/// # use psijoin_spill::{Budget, Folder, Spill};
+/// # use psijoin_files::spill::{Budget, Folder, Spill};
 /// # use psijoin_table::{Destination, Error, KeyTable, Progress, Source, given::RepeatedKeys};
 /// # fn write(
 /// #     source: &Source,

@@ -7,13 +7,12 @@ use std::{
 
 use arrow_array::RecordBatch;
 use arrow_schema::{DataType, Field, FieldRef, Schema, SchemaRef};
+use psijoin_files::{AtomicFile, Existing, spill::Spill};
 use psijoin_printable::Screen;
-use psijoin_spill::Spill;
 
 use crate::{
     AlignedRows, Compression, Error, Format, MatchingRows, Progress, RowItems, Source, WhichRows,
     WriteError,
-    atomic_file::{self, AtomicFile, Existing},
     given::{GivenColumns, Partner, PartnerRows, Payloads},
     table::bitmap::Bitmap,
     write::{self, Added, Chosen, Form, Order},
@@ -548,7 +547,7 @@ pub struct StagedRows {
 enum Staged {
     /// They are written.
     Stream,
-    File(atomic_file::Staged),
+    File(psijoin_files::Staged),
     Memory(SchemaRef, Vec<RecordBatch>),
 }
 
@@ -571,7 +570,7 @@ impl StagedRows {
     ///
     /// # Errors
     /// If the operating system refuses, or something that is to be kept has its name by now: see
-    /// [`atomic_file::Staged::commit`].
+    /// [`psijoin_files::Staged::commit`].
     pub fn commit(self) -> Result<u64, Error> {
         if let Staged::File(file) = self.staged {
             file.commit()

@@ -35,7 +35,7 @@ pub enum Error {
 
     /// What does not fit into memory could not be put on disk, or not be had back from there.
     #[error(transparent)]
-    Spill(#[from] psijoin_spill::Error),
+    Spill(#[from] psijoin_files::spill::Error),
 
     /// [`Progress::interrupt`](crate::Progress::interrupt) was called.
     #[error("interrupted")]

@@ -3,7 +3,7 @@
 //!
 //! ```no_run
 //! use psijoin_table::{
-//!     Destination, Dialect, KeySpec, KeyTable, Progress, Source, atomic_file::Existing,
+//!     Destination, Dialect, Existing, KeySpec, KeyTable, Progress, Source,
 //! };
 //! # fn run_protocol(_: &[[u8; 32]]) -> Vec<bool> { vec![] }
 //!
@@ -166,7 +166,6 @@
 
 mod aligned;
 mod arrow;
-pub mod atomic_file;
 mod bad_keys;
 mod byte_words;
 mod calendar;
@@ -235,6 +234,7 @@ pub use numbers::{MAX_SCALE, Numbers, check_numbers, fault::NumberFault};
 pub use parquet::fault::ParquetFault;
 pub use places::{Located, Place, Places};
 pub use progress::Progress;
+pub use psijoin_files::Existing;
 pub use ragged::RaggedRows;
 pub use read::error::{Fault, ReadError};
 pub use source::{

@@ -89,7 +89,7 @@ mod typed;
 
 use std::io::Read;
 
-use psijoin_spill::Spill;
+use psijoin_files::spill::Spill;
 
 use crate::{
     BadCellsOfKey, BadKeys, Dialect, Doubt, Error, KeySpec, Numbers, Progress, Source,

@@ -1,13 +1,8 @@
 //! The key that a party is known by.
 
-use std::{
-    fmt,
-    fs::{self, OpenOptions},
-    io::{self, Write},
-    path::Path,
-    sync::Arc,
-};
+use std::{fmt, fs, io, path::Path, sync::Arc};
 
+use psijoin_files::private;
 use rcgen::{CertificateParams, KeyPair, PKCS_ED25519};
 use rustls::{
     SignatureScheme,
@@ -78,17 +73,7 @@ impl Identity {
     /// cannot be written.
     pub fn write_new(&self, path: impl AsRef<Path>) -> Result<(), Error> {
         let path = path.as_ref();
-        // Whoever reads it at the same time must see all of it, or nothing.
-        let mut staged = path.to_owned();
-        staged.set_file_name(format!(".{}.new", self.fingerprint));
-        let linked = self
-            .write(&staged)
-            .and_then(|()| fs::hard_link(&staged, path));
-        let _ = fs::remove_file(&staged);
-        let written = match linked {
-            Err(error) if error.kind() != io::ErrorKind::AlreadyExists => self.write(path),
-            linked => linked,
-        };
+        let written = private::write_new(path, self.pem.as_bytes());
         written.map_err(|source| match source.kind() {
             io::ErrorKind::AlreadyExists => Error::IdentityExists(path.to_owned()),
             _ => Error::IdentityFile {
@@ -96,17 +81,6 @@ impl Identity {
                 source,
             },
         })
-    }
-
-    /// Writes a file that was not there.
-    fn write(&self, path: &Path) -> io::Result<()> {
-        let mut options = OpenOptions::new();
-        options.write(true).create_new(true);
-        #[cfg(unix)]
-        std::os::unix::fs::OpenOptionsExt::mode(&mut options, 0o600);
-        let mut file = options.open(path)?;
-        file.write_all(self.pem.as_bytes())?;
-        file.sync_all()
     }
 
     /// Returns the short name of this identity, which the other party pins.
@@ -200,20 +174,14 @@ pub(crate) fn key_of(certificate: &CertificateDer<'_>) -> Option<PublicKey> {
     PublicKey::from_der(&parsed.subject_public_key_info())
 }
 
-#[cfg(unix)]
 fn warn_if_others_can_read(path: &Path) {
-    use std::os::unix::fs::PermissionsExt;
-
-    if fs::metadata(path).is_ok_and(|metadata| metadata.permissions().mode() & 0o077 != 0) {
+    if private::access(path).is_ok_and(|access| access.is_shared) {
         tracing::warn!(
             "{} can be read by other users of this machine; run chmod 600 on it",
             psijoin_printable::path(path)
         );
     }
 }
-
-#[cfg(not(unix))]
-fn warn_if_others_can_read(_path: &Path) {}
 
 #[cfg(test)]
 mod tests {

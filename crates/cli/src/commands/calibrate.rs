@@ -3,8 +3,8 @@
 use std::{fs, path::Path};
 
 use psijoin::{OutputKind, Protocol};
+use psijoin_files::{AtomicFile, Existing};
 use psijoin_forecast::{Calibration, Effort, Profile, measured_outputs, profile};
-use psijoin_table::atomic_file::{AtomicFile, Existing};
 
 use crate::{args, calibration, console::Console, exit::Failure, humanize, processor};
 

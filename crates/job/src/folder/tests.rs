@@ -240,10 +240,10 @@ fn a_folder_is_its_owners_alone() {
 fn what_is_not_a_jobs_is_refused() {
     let temporary = tempfile::tempdir().unwrap();
     let path = &at(&temporary);
-    make(path).unwrap();
+    folder::make(path).unwrap();
     assert!(matches!(Folder::status(path), Err(Error::Nothing(_))));
     // Not even if they have the same names.
-    for name in ["holiday.jpg", KEY, LOCK, RESULTS, JOB, NEW_JOB] {
+    for name in ["holiday.jpg", KEY, LOCK, RESULTS, JOB] {
         fs::write(path.join(name), "mine").unwrap();
         assert!(matches!(open(path), Err(Error::NoJob(_))), "{name}");
         assert_eq!(fs::read(path.join(name)).unwrap(), b"mine");

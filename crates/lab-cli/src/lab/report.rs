@@ -3,8 +3,8 @@
 use std::{fs, io, path::Path};
 
 use psijoin_cli::output;
+use psijoin_files::{AtomicFile, Existing};
 use psijoin_lab::{measurements::Measured, report::Report};
-use psijoin_table::atomic_file::{AtomicFile, Existing};
 
 use super::{chosen, needs, read, session};
 use crate::{

@@ -1,11 +1,11 @@
 //! Masks that need not fit into memory, and how many two sets of them have in common.
 
+use psijoin_files::spill::Store;
 use psijoin_psi::{
     Error,
     masks::{Mask, MaskLength},
     output::ascending,
 };
-use psijoin_spill::Store;
 
 use crate::compare;
 
@@ -90,7 +90,7 @@ impl MaskPartitions {
 #[cfg(test)]
 mod tests {
     use proptest::prelude::*;
-    use psijoin_spill::{Budget, Folder, Spill};
+    use psijoin_files::spill::{Budget, Folder, Spill};
 
     use super::*;
 

@@ -6,8 +6,8 @@
 //! records, and not from how much of them was in memory.
 
 use psijoin_block::Prg;
+use psijoin_files::spill::Store;
 use psijoin_psi::Error;
-use psijoin_spill::Store;
 
 /// Words that are drawn at a time.
 const DRAWN: usize = 64;
@@ -87,7 +87,7 @@ mod tests {
     use std::collections::HashMap;
 
     use psijoin_block::Block;
-    use psijoin_spill::{Budget, Folder, Spill};
+    use psijoin_files::spill::{Budget, Folder, Spill};
 
     use super::*;
 

@@ -1,4 +1,4 @@
-use psijoin_spill::{Error, Store};
+use psijoin_files::spill::{Error, Store};
 
 /// How many bytes wait in all partitions together, about: 16 KiB in each of 256.
 const WAITING: usize = 4 << 20;

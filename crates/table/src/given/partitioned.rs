@@ -1,6 +1,6 @@
 use std::ops::Range;
 
-use psijoin_spill::{Spill, Store};
+use psijoin_files::spill::{Spill, Store};
 
 use super::{GivenRows, PayloadLayout, appended::Appended};
 use crate::{Error, KeyPartitions, Progress, Source};

@@ -3,7 +3,7 @@ use std::{
     sync::{Arc, Mutex},
 };
 
-use psijoin_spill::{Spill, Store};
+use psijoin_files::spill::{Spill, Store};
 
 use super::appended::Appended;
 use crate::{Error, table::bitmap::Bitmap};
@@ -35,7 +35,7 @@ pub trait PayloadRanges: Send + Sync {
     ///
     /// # Errors
     /// If what was spilled cannot be read.
-    fn read(&self, range: usize) -> Result<(Vec<u32>, Vec<u8>), psijoin_spill::Error>;
+    fn read(&self, range: usize) -> Result<(Vec<u32>, Vec<u8>), psijoin_files::spill::Error>;
 }
 
 /// The payload of each shared row, by ranges of rows. While rows are written, those ranges are in

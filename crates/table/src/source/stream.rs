@@ -6,7 +6,7 @@ use arrow_array::{RecordBatch, RecordBatchReader};
 use arrow_ipc::writer::FileWriter;
 use arrow_schema::{ArrowError, Schema};
 use arrow_select::concat::concat_batches;
-use psijoin_spill::Folder;
+use psijoin_files::spill::Folder;
 
 use super::Source;
 use crate::{

@@ -251,7 +251,7 @@ fn doubts(strays: &Strays, meanings: &[Meaning], no_keys: bool) -> Vec<Doubt> {
 
 #[cfg(test)]
 mod tests {
-    use psijoin_spill::Spill;
+    use psijoin_files::spill::Spill;
 
     use super::*;
     use crate::{KeySpec, key::KeyColumns, table::stretch::Builder};

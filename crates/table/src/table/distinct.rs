@@ -279,7 +279,7 @@ mod tests {
     use std::collections::BTreeMap;
 
     use proptest::prelude::*;
-    use psijoin_spill::{Budget, Folder, Spill};
+    use psijoin_files::spill::{Budget, Folder, Spill};
 
     use super::*;
     use crate::{

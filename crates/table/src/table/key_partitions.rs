@@ -1,5 +1,5 @@
 use psijoin_block::parallel;
-use psijoin_spill::{Spill, Store};
+use psijoin_files::spill::{Spill, Store};
 
 use super::{
     Counts, KeyTable, MatchingRows, Wanted,

@@ -1,7 +1,7 @@
 //! The keys of a table's rows, parted by what their fingerprints begin with. Beyond a budget they
 //! lie on disk.
 
-use psijoin_spill::{Spill, Store};
+use psijoin_files::spill::{Spill, Store};
 
 use super::stretch::{Cells, Keys, PARTITIONS};
 use crate::{Error, numbers::Totals};

@@ -2,7 +2,7 @@
 
 use std::borrow::Cow;
 
-use psijoin_spill::Spill;
+use psijoin_files::spill::Spill;
 
 use super::inspector::{Inspector, Kept};
 use crate::{

@@ -9,7 +9,7 @@ mod records;
 
 use std::ops::Range;
 
-use psijoin_spill::{Spill, Store};
+use psijoin_files::spill::{Spill, Store};
 
 use crate::{AlignedRows, Error, Progress, Source};
 

@@ -22,11 +22,10 @@ use parquet::arrow::{
 };
 use proptest::prelude::*;
 use psijoin_block::parallel::Pool;
-use psijoin_spill::{Budget, Folder, Spill};
+use psijoin_files::spill::{Budget, Folder, Spill};
 use psijoin_table::{
-    AlignedRows, Destination, Dialect, Error, ErrorKind, KeyPartitions, KeySpec, KeyTable,
-    Progress, Source, SourceError, WhichRows,
-    atomic_file::Existing,
+    AlignedRows, Destination, Dialect, Error, ErrorKind, Existing, KeyPartitions, KeySpec,
+    KeyTable, Progress, Source, SourceError, WhichRows,
     given::{GivenColumns, PayloadLayout, Payloads, RepeatedKeys},
 };
 

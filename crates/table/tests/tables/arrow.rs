@@ -22,8 +22,8 @@ use arrow_ipc::{
 use arrow_schema::{DataType, Field, Schema};
 use parquet::arrow::arrow_reader::ParquetRecordBatchReaderBuilder;
 use psijoin_table::{
-    ArrowFault, Destination, Dialect, Error, ErrorKind, Format, KeyTable, Progress, ReadError,
-    Source, SourceError, atomic_file::Existing,
+    ArrowFault, Destination, Dialect, Error, ErrorKind, Existing, Format, KeyTable, Progress,
+    ReadError, Source, SourceError,
 };
 
 use crate::{

@@ -6,8 +6,8 @@ use std::{fs, path::PathBuf};
 use proptest::prelude::*;
 use psijoin_block::parallel::Pool;
 use psijoin_table::{
-    BadKeys, Destination, Dialect, Error, Format, Inspection, KeySpec, KeyTable, Progress, Source,
-    atomic_file::Existing,
+    BadKeys, Destination, Dialect, Error, Existing, Format, Inspection, KeySpec, KeyTable,
+    Progress, Source,
 };
 
 use crate::{Files, key};

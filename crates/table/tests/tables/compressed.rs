@@ -8,8 +8,8 @@ use std::{
 
 use arrow_array::{Int32Array, StringArray};
 use psijoin_table::{
-    Compression, Destination, Dialect, Error, ErrorKind, Format, KeyTable, Progress, Source,
-    SourceError, WriteError, atomic_file::Existing,
+    Compression, Destination, Dialect, Error, ErrorKind, Existing, Format, KeyTable, Progress,
+    Source, SourceError, WriteError,
 };
 
 use crate::{

@@ -10,8 +10,8 @@ use std::{
 use arrow_array::{Int32Array, StringArray, StructArray};
 use arrow_schema::{DataType, Field};
 use psijoin_table::{
-    Destination, Dialect, Error, ErrorKind, KeyTable, Progress, Source, SourceError, WriteError,
-    atomic_file::Existing,
+    Destination, Dialect, Error, ErrorKind, Existing, KeyTable, Progress, Source, SourceError,
+    WriteError,
 };
 
 use crate::{
@@ -221,6 +221,37 @@ fn a_full_disk_is_named() {
     }
 }
 
+#[test]
+fn an_output_that_is_to_be_kept_is_kept() {
+    let files = Files::new();
+    let source = open(&files.text("t.csv", "id\n1\n"));
+    let path = files.path("out.csv");
+    let prepare = || Destination::prepare(Some(&path), &source, Existing::Keep);
+    let progress = Progress::default();
+    let keys = KeyTable::read(&source, &key(&[], &[]), &[], &progress).unwrap();
+    let rows = prepare()
+        .unwrap()
+        .stage(&source, &keys.rows, &[true], &progress);
+    // It appears while the rows are on their way.
+    files.text("out.csv", "other");
+    assert_eq!(
+        rows.unwrap().commit().unwrap_err().to_string(),
+        format!(
+            "cannot write {}: it exists already, and is to be kept",
+            path.display()
+        )
+    );
+    assert_eq!(files.read("out.csv"), "other");
+    assert_eq!(files.names(), ["out.csv", "t.csv"]);
+    assert_eq!(
+        prepare().unwrap_err().to_string(),
+        format!(
+            "cannot create {}: it exists already, and is to be kept",
+            path.display()
+        )
+    );
+}
+
 #[cfg(unix)]
 mod unix {
     use std::os::unix::fs::{PermissionsExt, symlink};
@@ -255,6 +286,19 @@ mod unix {
                 .unwrap()
                 .is_symlink()
         );
+    }
+
+    #[test]
+    fn a_link_that_leads_nowhere_is_refused_and_a_device_is_not() {
+        let files = Files::new();
+        let input = files.text("t.csv", "id\n1\n");
+        symlink("nowhere.csv", files.path("dangling.csv")).unwrap();
+        assert!(
+            refused(&files, &input, "dangling.csv")
+                .ends_with(": it is a symbolic link that leads nowhere")
+        );
+        // A device is written whatever is to become of files.
+        Destination::prepare(Some("/dev/null".as_ref()), &open(&input), Existing::Keep).unwrap();
     }
 }
 

@@ -1,6 +1,6 @@
 //! Keys that surely are none: counted, and told with where they are.
 
-use psijoin_spill::{Budget, Folder, Spill};
+use psijoin_files::spill::{Budget, Folder, Spill};
 use psijoin_table::KeyPartitions;
 
 use super::*;

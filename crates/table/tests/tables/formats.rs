@@ -16,8 +16,8 @@ use parquet::{
 };
 use proptest::prelude::*;
 use psijoin_table::{
-    Destination, Dialect, Error, ErrorKind, Format, KeyTable, Progress, Source,
-    atomic_file::Existing, check_numbers,
+    Destination, Dialect, Error, ErrorKind, Existing, Format, KeyTable, Progress, Source,
+    check_numbers,
 };
 
 use crate::{Files, array, items, join, key, open, read, read_bytes, set_of, typed_columns};

@@ -5,8 +5,8 @@ use std::path::Path;
 use arrow_array::*;
 use proptest::prelude::*;
 use psijoin_table::{
-    Destination, Dialect, Error, ErrorKind, KeyTable, Progress, Source, WhichRows,
-    atomic_file::Existing, given::RepeatedKeys,
+    Destination, Dialect, Error, ErrorKind, Existing, KeyTable, Progress, Source, WhichRows,
+    given::RepeatedKeys,
 };
 
 use crate::{

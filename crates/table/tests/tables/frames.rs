@@ -10,11 +10,10 @@ use arrow_select::{concat::concat_batches, filter::filter_record_batch, take::ta
 use parquet::arrow::{ArrowWriter, arrow_reader::ParquetRecordBatchReaderBuilder};
 use proptest::prelude::*;
 use psijoin_block::parallel::Pool;
-use psijoin_spill::{Budget, Folder, Spill};
+use psijoin_files::spill::{Budget, Folder, Spill};
 use psijoin_table::{
-    Destination, Error, ErrorKind, Format, KeyPartitions, KeyTable, Progress, Source, StagedRows,
-    WhichRows,
-    atomic_file::Existing,
+    Destination, Error, ErrorKind, Existing, Format, KeyPartitions, KeyTable, Progress, Source,
+    StagedRows, WhichRows,
     given::{GivenColumns, PayloadLayout, Payloads, RepeatedKeys},
 };
 

@@ -11,10 +11,10 @@ use arrow_array::{cast::AsArray, types::*, *};
 use arrow_schema::{DataType, Field, Schema, TimeUnit};
 use proptest::prelude::*;
 use psijoin_block::parallel::Pool;
-use psijoin_spill::{Budget, Folder, Spill};
+use psijoin_files::spill::{Budget, Folder, Spill};
 use psijoin_table::{
-    Destination, Dialect, Error, ErrorKind, KeyPartitions, KeyTable, Progress, Source, WhichRows,
-    atomic_file::Existing,
+    Destination, Dialect, Error, ErrorKind, Existing, KeyPartitions, KeyTable, Progress, Source,
+    WhichRows,
     given::{GivenColumns, PartitionedPayloads, PayloadLayout, Payloads, RepeatedKeys},
 };
 

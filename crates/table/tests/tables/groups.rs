@@ -16,7 +16,7 @@ use parquet::{
     file::properties::{WriterProperties, WriterPropertiesBuilder},
 };
 use psijoin_block::parallel::Pool;
-use psijoin_table::{Destination, Error, KeyTable, Progress, atomic_file::Existing};
+use psijoin_table::{Destination, Error, Existing, KeyTable, Progress};
 
 use crate::{Files, array, join, key, open, write_some};
 

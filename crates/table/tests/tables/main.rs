@@ -4,7 +4,6 @@
 
 mod aligned;
 mod arrow;
-mod atomic_files;
 mod bad_inputs;
 mod bad_keys;
 mod blocks;
@@ -36,6 +35,7 @@ mod rows;
 mod secrecy;
 mod spellings;
 mod spilled;
+mod streams;
 mod which_rows;
 
 use std::{
@@ -48,8 +48,7 @@ use std::{
 use arrow_array::{types::Int32Type, *};
 use parquet::arrow::ArrowWriter;
 use psijoin_table::{
-    Destination, Dialect, Doubt, Error, Format, KeySpec, KeyTable, Progress, Source,
-    atomic_file::Existing,
+    Destination, Dialect, Doubt, Error, Existing, Format, KeySpec, KeyTable, Progress, Source,
 };
 use tempfile::TempDir;
 

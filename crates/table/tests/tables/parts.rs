@@ -10,8 +10,8 @@ use arrow_array::{ArrayRef, Int32Array, Int64Array, RecordBatch, StringArray, ca
 use parquet::arrow::arrow_reader::ParquetRecordBatchReaderBuilder;
 use proptest::prelude::*;
 use psijoin_table::{
-    Destination, Dialect, Doubt, Error, ErrorKind, KeySpec, KeyTable, Progress, Source,
-    SourceError, WriteError, atomic_file::Existing, check_numbers,
+    Destination, Dialect, Doubt, Error, ErrorKind, Existing, KeySpec, KeyTable, Progress, Source,
+    SourceError, WriteError, check_numbers,
 };
 
 use crate::{

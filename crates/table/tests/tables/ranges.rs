@@ -43,7 +43,7 @@ impl PayloadRanges for InRanges {
         self.range_rows
     }
 
-    fn read(&self, range: usize) -> Result<(Vec<u32>, Vec<u8>), psijoin_spill::Error> {
+    fn read(&self, range: usize) -> Result<(Vec<u32>, Vec<u8>), psijoin_files::spill::Error> {
         self.reads.fetch_add(1, Ordering::Relaxed);
         let start = range as u32 * self.range_rows;
         let rows = self.payloads.range(start..start + self.range_rows);

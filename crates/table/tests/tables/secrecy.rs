@@ -5,8 +5,8 @@ use std::{error::Error as _, io::Write};
 
 use arrow_array::{Float64Array, Int64Array, StringArray};
 use psijoin_table::{
-    Destination, Dialect, Error, Format, KeyTable, Progress, ReadError, Source,
-    atomic_file::Existing, check_numbers,
+    Destination, Dialect, Error, Existing, Format, KeyTable, Progress, ReadError, Source,
+    check_numbers,
 };
 
 use crate::{

@@ -1,7 +1,7 @@
 //! Keys that need not fit into memory.
 
 use psijoin_block::parallel::Pool;
-use psijoin_spill::{Budget, Folder, Spill};
+use psijoin_files::spill::{Budget, Folder, Spill};
 use psijoin_table::{ErrorKind, Items, KeyPartitions};
 
 use super::*;

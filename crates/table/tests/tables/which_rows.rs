@@ -7,8 +7,8 @@ use parquet::arrow::arrow_reader::ParquetRecordBatchReaderBuilder;
 use proptest::prelude::*;
 use psijoin_block::parallel::Pool;
 use psijoin_table::{
-    Destination, Dialect, Encoding, Error, ErrorKind, KeySpec, KeyTable, Progress, Source,
-    WhichRows, atomic_file::Existing,
+    Destination, Dialect, Encoding, Error, ErrorKind, Existing, KeySpec, KeyTable, Progress,
+    Source, WhichRows,
 };
 
 use crate::{Files, array, assert_contains, in_order_of_rows, key, open};

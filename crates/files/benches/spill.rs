@@ -1,8 +1,8 @@
 //! Measures the rate at which a store takes records and gives them back, and at which chunks are
-//! sealed: `cargo bench -p psijoin-spill`.
+//! sealed: `cargo bench -p psijoin-files`.
 
 use divan::{Bencher, counter::BytesCount};
-use psijoin_spill::{Budget, Folder, Spill, Store};
+use psijoin_files::spill::{Budget, Folder, Spill, Store};
 use ring::aead::{self, AES_256_GCM, Aad, CHACHA20_POLY1305, LessSafeKey, Nonce, UnboundKey};
 
 const TOTAL_BYTES: usize = 256 << 20;

@@ -1,22 +1,22 @@
 use ring::aead::Tag;
 
-use crate::{
+use super::{
     Error,
     file::SpillFile,
     seal::{Binding, Key},
 };
 
 /// The most bytes of a chunk.
-pub(crate) const MOST_BYTES: usize = 256 << 10;
+pub(super) const MOST_BYTES: usize = 256 << 10;
 
 /// Consecutive records of a partition.
-pub(crate) enum Chunk {
+pub(super) enum Chunk {
     InMemory(Vec<u8>),
     OnDisk(Sealed),
 }
 
 /// Where a chunk lies on disk, and what it must be.
-pub(crate) struct Sealed {
+pub(super) struct Sealed {
     place: u64,
     bytes: usize,
     binding: Binding,
@@ -25,7 +25,7 @@ pub(crate) struct Sealed {
 
 impl Sealed {
     /// Seals a chunk in place, for a place at the end of the file. It is yet to be written there.
-    pub(crate) fn new(chunk: &mut [u8], binding: Binding, key: &Key, file: &SpillFile) -> Self {
+    pub(super) fn new(chunk: &mut [u8], binding: Binding, key: &Key, file: &SpillFile) -> Self {
         Self {
             place: file.place(chunk.len()),
             bytes: chunk.len(),
@@ -34,12 +34,12 @@ impl Sealed {
         }
     }
 
-    pub(crate) fn place(&self) -> u64 {
+    pub(super) fn place(&self) -> u64 {
         self.place
     }
 
     /// Reads what the chunk holds into a buffer.
-    pub(crate) fn read<'a>(
+    pub(super) fn read<'a>(
         &self,
         buffer: &'a mut Vec<u8>,
         key: &Key,

@@ -9,13 +9,15 @@ mod rights;
 mod staging;
 
 use std::{
-    fs::{self, File, Metadata, OpenOptions},
+    fs::{self, Metadata, OpenOptions},
     io::{self, BufWriter, Write},
     path::{Path, PathBuf},
 };
 
-use staging::Temporary;
-pub use staging::remove_staged;
+pub(crate) use staging::Temporary;
+pub use staging::{remove_abandoned, remove_staged};
+
+use crate::folder;
 
 /// What happens to a file that has the name already.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
@@ -70,7 +72,7 @@ impl AtomicFile {
         // Only trying tells whether a file can be created, and which rights it gets.
         let probe = Temporary::probe(folder)?;
         let fresh = Box::new(probe.file().metadata()?);
-        staging::remove_abandoned(folder, &fresh);
+        remove_abandoned(folder, &fresh);
         Ok(Self {
             path: path.to_owned(),
             place: Place {
@@ -102,7 +104,10 @@ impl AtomicFile {
     }
 
     /// Begins the file, for a writer with errors of its own.
-    pub(crate) fn begin(&self) -> io::Result<Unfinished> {
+    ///
+    /// # Errors
+    /// Those of the operating system.
+    pub fn begin(&self) -> io::Result<Unfinished> {
         Ok(Unfinished {
             file: BufWriter::new(Temporary::staged(&self.place.folder)?),
             place: self.place.clone(),
@@ -110,15 +115,19 @@ impl AtomicFile {
     }
 }
 
-/// A staged file that is being written.
-pub(crate) struct Unfinished {
+/// A staged file that is being written. When dropped, it is gone.
+#[derive(Debug)]
+pub struct Unfinished {
     file: BufWriter<Temporary>,
     place: Place,
 }
 
 impl Unfinished {
     /// Ends the file, on the disk.
-    pub(crate) fn finish(self) -> io::Result<Staged> {
+    ///
+    /// # Errors
+    /// Those of the operating system. Nothing is left then.
+    pub fn finish(self) -> io::Result<Staged> {
         let file = self.file.into_inner().map_err(|error| error.into_error())?;
         file.file().sync_all()?;
         Ok(Staged {
@@ -163,7 +172,7 @@ impl Staged {
                 io::ErrorKind::AlreadyExists => taken(),
                 _ => error,
             })?;
-        sync_folder(&place.folder)
+        folder::sync(&place.folder)
     }
 }
 
@@ -184,14 +193,8 @@ fn target(path: &Path, existing: Existing) -> io::Result<PathBuf> {
             no_file("it is a symbolic link that leads nowhere")
         }
         Err(_) => {
-            let (Some(name), Some(folder)) = (path.file_name(), path.parent()) else {
-                return Err(io::ErrorKind::IsADirectory.into());
-            };
-            let folder = match folder {
-                here if here == Path::new("") => Path::new("."),
-                folder => folder,
-            };
-            Ok(fs::canonicalize(folder)?.join(name))
+            let name = path.file_name().ok_or(io::ErrorKind::IsADirectory)?;
+            Ok(fs::canonicalize(folder::parent(path))?.join(name))
         }
     }
 }
@@ -201,20 +204,4 @@ fn taken() -> io::Error {
         io::ErrorKind::AlreadyExists,
         "it exists already, and is to be kept",
     )
-}
-
-/// Makes a name in a folder last through a power cut.
-fn sync_folder(folder: &Path) -> io::Result<()> {
-    use io::ErrorKind::{InvalidInput, PermissionDenied, Unsupported};
-    // Elsewhere folders cannot be opened, and on Unix some can be written but not read, and some
-    // file systems cannot do this. The file is complete and in its place all the same.
-    if cfg!(not(unix)) {
-        return Ok(());
-    }
-    match File::open(folder).and_then(|folder| folder.sync_all()) {
-        Err(error) if matches!(error.kind(), InvalidInput | PermissionDenied | Unsupported) => {
-            Ok(())
-        }
-        synced => synced,
-    }
 }

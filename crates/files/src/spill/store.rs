@@ -7,7 +7,7 @@ use std::{
     },
 };
 
-use crate::{
+use super::{
     Budget, Error, Spill,
     chunk::{Chunk, MOST_BYTES, Sealed},
     file::SpillFile,
@@ -156,7 +156,7 @@ impl fmt::Debug for Store {
 }
 
 /// The contents of a store, as its budget knows it.
-pub(crate) struct Partitions {
+pub(super) struct Partitions {
     partitions: Vec<Partition>,
     record_bytes: usize,
     key: Key,
@@ -225,20 +225,20 @@ impl Partitions {
 
     /// Returns the partition that holds most, and how much that is; `None` if none holds anything,
     /// or all are claimed.
-    pub(crate) fn largest(&self) -> Option<(usize, usize)> {
+    pub(super) fn largest(&self) -> Option<(usize, usize)> {
         let held = |partition: &Partition| partition.held.load(Ordering::Relaxed);
         let (held, partition) = self.partitions.iter().map(held).zip(0..).max()?;
         (held > 0).then_some((held, partition))
     }
 
     /// Keeps other threads from spilling a partition that the caller is about to spill.
-    pub(crate) fn claim(&self, partition: usize) {
+    pub(super) fn claim(&self, partition: usize) {
         self.partitions[partition].held.store(0, Ordering::Relaxed);
     }
 
     /// Writes the full chunks of a partition to disk, or the one that is being filled if none is
     /// full.
-    pub(crate) fn spill(&self, partition: usize) -> Result<(), Error> {
+    pub(super) fn spill(&self, partition: usize) -> Result<(), Error> {
         let Partition { content, held } = &self.partitions[partition];
         let mut content = content.lock().expect("no panic");
         let spilled = self.spill_content(partition, &mut content);

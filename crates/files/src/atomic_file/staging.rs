@@ -14,6 +14,7 @@ use std::{
 use tempfile::TempPath;
 
 use super::{Existing, rights};
+use crate::private;
 
 /// What the names of staged files begin with; 16 hexadecimal digits follow.
 const PREFIX: &str = ".psijoin-staged-";
@@ -30,7 +31,7 @@ static STAGED: Mutex<Vec<PathBuf>> = Mutex::new(Vec::new());
 ///
 /// Another thread may hold the list of these files, even one that waits for this one. Then, after a
 /// tenth of a second, they are left to the next
-/// [`AtomicFile::prepare`](super::AtomicFile::prepare).
+/// [`AtomicFile::prepare`](crate::AtomicFile::prepare).
 pub fn remove_staged() {
     for _ in 0..50 {
         let paths = match STAGED.try_lock() {
@@ -72,7 +73,7 @@ fn listed<T>(with: impl FnOnce(&mut Vec<PathBuf>) -> T) -> T {
 
 /// A file beside its place, locked, that goes away when it is dropped.
 #[derive(Debug)]
-pub(super) struct Temporary {
+pub(crate) struct Temporary {
     // In the order in which they are dropped: until the name is gone, the file stays locked.
     path: TempPath,
     file: File,
@@ -82,24 +83,27 @@ pub(super) struct Temporary {
 impl Temporary {
     /// Returns an empty file with the rights that the process gives its files.
     pub(super) fn probe(folder: &Path) -> io::Result<Self> {
-        Self::create(folder, |_| ())
+        Self::create(folder, |options| options)
     }
 
     /// Returns a file that nobody but its owner can read.
-    pub(super) fn staged(folder: &Path) -> io::Result<Self> {
-        let staged = Self::create(folder, owned_alone)?;
+    pub(crate) fn staged(folder: &Path) -> io::Result<Self> {
+        let staged = Self::create(folder, private::restrict)?;
         rights::restrict(&staged.file);
         Ok(staged)
     }
 
-    fn create(folder: &Path, options: impl Fn(&mut OpenOptions)) -> io::Result<Self> {
+    fn create(
+        folder: &Path,
+        restrict: fn(&mut OpenOptions) -> &mut OpenOptions,
+    ) -> io::Result<Self> {
         for _ in 0..ATTEMPTS {
             let path = folder.join(random_name());
             // Before it is there, so that there is no moment when it could be left.
             let entry = Listed::new(path.clone());
-            let mut create = OpenOptions::new();
-            options(create.read(true).write(true).create_new(true));
-            let file = match create.open(&path) {
+            let mut options = OpenOptions::new();
+            options.read(true).write(true).create_new(true);
+            let file = match restrict(&mut options).open(&path) {
                 Err(error) if error.kind() == io::ErrorKind::AlreadyExists => continue,
                 file => file?,
             };
@@ -115,12 +119,12 @@ impl Temporary {
         Err(io::ErrorKind::ResourceBusy.into())
     }
 
-    pub(super) fn file(&self) -> &File {
+    pub(crate) fn file(&self) -> &File {
         &self.file
     }
 
     /// Gives the file this name.
-    pub(super) fn rename(self, path: &Path, existing: Existing) -> io::Result<()> {
+    pub(crate) fn rename(self, path: &Path, existing: Existing) -> io::Result<()> {
         match existing {
             Existing::Replace => self.path.persist(path),
             Existing::Keep => self.path.persist_noclobber(path),
@@ -138,15 +142,6 @@ impl Write for Temporary {
         self.file.flush()
     }
 }
-
-#[cfg(unix)]
-fn owned_alone(options: &mut OpenOptions) {
-    std::os::unix::fs::OpenOptionsExt::mode(options, 0o600);
-}
-
-/// Elsewhere a file has its rights from its folder.
-#[cfg(not(unix))]
-fn owned_alone(_: &mut OpenOptions) {}
 
 fn random_name() -> String {
     // A hasher's key is random; a name needs no more.
@@ -179,7 +174,7 @@ fn hold(path: &Path, file: &File) -> io::Result<bool> {
 
 /// Removes the staged files in this folder that are left of processes of ours, `own` being a file
 /// of ours. What cannot be removed stays: that is no reason to fail.
-pub(super) fn remove_abandoned(folder: &Path, own: &Metadata) {
+pub fn remove_abandoned(folder: &Path, own: &Metadata) {
     let Ok(entries) = fs::read_dir(folder) else {
         return;
     };

@@ -1,7 +1,7 @@
 //! Partitions of records that spill from memory to disk.
 //!
 //! ```
-//! use psijoin_spill::{Budget, Folder, Spill, Store};
+//! use psijoin_files::spill::{Budget, Folder, Spill, Store};
 //!
 //! let spill = Spill::new(Budget::new(100 << 20), Folder::temporary());
 //! let store = Store::new(8, 4, &spill);
@@ -10,7 +10,7 @@
 //! }
 //! assert_eq!(store.records(3), 125);
 //! assert_eq!(store.read(3)?[..8], [3, 0, 0, 0, 11, 0, 0, 0]);
-//! # Ok::<(), psijoin_spill::Error>(())
+//! # Ok::<(), psijoin_files::spill::Error>(())
 //! ```
 //!
 //! **Memory.** Each partition gathers its records in chunks of 256 KiB. The stores of a process
@@ -38,19 +38,17 @@
 //! *How it is wiped*: the bytes that the key is made of by `zeroize`; the round keys, which `ring`
 //! has no way to wipe, by writing those of another key in their place.
 
-#![forbid(unsafe_code)]
-
 mod budget;
 mod chunk;
 mod error;
 mod file;
 mod folder;
+mod place;
 mod seal;
-mod spill;
 mod store;
 
 pub use budget::Budget;
 pub use error::Error;
 pub use folder::Folder;
-pub use spill::Spill;
+pub use place::Spill;
 pub use store::Store;

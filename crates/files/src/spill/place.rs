@@ -1,4 +1,4 @@
-use crate::{Budget, Error, Folder};
+use super::{Budget, Error, Folder};
 
 /// Where stores keep their records: within a budget of memory, and beyond it in a folder. A clone
 /// is the same place.

@@ -4,42 +4,42 @@ use ring::aead::{AES_256_GCM, Aad, LessSafeKey, NONCE_LEN, Nonce, Tag, UnboundKe
 use zeroize::{Zeroizing, optimization_barrier};
 
 /// A key. It exists once: boxed where it is made, and overwritten there when it is dropped.
-pub(crate) struct Key(Box<LessSafeKey>);
+pub(super) struct Key(Box<LessSafeKey>);
 
 /// The place that a chunk is bound to.
 #[derive(Debug, Clone, Copy)]
-pub(crate) struct Binding {
+pub(super) struct Binding {
     /// Its number among all chunks under this key. None is used twice.
-    pub(crate) number: u64,
-    pub(crate) partition: usize,
+    pub(super) number: u64,
+    pub(super) partition: usize,
     /// Its place among the chunks of the partition.
-    pub(crate) place: usize,
+    pub(super) place: usize,
 }
 
 /// A chunk is not what was sealed.
 #[derive(Debug)]
-pub(crate) struct Forged;
+pub(super) struct Forged;
 
 impl Key {
     /// Draws a key from the operating system.
     ///
     /// # Panics
     /// If that gives no randomness.
-    pub(crate) fn draw() -> Self {
+    pub(super) fn draw() -> Self {
         let mut bytes = Zeroizing::new([0; 32]);
         getrandom::fill(&mut *bytes).expect("the operating system gives no randomness");
         Self(Box::new(expanded(&bytes)))
     }
 
     /// Encrypts a chunk in place.
-    pub(crate) fn seal(&self, chunk: &mut [u8], binding: &Binding) -> Tag {
+    pub(super) fn seal(&self, chunk: &mut [u8], binding: &Binding) -> Tag {
         let sealed =
             (self.0).seal_in_place_separate_tag(binding.nonce(), binding.authenticated(), chunk);
         sealed.expect("a chunk is far smaller than what AES-GCM can seal at once")
     }
 
     /// Decrypts a chunk in place, if it is what was sealed.
-    pub(crate) fn open(&self, chunk: &mut [u8], binding: &Binding, tag: Tag) -> Result<(), Forged> {
+    pub(super) fn open(&self, chunk: &mut [u8], binding: &Binding, tag: Tag) -> Result<(), Forged> {
         let (nonce, authenticated) = (binding.nonce(), binding.authenticated());
         let opened = (self.0).open_in_place_separate_tag(nonce, authenticated, tag, chunk, 0..);
         opened.map(drop).map_err(|_| Forged)

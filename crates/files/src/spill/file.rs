@@ -10,17 +10,17 @@ use std::{
     },
 };
 
-use crate::{Error, Folder};
+use super::{Error, Folder};
 
 /// A temporary file that is created when something is written to it for the first time.
-pub(crate) struct SpillFile {
+pub(super) struct SpillFile {
     folder: Folder,
     file: OnceLock<File>,
     bytes: AtomicU64,
 }
 
 impl SpillFile {
-    pub(crate) fn new(folder: &Folder) -> Self {
+    pub(super) fn new(folder: &Folder) -> Self {
         Self {
             folder: folder.clone(),
             file: OnceLock::new(),
@@ -29,16 +29,16 @@ impl SpillFile {
     }
 
     /// Returns the number of bytes in it.
-    pub(crate) fn bytes(&self) -> u64 {
+    pub(super) fn bytes(&self) -> u64 {
         self.bytes.load(Ordering::Relaxed)
     }
 
     /// Returns a place at its end for this many bytes.
-    pub(crate) fn place(&self, bytes: usize) -> u64 {
+    pub(super) fn place(&self, bytes: usize) -> u64 {
         self.bytes.fetch_add(bytes as u64, Ordering::Relaxed)
     }
 
-    pub(crate) fn write(&self, bytes: &[u8], place: u64) -> Result<(), Error> {
+    pub(super) fn write(&self, bytes: &[u8], place: u64) -> Result<(), Error> {
         let written = self.created()?.write_all_at(bytes, place);
         written.map_err(|source| {
             use io::ErrorKind::{FileTooLarge, QuotaExceeded, StorageFull};
@@ -50,7 +50,7 @@ impl SpillFile {
         })
     }
 
-    pub(crate) fn read(&self, bytes: &mut [u8], place: u64) -> Result<(), Error> {
+    pub(super) fn read(&self, bytes: &mut [u8], place: u64) -> Result<(), Error> {
         let read = self.created()?.read_exact_at(bytes, place);
         read.map_err(|source| match source.kind() {
             io::ErrorKind::UnexpectedEof => self.damaged(),
@@ -61,7 +61,7 @@ impl SpillFile {
         })
     }
 
-    pub(crate) fn damaged(&self) -> Error {
+    pub(super) fn damaged(&self) -> Error {
         Error::Damaged {
             folder: self.folder.path().to_owned(),
         }
@@ -80,7 +80,7 @@ impl SpillFile {
 #[cfg(test)]
 impl SpillFile {
     /// Spills to this file instead.
-    pub(crate) fn over(file: File) -> Self {
+    pub(super) fn over(file: File) -> Self {
         Self {
             folder: Folder::new("/its/folder"),
             file: file.into(),
@@ -89,7 +89,7 @@ impl SpillFile {
     }
 
     /// Returns the file, once something was spilled.
-    pub(crate) fn file(&self) -> Option<&File> {
+    pub(super) fn file(&self) -> Option<&File> {
         self.file.get()
     }
 }

@@ -8,7 +8,7 @@ use std::{
 use proptest::prelude::*;
 
 use super::*;
-use crate::Folder;
+use super::spill::Folder;
 
 /// Returns a record that names its thread and its number.
 fn record(thread: u32, number: u32) -> [u8; 12] {

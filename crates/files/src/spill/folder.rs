@@ -6,7 +6,7 @@ use std::{
     path::{Path, PathBuf},
 };
 
-use crate::Error;
+use super::Error;
 
 /// A folder for temporary files.
 #[derive(Debug, Clone, PartialEq, Eq)]
@@ -66,7 +66,7 @@ impl Folder {
     }
 
     /// Returns a new file without a name, which its owner alone may open.
-    pub(crate) fn create(&self) -> Result<File, Error> {
+    pub(super) fn create(&self) -> Result<File, Error> {
         let created = tempfile::tempfile_in(self.path()).map_err(|error| Error::Create {
             folder: self.0.clone(),
             source: plain(error),

@@ -10,12 +10,39 @@ use std::{
     time::{Duration, Instant},
 };
 
-use psijoin_table::{
-    Destination, Dialect, Format, KeyTable, Progress, Source,
-    atomic_file::{AtomicFile, Existing, remove_staged},
-};
+use psijoin_files::{AtomicFile, Existing, remove_staged};
+use tempfile::TempDir;
 
-use crate::{Files, key, open};
+/// A directory of files that goes away with the test.
+struct Files(TempDir);
+
+impl Files {
+    fn new() -> Self {
+        Self(tempfile::tempdir().unwrap())
+    }
+
+    fn path(&self, name: &str) -> PathBuf {
+        self.0.path().join(name)
+    }
+
+    fn text(&self, name: &str, text: &str) -> PathBuf {
+        let path = self.path(name);
+        fs::write(&path, text).unwrap();
+        path
+    }
+
+    fn read(&self, name: &str) -> String {
+        fs::read_to_string(self.path(name)).unwrap()
+    }
+
+    fn names(&self) -> Vec<String> {
+        let entries = fs::read_dir(self.0.path()).unwrap();
+        let names = entries.map(|entry| entry.unwrap().file_name().into_string().unwrap());
+        let mut names: Vec<String> = names.collect();
+        names.sort();
+        names
+    }
+}
 
 fn write(file: &AtomicFile, text: &str) {
     let staged = file.stage(|output| output.write_all(text.as_bytes()));
@@ -62,38 +89,17 @@ fn what_is_to_be_kept_is_kept() {
     let refused = |path: &Path| AtomicFile::prepare(path, Existing::Keep).unwrap_err();
     assert_eq!(refused(&path).kind(), ErrorKind::AlreadyExists);
     assert_eq!(refused(files.0.path()).kind(), ErrorKind::IsADirectory);
-    let input = files.text("t.csv", "id\n1\n");
-    let source = open(&input);
-    assert_eq!(
-        Destination::prepare(Some(&path), &source, Existing::Keep)
-            .unwrap_err()
-            .to_string(),
-        format!(
-            "cannot create {}: it exists already, and is to be kept",
-            path.display()
-        )
-    );
 
-    // It appears while the rows are on their way.
+    // It appears while the file is written.
     fs::remove_file(&path).unwrap();
     let file = AtomicFile::prepare(&path, Existing::Keep).unwrap();
-    let destination = Destination::prepare(Some(&path), &source, Existing::Keep).unwrap();
-    let progress = Progress::default();
-    let keys = KeyTable::read(&source, &key(&[], &[]), &[], &progress).unwrap();
     let staged = file.stage(|output| output.write_all(b"new")).unwrap();
-    let rows = destination.stage(&source, &keys.rows, &[true], &progress);
     files.text("out.csv", "other");
     let error = staged.commit().unwrap_err();
     assert_eq!(error.kind(), ErrorKind::AlreadyExists);
-    assert_eq!(
-        rows.unwrap().commit().unwrap_err().to_string(),
-        format!(
-            "cannot write {}: it exists already, and is to be kept",
-            path.display()
-        )
-    );
+    assert_eq!(error.to_string(), "it exists already, and is to be kept");
     assert_eq!(fs::read_to_string(&path).unwrap(), "other");
-    assert_eq!(files.names(), ["out.csv", "t.csv"]);
+    assert_eq!(files.names(), ["out.csv"]);
 
     fs::remove_file(&path).unwrap();
     write(&file, "new");
@@ -120,7 +126,7 @@ fn errors_do_not_show_names_of_staged_files() {
 }
 
 /// Set for a process that runs [`child`]: what it does.
-const TASK: &str = "PSIJOIN_TABLE_TEST_TASK";
+const TASK: &str = "PSIJOIN_FILES_TEST_TASK";
 
 /// Returns a process that does `task` in this folder.
 fn child_process(task: &str, folder: &Path) -> Command {
@@ -129,7 +135,7 @@ fn child_process(task: &str, folder: &Path) -> Command {
 
 fn as_child(mut command: Command, task: &str, folder: &Path) -> Command {
     command
-        .args(["atomic_files::child", "--exact", "--nocapture"])
+        .args(["child", "--exact", "--nocapture"])
         .env(TASK, task)
         .current_dir(folder)
         .stdout(Stdio::null());
@@ -142,22 +148,18 @@ fn child() {
     match env::var(TASK).as_deref() {
         Ok("hang") => hang(),
         Ok("remove") => remove(),
-        Ok("spool") => spool(),
         #[cfg(unix)]
         Ok(mode) => unix::make_files_of_mode(u32::from_str_radix(mode, 8).unwrap()),
         _ => {}
     }
 }
 
-/// Stages rows, and hangs while it writes another file.
+/// Stages a file, and hangs while it writes another one.
 fn hang() {
-    let source = open("t.csv".as_ref());
-    let destination =
-        Destination::prepare(Some("out.csv".as_ref()), &source, Existing::Replace).unwrap();
-    let progress = Progress::default();
-    let keys = KeyTable::read(&source, &key(&[], &[]), &[], &progress).unwrap();
-    let _rows = destination.stage(&source, &keys.rows, &[true], &progress);
-    let file = AtomicFile::prepare("report".as_ref(), Existing::Replace).unwrap();
+    let prepare = |name: &str| AtomicFile::prepare(name.as_ref(), Existing::Replace).unwrap();
+    let rows = prepare("out.csv");
+    let _staged = rows.stage(|output| output.write_all(b"secret")).unwrap();
+    let file = prepare("report");
     let _ = file.stage(|output| {
         output.write_all(b"secret")?;
         output.flush()?;
@@ -170,7 +172,6 @@ fn hang() {
 #[test]
 fn what_a_killed_process_leaves_is_secret_and_goes() {
     let files = Files::new();
-    files.text("t.csv", "id\nsecret\n");
     let output = files.text("out.csv", "old");
     let mut child = child_process("hang", files.0.path())
         .stdin(Stdio::piped())
@@ -198,7 +199,7 @@ fn what_a_killed_process_leaves_is_secret_and_goes() {
     }
     assert_eq!(fs::read_to_string(&output).unwrap(), "old");
     prepare();
-    assert_eq!(files.names(), ["out.csv", "ready", "t.csv"]);
+    assert_eq!(files.names(), ["out.csv", "ready"]);
 }
 
 /// Ends without an orderly return.
@@ -221,35 +222,6 @@ fn a_forced_exit_can_remove_staged_files() {
     assert!(status.success());
     assert_eq!(files.names(), ["out"]);
     assert_eq!(files.read("out"), "committed");
-}
-
-fn spool() {
-    let spooled = Source::spool(
-        &b"a\n"[..],
-        "stdin",
-        Format::Lines,
-        &Dialect::default(),
-        &Progress::default(),
-    );
-    let error = spooled.unwrap_err();
-    assert!(
-        error
-            .to_string()
-            .starts_with("cannot keep stdin in a temporary file: ")
-    );
-    let folder = env::temp_dir();
-    for text in [error.to_string(), format!("{error:?}")] {
-        assert!(!text.contains(folder.to_str().unwrap()), "{text}");
-    }
-}
-
-#[test]
-fn a_stream_that_cannot_be_kept_tells_no_temporary_name() {
-    let files = Files::new();
-    let mut child = child_process("spool", files.0.path());
-    let missing = files.path("missing");
-    let status = child.env("TMPDIR", &missing).env("TMP", &missing).status();
-    assert!(status.unwrap().success());
 }
 
 #[cfg(unix)]
@@ -399,18 +371,5 @@ mod unix {
             );
         }
         assert_eq!(files.names(), before);
-
-        let source = open(&files.text("t.csv", "id\n1\n"));
-        symlink("nowhere.csv", files.path("dangling.csv")).unwrap();
-        let dangling = files.path("dangling.csv");
-        let error = Destination::prepare(Some(&dangling), &source, Existing::Replace).unwrap_err();
-        assert!(
-            error
-                .to_string()
-                .ends_with(": it is a symbolic link that leads nowhere")
-        );
-        assert_eq!(error.kind(), psijoin_table::ErrorKind::Output);
-        // A device is written whatever is to become of files.
-        Destination::prepare(Some("/dev/null".as_ref()), &source, Existing::Keep).unwrap();
     }
 }

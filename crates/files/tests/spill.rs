@@ -10,7 +10,7 @@ use std::{
     time::Duration,
 };
 
-use psijoin_spill::{Budget, Folder, Spill, Store};
+use psijoin_files::spill::{Budget, Folder, Spill, Store};
 
 /// The folder that a child spills to.
 const FOLDER: &str = "PSIJOIN_SPILL_TEST_FOLDER";

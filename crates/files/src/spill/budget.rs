@@ -6,7 +6,7 @@ use std::{
     },
 };
 
-use crate::{Error, Folder, store::Partitions};
+use super::{Error, Folder, store::Partitions};
 
 /// The memory that the stores of a process may hold together. A clone is the same budget.
 ///
@@ -70,27 +70,27 @@ impl Budget {
     }
 
     /// Lets this store spill, too, whichever store is the one that exceeds the budget.
-    pub(crate) fn share_with(&self, store: &Arc<Partitions>) {
+    pub(super) fn share_with(&self, store: &Arc<Partitions>) {
         let mut stores = self.0.stores.lock().expect("no panic");
         stores.retain(|store| store.strong_count() > 0);
         stores.push(Arc::downgrade(store));
     }
 
-    pub(crate) fn take(&self, bytes: usize) {
+    pub(super) fn take(&self, bytes: usize) {
         self.0.used.fetch_add(bytes as u64, Ordering::Relaxed);
     }
 
-    pub(crate) fn note_spilled(&self, bytes: usize) {
+    pub(super) fn note_spilled(&self, bytes: usize) {
         self.0.spilled.fetch_add(bytes as u64, Ordering::Relaxed);
     }
 
-    pub(crate) fn give_back(&self, bytes: usize) {
+    pub(super) fn give_back(&self, bytes: usize) {
         self.0.used.fetch_sub(bytes as u64, Ordering::Relaxed);
     }
 
     /// Spills what is held beyond the budget, except for what other threads are spilling at the
     /// moment.
-    pub(crate) fn keep(&self) -> Result<(), Error> {
+    pub(super) fn keep(&self) -> Result<(), Error> {
         while self.used() > self.limit() {
             let Some((store, partition)) = self.largest() else {
                 break;

@@ -1,0 +1,33 @@
+//! Files on disk: those that appear when they are complete, those that nobody but their owner can
+//! use, names that last through a power cut, and what does not fit into memory.
+//!
+//! ```
+//! use psijoin_files::{AtomicFile, Existing, private};
+//!
+//! let folder = tempfile::tempdir()?;
+//! // Checked before a long run, written after it, and never seen half.
+//! let report = AtomicFile::prepare(&folder.path().join("report.txt"), Existing::Replace)?;
+//! let staged = report.stage(|file| file.write_all(b"all of it\n"))?;
+//! staged.commit()?;
+//! private::write_new(&folder.path().join("key"), b"a secret")?;
+//! # Ok::<(), std::io::Error>(())
+//! ```
+//!
+//! | | what it is for |
+//! |---|---|
+//! | [`AtomicFile`] | a result, which replaces a file or is a new one, and is there as a whole |
+//! | [`private`] | keys and what jobs keep: files that their owner alone can read |
+//! | [`folder`] | folders for these, and names that last |
+//! | [`spill`] | data that is larger than memory, sealed, in files without a name |
+//!
+//! On Unix, *private* means a mode without rights for others. Elsewhere a file has the rights that
+//! its folder gives it.
+
+#![forbid(unsafe_code)]
+
+mod atomic_file;
+pub mod folder;
+pub mod private;
+pub mod spill;
+
+pub use atomic_file::{AtomicFile, Existing, Staged, Unfinished, remove_abandoned, remove_staged};

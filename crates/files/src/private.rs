@@ -1,0 +1,164 @@
+//! Files that their owner alone can read: keys, and what jobs keep.
+
+use std::{
+    fs::{self, File, OpenOptions},
+    io::{self, Write},
+    path::Path,
+};
+
+use crate::{
+    Existing,
+    atomic_file::{Temporary, remove_abandoned},
+    folder,
+};
+
+/// Opens a file to read and write it, or makes an empty one for its owner alone.
+///
+/// # Errors
+/// Those of the operating system.
+pub fn open(path: &Path) -> io::Result<File> {
+    let mut options = OpenOptions::new();
+    options.read(true).write(true).create(true).truncate(false);
+    restrict(&mut options).open(path)
+}
+
+/// Writes a new file for its owner alone. Whoever reads it at the same time sees all of it, or no
+/// file. When this returns, it is on the disk.
+///
+/// # Errors
+/// Of the kind [`AlreadyExists`](io::ErrorKind::AlreadyExists) if the name is taken: that file
+/// stays. Those of the operating system; nothing is left then.
+pub fn write_new(path: &Path, content: &[u8]) -> io::Result<()> {
+    match stage(path, content)?.rename(path, Existing::Keep) {
+        Err(error) if error.kind() != io::ErrorKind::AlreadyExists => {
+            // Some file systems cannot give a name only if it is free. There it grows in its place.
+            let mut options = OpenOptions::new();
+            let mut file = restrict(options.write(true).create_new(true)).open(path)?;
+            file.write_all(content)?;
+            file.sync_all()?;
+        }
+        renamed => renamed?,
+    }
+    folder::sync(folder::parent(path))
+}
+
+/// Writes a file for its owner alone, in place of one that may be there: this or that is in its
+/// place at any time, also after a power cut. When this returns, it is on the disk.
+///
+/// # Errors
+/// Those of the operating system.
+pub fn replace(path: &Path, content: &[u8]) -> io::Result<()> {
+    stage(path, content)?.rename(path, Existing::Replace)?;
+    folder::sync(folder::parent(path))
+}
+
+/// Writes a file beside its place. What killed processes left there goes.
+fn stage(path: &Path, content: &[u8]) -> io::Result<Temporary> {
+    let folder = folder::parent(path);
+    let mut staged = Temporary::staged(folder)?;
+    remove_abandoned(folder, &staged.file().metadata()?);
+    staged.write_all(content)?;
+    staged.file().sync_all()?;
+    Ok(staged)
+}
+
+/// Has a file that is created by these options be its owner's alone.
+pub(crate) fn restrict(options: &mut OpenOptions) -> &mut OpenOptions {
+    #[cfg(unix)]
+    std::os::unix::fs::OpenOptionsExt::mode(options, 0o600);
+    options
+}
+
+/// Who can get at a file or a folder.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub struct Access {
+    /// The user whose process this is owns it.
+    pub is_ours: bool,
+    /// Others have rights to it.
+    pub is_shared: bool,
+}
+
+/// Returns who can get at a file or a folder, by its owner and its mode. Elsewhere than on Unix
+/// that follows from where it is, and it is taken for private.
+///
+/// # Errors
+/// If it cannot be asked, as a file that is not there.
+pub fn access(path: &Path) -> io::Result<Access> {
+    let found = fs::metadata(path)?;
+    #[cfg(unix)]
+    {
+        use std::os::unix::fs::MetadataExt;
+
+        Ok(Access {
+            is_ours: found.uid() == rustix::process::geteuid().as_raw(),
+            is_shared: found.mode() & 0o077 != 0,
+        })
+    }
+    #[cfg(not(unix))]
+    {
+        let _ = found;
+        Ok(Access {
+            is_ours: true,
+            is_shared: false,
+        })
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn is_private(path: &Path) -> bool {
+        access(path).unwrap()
+            == Access {
+                is_ours: true,
+                is_shared: false,
+            }
+    }
+
+    #[test]
+    fn a_new_file_replaces_none() {
+        let folder = tempfile::tempdir().unwrap();
+        let path = folder.path().join("key");
+        write_new(&path, b"first").unwrap();
+        let error = write_new(&path, b"second").unwrap_err();
+        assert_eq!(error.kind(), io::ErrorKind::AlreadyExists);
+        assert_eq!(fs::read(&path).unwrap(), b"first");
+        assert!(is_private(&path));
+        assert_eq!(fs::read_dir(folder.path()).unwrap().count(), 1);
+    }
+
+    #[test]
+    fn a_file_that_is_replaced_is_the_owners_then() {
+        let folder = tempfile::tempdir().unwrap();
+        let path = folder.path().join("state");
+        replace(&path, b"first").unwrap();
+        #[cfg(unix)]
+        {
+            use std::os::unix::fs::PermissionsExt;
+            fs::set_permissions(&path, fs::Permissions::from_mode(0o644)).unwrap();
+            assert!(!is_private(&path));
+        }
+        // As a process left it that was killed.
+        let left = folder.path().join(".psijoin-staged-0123456789abcdef");
+        fs::write(&left, "a secret").unwrap();
+        replace(&path, b"second").unwrap();
+        assert_eq!(fs::read(&path).unwrap(), b"second");
+        assert!(is_private(&path));
+        assert!(!left.exists());
+    }
+
+    #[test]
+    fn a_file_is_opened_with_what_it_holds() {
+        let folder = tempfile::tempdir().unwrap();
+        let path = folder.path().join("log");
+        open(&path).unwrap().write_all(b"a line\n").unwrap();
+        open(&path).unwrap();
+        assert_eq!(fs::read(&path).unwrap(), b"a line\n");
+        assert!(is_private(&path));
+        assert_eq!(
+            access(&folder.path().join("none")).unwrap_err().kind(),
+            io::ErrorKind::NotFound
+        );
+    }
+}
