@@ -8,7 +8,7 @@ use std::{
 use proptest::prelude::*;
 
 use super::*;
-use super::spill::Folder;
+use crate::spill::Folder;
 
 /// Returns a record that names its thread and its number.
 fn record(thread: u32, number: u32) -> [u8; 12] {
