@@ -19,7 +19,7 @@ LEAST = 2
 
 
 async def shared(partner: str) -> int:
-    """How many customers the shop shares with a partner. Joins wait, so each is in a thread."""
+    """Counts customers that the shop shares with a partner. Joins wait, so each is in a thread."""
     theirs = PARTNERS[partner]
     with psijoin.local_pair(progress=False) as (shop, other):
         counted, _ = await asyncio.gather(

@@ -1,4 +1,4 @@
-"""What many tests begin with."""
+"""The fixtures of many tests."""
 
 from collections.abc import Iterator
 from pathlib import Path

@@ -65,7 +65,7 @@ SIXTEEN = Kind(tuple(value.bytes for value in UUIDS), tuple(value.hex for value 
 UUID = Kind(SIXTEEN.values, tuple(map(str, UUIDS)))
 
 MINE = (0, None, 1, 1, 2)
-"""What the rows of a table hold: which value of a kind, or null."""
+"""The content of a table's rows: a value of a kind, or null."""
 THEIRS = (2, 1, None, 3, 1)
 
 

@@ -12,7 +12,7 @@ Role = Literal["receive", "send"]
 OTHER: dict[Role, Role] = {"receive": "send", "send": "receive"}
 
 PATIENCE = 60
-"""How many seconds a party gets for what it must do soon."""
+"""The seconds that a party gets for what it must do soon."""
 
 
 def program(*args: str) -> subprocess.Popen[str]:

@@ -60,7 +60,7 @@ def fails() -> object:
 
 
 def received(table: object, **options: Any) -> object:
-    """What becomes of a table if nobody is at the other end."""
+    """Returns what becomes of a table if nobody is at the other end."""
     with psijoin.local_pair(threads=1, wait=1, progress=False) as (ann, _):
         return ann.receive(table, **options).rows
 
@@ -89,7 +89,7 @@ def test_what_is_no_table(name: str) -> None:
     with pytest.raises((error, psijoin.InputError)) as raised:
         received(make())
     assert "panic" not in str(raised.value).lower()
-    # What the other library says is the cause.
+    # The other library's exception is the cause.
     reason = raised.value.__cause__ or raised.value
     assert isinstance(reason, error)
     assert words in str(reason)

@@ -88,6 +88,6 @@ def outputs(notebook: Any) -> list[Any]:
 
 
 def texts(notebook: Any) -> str:
-    """What the cells print and show, whichever protocol suits this machine."""
+    """Returns the output of the cells, whichever protocol suits this machine."""
     shown = (output.get("text") or output["data"]["text/plain"] for output in outputs(notebook))
     return re.sub(r"\w+ protects you", "it protects you", "".join(shown))

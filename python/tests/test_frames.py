@@ -65,7 +65,7 @@ def test_polars(pair: Pair, name: str) -> None:
     rows = joined(pair, mine, kind)
     expected = mine[shared(kind, MINE, THEIRS)]
     if name in ("Categorical", "Enum"):
-        # Whether categories come back as such is another question.
+        # Categories may come back in another type.
         rows = rows.cast(mine.schema)
     assert rows.schema == expected.schema
     assert rows.rows() == expected.rows()

@@ -22,7 +22,7 @@ ELSEWHERE = {
     "escapes": "of files",
     "encoding": "of files",
 }
-"""What cannot be used, and why."""
+"""The options that cannot be used, and why."""
 
 
 def options(role: Role) -> set[str]:

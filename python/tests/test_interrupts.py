@@ -14,7 +14,7 @@ from parties import OTHER, PATIENCE, Role, free_address, program, python
 Identities = tuple[psijoin.Identity, psijoin.Identity]
 
 SOON = 10
-"""How many seconds are soon on a busy machine. What does not end by itself takes minutes."""
+"""The seconds that are soon on a busy machine. A join that does not end takes minutes."""
 
 PROTOCOL = "dh-ffdhe3072"
 KEYS = 100_000

@@ -1,4 +1,4 @@
-"""What a join says meanwhile."""
+"""Messages of a running join."""
 
 import logging
 import os
@@ -89,7 +89,7 @@ assert shared.rows == keys
 
 
 def seen(*without: str) -> str:
-    """What somebody sees of a join who sits at a terminal."""
+    """Returns what somebody at a terminal sees of a join."""
     terminal, end = pty.openpty()
     termios.tcsetwinsize(end, (30, 100))
     command = [sys.executable, "-c", JOIN, *without]

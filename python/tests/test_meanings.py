@@ -10,7 +10,7 @@ pyarrow = pytest.importorskip("pyarrow")
 
 
 def refused(pair: Pair, table: Any, key: str = "id") -> str:
-    """What is said of a table whose key cannot be used."""
+    """Returns the message about a table whose key cannot be used."""
     ann, bob = pair
     with pytest.raises(psijoin.InputError) as raised:
         psijoin.together(lambda: ann.receive(table, on=key), lambda: bob.send(["1"]))

@@ -1,4 +1,4 @@
-"""What a join says of itself names keywords of Python, and no option of the program."""
+"""The messages of a join name keywords of Python, and no option of the program."""
 
 import logging
 import re
@@ -59,7 +59,7 @@ FAILURES: dict[str, tuple[Options, Options, str]] = {
     "rows without columns": ({"take_rows": 3}, {}, "`take`"),
     "of a session": ({"threads": 1}, {}, "`Session`"),
 }
-"""What the receiver says, and the sender, and what one of them is told to do."""
+"""The receiver's keywords, the sender's, and the advice to one of them."""
 
 
 @pytest.fixture(autouse=True)
@@ -81,7 +81,7 @@ def texts(value: object) -> Iterator[str]:
 
 
 def said(call: Callable[[], Any]) -> list[str]:
-    """What comes back of a call, or what it raises, in words."""
+    """Returns the result of a call, or its exception, in words."""
     try:
         joined = call()
     except psijoin.Error as error:

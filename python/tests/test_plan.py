@@ -1,4 +1,4 @@
-"""What a join will take."""
+"""The predicted cost of a join."""
 
 import psijoin
 import pytest

@@ -60,7 +60,7 @@ def test_python_goes_on_meanwhile() -> None:
 
 
 def test_a_forked_process_joins() -> None:
-    """What was there before, as a join that is over, is no hindrance."""
+    """A join that is over is no hindrance."""
     join()
     with ProcessPoolExecutor(2, mp_context=multiprocessing.get_context("fork")) as processes:
         joins = processes.map(join, range(2), timeout=PATIENCE)

@@ -1,4 +1,4 @@
-"""What comes back is of the library that went in, with its types, and in its order."""
+"""Results are of the table's library, with its types, and in its order."""
 
 import datetime
 from collections.abc import Iterator

@@ -18,7 +18,7 @@ pytest.importorskip("pyarrow.parquet")
 
 Identities = tuple[psijoin.Identity, psijoin.Identity]
 
-# What pyarrow calls it, and values of it.
+# Its name in pyarrow, and values of it.
 TYPES: dict[str, tuple[Any, Kind]] = {
     "string": (pyarrow.string(), kinds.TEXT),
     "large_string": (pyarrow.large_string(), kinds.TEXT),
@@ -226,7 +226,7 @@ REFUSED: dict[str, Any] = {
     "fractions": pyarrow.array([0.5, None]),
     "rounded integers": pyarrow.array([2.0**53, None]),
 }
-"""What cannot be a key."""
+"""The types that cannot be a key."""
 
 
 @pytest.mark.parametrize("role", ["receive", "send"])

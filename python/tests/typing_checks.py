@@ -1,4 +1,4 @@
-"""What comes back has the type of what went in: `mypy` and `pyright` check these functions, which
+"""Results have the types of the tables: `mypy` and `pyright` check these functions, which
 nothing runs.
 """
 
