@@ -49,7 +49,7 @@ impl Block {
         self.0.to_le_bytes()
     }
 
-    /// Returns the bit `index` (0 to 127).
+    /// Returns bit `index` (0 to 127).
     pub const fn bit(self, index: usize) -> bool {
         self.0 >> index & 1 == 1
     }
