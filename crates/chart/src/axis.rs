@@ -36,7 +36,7 @@ pub(crate) struct Range {
 }
 
 impl Range {
-    /// Makes one from the least of the values to the greatest; a linear one from 0.
+    /// Makes a range from the least of the values to the greatest; a linear one from 0.
     ///
     /// # Panics
     /// If there are no values, or if one has no place on the scale.
