@@ -314,7 +314,7 @@ fn read(digits: &[u8], lookups: &[Lookup], channel: &mut Channel) -> Result<Vec<
     Ok(shares)
 }
 
-/// Returns the table `turned` with t\[place\] where `table` has t\[place ⊕ turn\].
+/// Returns a table with t\[place\] where `table` has t\[place ⊕ turn\].
 fn turned(table: Table, turn: u8) -> Table {
     const HALVES: [(u32, Table); PLACE_BITS] = [(1, 0x5555), (2, 0x3333), (4, 0x0f0f), (8, 0x00ff)];
     let mut table = table;
