@@ -235,7 +235,7 @@ impl<L: Lanes> Table<L> {
 
 /// Multiples of a point, from 1 to 8.
 trait Multiples<L: Lanes> {
-    /// Returns the coordinate c of multiple k + 1, prepared to be added.
+    /// Returns coordinate c of multiple k + 1, prepared to be added.
     fn coordinate(&self, lanes: L, k: usize, c: usize) -> Element<L>;
 }
 
