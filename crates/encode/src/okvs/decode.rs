@@ -18,7 +18,7 @@ pub struct Decoder<'a, V: Element> {
 }
 
 impl<'a, V: Element> Decoder<'a, V> {
-    /// Makes one for this vector. Takes as long as a few hundred rows.
+    /// Makes a decoder for this vector. Takes as long as a few hundred rows.
     ///
     /// # Panics
     /// If `bin` does not have the length of a bin.

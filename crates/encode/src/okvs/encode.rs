@@ -20,7 +20,7 @@ pub struct Encoder<V> {
 }
 
 impl<V: Element> Encoder<V> {
-    /// Makes one for stores of this shape.
+    /// Makes an encoder for stores of this shape.
     ///
     /// # Panics
     /// If the shape has less than 3 or more than 2^17 slots per bin, more than 2^17 items, or

@@ -64,8 +64,8 @@ impl RowHasher {
     /// The number of block ciphers of the pseudorandom function, for digests of a block.
     pub const CIPHERS: usize = 3;
 
-    /// Makes one for stores of this shape, with a pseudorandom function: for items that were fixed
-    /// before the key was known to anybody.
+    /// Makes the function for stores of this shape, with a pseudorandom function: for items that
+    /// were fixed before the key was known to anybody.
     pub fn pseudorandom(key: [u8; 32], shape: Shape) -> Self {
         let mut keys = [Block::ZERO; Self::CIPHERS];
         let seed = *key.first_chunk().expect("32 bytes");
@@ -78,8 +78,8 @@ impl RowHasher {
         }
     }
 
-    /// Makes one for stores of this shape, with a random oracle: for parties that may choose items
-    /// when they know the key.
+    /// Makes the function for stores of this shape, with a random oracle: for parties that may
+    /// choose items when they know the key.
     pub fn oracle(key: [u8; 32], shape: Shape) -> Self {
         Self {
             key,

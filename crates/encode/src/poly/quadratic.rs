@@ -25,7 +25,7 @@ pub struct Quadratic {
 }
 
 impl Quadratic {
-    /// Makes one over this field.
+    /// Makes the algorithm over this field.
     pub fn new(field: Field) -> Self {
         Self {
             field,
