@@ -55,7 +55,7 @@ const SLACK: f64 = 0.04;
 const ROUNDING: f64 = 0.5;
 
 impl Progress {
-    /// Makes one of a run that begins.
+    /// Makes the progress of a run that begins.
     pub fn new(timeline: Timeline) -> Self {
         Self {
             pace: Pace::new(timeline.seconds()),
