@@ -82,7 +82,7 @@ pub struct Measured {
 }
 
 impl Measured {
-    /// Makes an empty one.
+    /// Makes an empty list.
     pub fn new(session: Session) -> Self {
         Self {
             session,

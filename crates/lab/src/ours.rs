@@ -25,7 +25,7 @@ pub struct Ours<'a> {
 }
 
 impl<'a> Ours<'a> {
-    /// Makes one from what one machine measured with one version.
+    /// Takes the measurements of one machine with one version.
     pub fn new(measured: &'a Measured) -> Self {
         Self {
             measured,
@@ -184,8 +184,8 @@ fn parameter(plan: &Plan, name: &str) -> Option<u64> {
     Some(parameters.find(|parameter| parameter.name == name)?.value)
 }
 
-/// Returns columns of the OT extension per instance: a code for the item, or a code of 256 bits for
-/// each of its letters.
+/// Returns the number of columns of the OT extension per instance: a code for the item, or a code
+/// of 256 bits for each of its letters.
 fn ot_bits(plan: &Plan) -> Option<u64> {
     let letters = || Some(256 * parameter(plan, "letters in a bin")?);
     parameter(plan, "code bits").or_else(letters)

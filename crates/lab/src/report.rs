@@ -72,7 +72,7 @@ pub struct Judged {
 }
 
 impl<'a> Report<'a> {
-    /// Makes one of some experiments.
+    /// Makes a report of some experiments.
     pub fn new(
         measured: &'a Measured,
         experiments: impl IntoIterator<Item = &'static Experiment>,
