@@ -63,7 +63,7 @@ struct Played {
 }
 
 impl Parties {
-    /// Makes one for these plans, with random sets.
+    /// Makes parties for these plans, with random sets.
     ///
     /// # Errors
     /// If there is no memory for threads.
