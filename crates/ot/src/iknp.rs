@@ -115,7 +115,8 @@ pub const SETUP_SENDER_BYTES: u64 = base::receiver_bytes(COLUMNS);
 /// Bytes that the receiver of the extension sends in its setup.
 pub const SETUP_RECEIVER_BYTES: u64 = base::SENDER_BYTES;
 
-/// Returns rows of each chunk; with a check, a block of rows that only hides its answer comes last.
+/// Returns the number of rows of each chunk; with a check, a block of rows that only hides its
+/// answer comes last.
 fn chunks<M: Model>(count: usize) -> impl Iterator<Item = usize> {
     let rows = if M::CHECKED && count > 0 {
         count.next_multiple_of(128) + 128

@@ -82,7 +82,7 @@ impl Choice {
 pub struct Hash([u8; 32]);
 
 impl Hash {
-    /// Makes one with this key.
+    /// Makes the hash with this key.
     pub fn new(key: [u8; 32]) -> Self {
         Self(key)
     }

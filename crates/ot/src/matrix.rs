@@ -31,7 +31,7 @@ pub struct SenderMatrix {
 }
 
 impl SenderMatrix {
-    /// Makes one from Δ and the seeds that it selected.
+    /// Makes the matrix from Δ and the seeds that it selected.
     pub fn new(delta: Zeroizing<Vec<Block>>, seeds: &[Block], shape: RowShape) -> Self {
         Self {
             delta,
@@ -77,7 +77,7 @@ pub struct ReceiverMatrix {
 }
 
 impl ReceiverMatrix {
-    /// Makes one from the seed pairs.
+    /// Makes the matrix from the seed pairs.
     pub fn new(seeds: &[[Block; 2]], shape: RowShape) -> Self {
         Self {
             columns: seeds.iter().map(|pair| pair.map(Prg::from_seed)).collect(),
