@@ -56,7 +56,7 @@ struct Weights {
 }
 
 impl Weights {
-    /// Makes one of no rows.
+    /// Makes the weights of no rows.
     fn new(slots: u64) -> Self {
         Self {
             slots: slots as usize,
