@@ -17,7 +17,8 @@ pub struct BaseParams {
 }
 
 impl BaseParams {
-    /// Makes one with the shortest digests that take at most an eighth of the failure budget.
+    /// Derives the parameters with the shortest digests that take at most an eighth of the failure
+    /// budget.
     ///
     /// # Errors
     /// If there are none.
@@ -30,7 +31,8 @@ impl BaseParams {
         })
     }
 
-    /// Makes one with digests of this length, whatever they take of the failure budget.
+    /// Derives the parameters with digests of this length, whatever they take of the failure
+    /// budget.
     ///
     /// # Errors
     /// If they take more than all of it.

@@ -235,7 +235,7 @@ pub(crate) struct Arranged {
 const AHEAD: usize = 16;
 
 impl Arranged {
-    /// Makes one for payloads of these positions among `items` items, which will come in this
+    /// Makes an order for payloads of these positions among `items` items, which will come in this
     /// order.
     ///
     /// # Panics

@@ -119,7 +119,7 @@ struct Batch {
 }
 
 impl Batch {
-    /// Makes one for up to this many items.
+    /// Makes buffers for up to this many items.
     fn new(bytes: usize, stream_blocks: usize, items: usize) -> Self {
         let text_blocks = items * bytes.div_ceil(BLOCK);
         Self {
