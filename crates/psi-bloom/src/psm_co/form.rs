@@ -99,7 +99,7 @@ pub trait Form: Copy + Debug + Send + Sync + 'static {
     );
 }
 
-/// Returns the block 0 of a pad, or block 1.
+/// Returns block 0 of a pad, or block 1.
 pub(super) fn block(pad: &Pad, index: usize) -> Block {
     let [low, high] = [pad[2 * index], pad[2 * index + 1]];
     Block(u128::from(low) | u128::from(high) << 64)
