@@ -61,7 +61,8 @@ pub struct Keys {
 }
 
 impl Keys {
-    /// Makes one for a table of this shape. The joint seed serves two purposes: bins, and keys.
+    /// Derives the keys for a table of this shape. The joint seed serves two purposes: bins, and
+    /// keys.
     pub fn new(shape: Shape, purposes: [&str; 2], joint_seed: &JointSeed) -> Self {
         let [seed, key] = purposes.map(|purpose| joint_seed.key(purpose));
         Self {

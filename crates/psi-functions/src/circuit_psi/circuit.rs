@@ -27,7 +27,7 @@ pub(super) enum Reveals {
 pub(super) const TOTAL_BITS: usize = u64::BITS as usize;
 
 impl Reveals {
-    /// Makes one for this output; `None` if there is no circuit for it.
+    /// Returns the kind for this output; `None` if there is no circuit for it.
     pub(super) fn of(output: &OutputKind) -> Option<Self> {
         match output {
             OutputKind::Rows => Some(Self::Rows),
