@@ -42,7 +42,7 @@ pub struct Params {
 }
 
 impl Params {
-    /// Makes one for any items. The sets are not empty.
+    /// Derives the parameters for any items. The sets are not empty.
     ///
     /// The failure budget: an eighth each for digests and the table, a quarter for the letters,
     /// the rest for the masks.
@@ -53,7 +53,7 @@ impl Params {
         Self::derive(BaseParams::new(request)?, scheme, Domain::Digests)
     }
 
-    /// Makes one for items that *are* numbers of `item_bits` bits
+    /// Derives the parameters for items that *are* numbers of `item_bits` bits
     /// ([`Items::numbers`](psijoin_psi::Items::numbers)): fewer letters spell them, and none is
     /// taken for another. Both parties must choose alike. The sets are not empty.
     ///

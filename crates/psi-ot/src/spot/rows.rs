@@ -101,7 +101,7 @@ fn rows_of(parts: Range<usize>, rows_per_part: usize) -> Range<usize> {
     parts.start * rows_per_part..parts.end * rows_per_part
 }
 
-/// Returns the slice `slice` of a row, as an element of the field.
+/// Returns slice `slice` of a row, as an element of the field.
 #[inline]
 pub(crate) fn slice_of(field: &Field, row: &[u64], slice: usize) -> Element {
     field.from_words([row[2 * slice], row[2 * slice + 1]])
