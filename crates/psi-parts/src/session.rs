@@ -434,7 +434,7 @@ pub struct Gathered {
 }
 
 impl Gathered {
-    /// Makes an empty one, for a party of this session.
+    /// Makes an empty state, for a party of this session.
     pub fn new(session: &Session<'_>) -> Self {
         let columns = session.request.output.columns();
         Self {
