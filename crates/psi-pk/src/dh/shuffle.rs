@@ -23,7 +23,7 @@ pub(super) struct Shuffle {
 }
 
 impl Shuffle {
-    /// Makes one of records to come, over these buckets.
+    /// Makes a shuffle of records to come, over these buckets.
     pub(super) fn new(buckets: Store, mut rng: Prg) -> Self {
         Self {
             buckets,

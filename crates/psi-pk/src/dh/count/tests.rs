@@ -60,7 +60,7 @@ impl Side {
         }
     }
 
-    /// Makes one of one batch, all in memory.
+    /// Makes a side with one batch, all in memory.
     fn at_once() -> Self {
         Self::new(usize::MAX, Budget::unlimited(), 1)
     }
