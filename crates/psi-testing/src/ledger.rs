@@ -37,7 +37,7 @@ struct Step {
 }
 
 impl MemoryLedger {
-    /// Makes one with room for this many outputs, after which it fails.
+    /// Makes a ledger with room for this many outputs, after which it fails.
     pub fn with_room(room: usize) -> Self {
         Self {
             room: Some(room.into()),
