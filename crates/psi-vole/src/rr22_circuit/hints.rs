@@ -23,7 +23,7 @@ pub(super) struct Hints<'a> {
 }
 
 impl<'a> Hints<'a> {
-    /// Makes one for these keys of a party, and the PRF at each of them. A key's place is that in
+    /// Makes hints for these keys of a party, and the PRF at each of them. A key's place is that in
     /// this list.
     pub(super) fn new(
         layout: &'a Layout,
