@@ -41,7 +41,7 @@ enum Protection {
 }
 
 impl Greeter {
-    /// Makes one for the side that connects.
+    /// Makes the greeter of the side that connects.
     pub(super) fn connecting(security: &Security, purpose: Purpose) -> Result<Self, Error> {
         let protection = match security {
             Security::InsecurePlaintext => Protection::Plaintext,
@@ -57,7 +57,7 @@ impl Greeter {
         })
     }
 
-    /// Makes one for the side that listens.
+    /// Makes the greeter of the side that listens.
     pub(super) fn listening(security: &Security, purpose: Purpose) -> Result<Self, Error> {
         let protection = match security {
             Security::InsecurePlaintext => Protection::Plaintext,

@@ -75,7 +75,7 @@ pub(crate) struct Opening<'a> {
 }
 
 impl<'a> Opening<'a> {
-    /// Makes one of as many streams, for the session that `joint_seed` belongs to.
+    /// Prepares as many streams, for the session that `joint_seed` belongs to.
     pub(crate) fn new(
         count: u8,
         joint_seed: &JointSeed,

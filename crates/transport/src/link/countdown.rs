@@ -32,7 +32,7 @@ impl Countdown {
         countdown
     }
 
-    /// Makes one with last words, which begin when the last byte has passed.
+    /// Makes a countdown with last words, which begin when the last byte has passed.
     pub(crate) fn with_last_words(
         links: Vec<Arc<Link>>,
         sent_bytes: u64,
