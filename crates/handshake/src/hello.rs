@@ -3,7 +3,7 @@
 use std::fmt;
 
 use crate::{
-    DIGEST_BYTES, Disagreement, Error,
+    DIGEST_BYTES, Disagreement, Error, Role,
     entries::{Entries, MAX_ENTRIES_BYTES},
 };
 
@@ -13,28 +13,13 @@ pub const HELLO_BYTES: usize = 16_384;
 /// The largest set of any party.
 pub const MAX_SET_SIZE: u64 = 1 << 34;
 
+/// The byte that stands for each role.
+const SENDER: u8 = 1;
+const RECEIVER: u8 = 2;
+
 /// Role, set size, commitment.
 const FIXED_BYTES: usize = 1 + 8 + DIGEST_BYTES;
 const _: () = assert!(FIXED_BYTES + 2 * MAX_ENTRIES_BYTES <= HELLO_BYTES);
-
-/// The part of a party in a protocol.
-#[derive(Debug, Clone, Copy, PartialEq, Eq)]
-#[repr(u8)]
-pub enum Role {
-    /// The party that helps.
-    Sender = 1,
-    /// The party that learns the result.
-    Receiver = 2,
-}
-
-impl fmt::Display for Role {
-    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        f.write_str(match self {
-            Self::Sender => "sender",
-            Self::Receiver => "receiver",
-        })
-    }
-}
 
 /// The facts that a party tells about itself: its role, the size of its set, how it was set up, and
 /// others that the peer has to know.
@@ -122,7 +107,10 @@ impl Hello {
     pub fn encode(&self, commitment: &[u8; DIGEST_BYTES]) -> Result<Box<[u8; HELLO_BYTES]>, Error> {
         self.check()?;
         let mut bytes = Vec::with_capacity(HELLO_BYTES);
-        bytes.push(self.role as u8);
+        bytes.push(match self.role {
+            Role::Sender => SENDER,
+            Role::Receiver => RECEIVER,
+        });
         bytes.extend(self.set_size.to_le_bytes());
         bytes.extend(commitment);
         self.settings.encode(&mut bytes);
@@ -171,8 +159,8 @@ impl<'a> Cursor<'a> {
     fn hello(mut self) -> Result<(Hello, [u8; DIGEST_BYTES]), &'static str> {
         let [role] = self.array()?;
         let role = match role {
-            1 => Role::Sender,
-            2 => Role::Receiver,
+            SENDER => Role::Sender,
+            RECEIVER => Role::Receiver,
             _ => return Err("its role is unknown"),
         };
         let set_size = u64::from_le_bytes(self.array()?);

@@ -52,7 +52,8 @@ mod measured;
 
 pub use entries::MAX_ENTRIES;
 pub use error::{Disagreement, Error};
-pub use hello::{HELLO_BYTES, Hello, MAX_SET_SIZE, Role};
+pub use hello::{HELLO_BYTES, Hello, MAX_SET_SIZE};
+pub use psijoin_params::Role;
 
 /// The name in [`Error::Mismatch`] of the digest of what both parties derived, such as parameters.
 pub const DERIVED_PARAMETERS: &str = "the derived parameters";

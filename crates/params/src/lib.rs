@@ -80,10 +80,12 @@ mod budget;
 mod error;
 mod ln_sum;
 mod probability;
+mod role;
 mod search;
 mod security;
 
 pub use budget::{Event, FailureBudget};
 pub use error::Error;
 pub use probability::Log2Prob;
+pub use role::Role;
 pub use security::{Security, Sizes};

@@ -98,5 +98,6 @@ pub use plan::{
     run_batches,
 };
 pub use protocol::{Adversary, Info, Protocol};
-pub use request::{Request, Role};
+pub use psijoin_params::Role;
+pub use request::Request;
 pub use shares::{Shares, TotalShares};

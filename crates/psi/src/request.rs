@@ -1,47 +1,9 @@
 //! The computation that both parties agree on.
 
-use std::fmt;
-
 use psijoin_channel::path::Path;
 use psijoin_params::{Security, Sizes};
 
 use crate::{Error, OutputKind};
-
-/// The side of a protocol that a party plays.
-#[derive(Debug, Clone, Copy, PartialEq, Eq, Hash)]
-pub enum Role {
-    /// Helps the receiver to its result.
-    Sender,
-    /// Learns the result.
-    Receiver,
-}
-
-impl Role {
-    /// Returns the role of the other party.
-    pub fn other(self) -> Self {
-        match self {
-            Self::Sender => Self::Receiver,
-            Self::Receiver => Self::Sender,
-        }
-    }
-
-    /// This party's part of the sizes.
-    pub fn items(self, sizes: Sizes) -> u64 {
-        match self {
-            Self::Sender => sizes.sender(),
-            Self::Receiver => sizes.receiver(),
-        }
-    }
-}
-
-impl fmt::Display for Role {
-    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        f.write_str(match self {
-            Self::Sender => "sender",
-            Self::Receiver => "receiver",
-        })
-    }
-}
 
 /// The computation that both parties agreed on. Made by [`rows`](Self::rows), and changed by the
 /// other methods:

@@ -1,14 +1,15 @@
-//! A whole join over a channel: agreeing, drawing the seed, and running the protocol.
+//! A whole join of items in memory over a channel: agreeing, drawing the seed, and running the
+//! protocol. What is compared and told is what the engine of tables compares and tells.
 
-use std::collections::HashMap;
+use std::{collections::HashMap, iter};
 
 use psijoin_channel::{AbortCode, Channel, path::Measured};
 use psijoin_handshake::{self as handshake, Hello};
 use psijoin_params::{Security, Sizes};
 
 use crate::{
-    Context, Error, Fingerprint, Input, Output, OutputKind, Protocol, Request, Role, auto, parts,
-    run,
+    Columns, Context, Error, Fingerprint, Input, Output, OutputKind, Payloads, Protocol, Request,
+    Role, auto, key, parts, run, settings,
 };
 
 // Whatever can be planned can be agreed on.
@@ -36,6 +37,12 @@ pub fn receive(channel: &mut Channel, items: &[impl AsRef<[u8]>]) -> Result<Vec<
 
 /// The computation of two parties, and how it is done. It must be the same on both sides, except
 /// for what they [measured](Self::measured): they compare it before anything else.
+///
+/// The other party can be the program or the crate `psijoin-session`, over a
+/// [`Connection`](crate::transport::Connection) with streams: an item is then a key of one text, as
+/// it stands when its column's rules are applied. Both compare [`settings`] of the same names.
+/// Columns of numbers are called by their numbers among a party's own, as in
+/// `sum:sender.1,receiver.2`, and hold whole numbers. Payloads are for the library alone.
 ///
 /// ```
 /// use psijoin::{Join, Output, OutputKind, channel::memory};
@@ -175,6 +182,7 @@ impl Join {
         let fingerprints = &fingerprints.inspect_err(|_| channel.abort(AbortCode::LocalFailure))?;
         let pending = handshake::begin(channel, self.hello(role, fingerprints.len() as u64))?;
         pending.compare()?;
+        check_whole(pending.peer(), &self.output)?;
         let (ours, theirs) = (fingerprints.len() as u64, pending.peer().set_size());
         let (senders, receivers) = match role {
             Role::Sender => (ours, theirs),
@@ -187,7 +195,7 @@ impl Join {
             .path(pending.path()?);
         let plan = parts::plan(self.protocol, &request)?;
         // The seed that salts the digests is drawn only now, when both sets are fixed.
-        let joint_seed = &pending.confirm(channel, &[&plan.digest()])?;
+        let joint_seed = &pending.confirm(channel, &[&plan.digest(), &encoded(&self.output)])?;
         let items = &plan.items(fingerprints, joint_seed);
         let input = Input {
             items,
@@ -198,26 +206,96 @@ impl Join {
         Ok(run(&plan, role, &input, &mut Context::new(channel))?)
     }
 
+    /// Returns what the other party compares and is told, as any join tells it.
     fn hello(&self, role: Role, items: u64) -> Hello {
-        let role = match role {
-            Role::Sender => handshake::Role::Sender,
-            Role::Receiver => handshake::Role::Receiver,
-        };
-        Hello::new(role, items)
-            .setting("items", "bytes, hashed by the library")
-            .setting("protocol", self.protocol.info().name)
-            .setting("output", &self.output)
-            .setting("least number of shared items", self.min_intersection)
-            .setting("statistical security", self.security.statistical_bits())
-            .measured(self.measured)
+        let hello = settings::hello(
+            role,
+            items,
+            self.protocol,
+            self.security,
+            (1, key::SPELLING_VERSION),
+        )
+        .setting(settings::OUTPUT, asked(&self.output))
+        .setting(settings::LEARNERS, learners(&self.output))
+        .setting(settings::MINIMUM, self.min_intersection)
+        .fact(settings::key_column(0), key::TEXT)
+        .measured(self.measured);
+        let hello = payloads(&self.output, hello);
+        let own = holders(&self.output).filter(|(_, holder)| *holder == role);
+        own.fold(hello, |hello, (at, _)| {
+            hello.fact(settings::decimals(at), 0)
+        })
     }
 }
 
-/// Returns a collision-resistant hash of each item.
+/// Returns the output in the words that all joins compare. Columns are called by their numbers.
+fn asked(output: &OutputKind) -> String {
+    let columns = |holder: Role, count| (1..=count).map(move |column| format!("{holder}.{column}"));
+    let listed = |all: Columns| {
+        let senders = columns(Role::Sender, all.sender);
+        let all: Vec<String> = senders
+            .chain(columns(Role::Receiver, all.receiver))
+            .collect();
+        all.join(",")
+    };
+    match output {
+        OutputKind::Sums(columns) => format!("sum:{}", listed(*columns)),
+        OutputKind::Shares(Columns::NONE) => "shares".to_owned(),
+        OutputKind::Shares(columns) => format!("shares:{}", listed(*columns)),
+        OutputKind::Payloads(_) => OutputKind::Rows.to_string(),
+        other => other.to_string(),
+    }
+}
+
+/// Returns the holder of each column of numbers, with its position among all.
+fn holders(output: &OutputKind) -> impl Iterator<Item = (usize, Role)> + use<> {
+    let Columns { sender, receiver } = output.columns();
+    let senders = iter::repeat_n(Role::Sender, sender);
+    (senders.chain(iter::repeat_n(Role::Receiver, receiver))).enumerate()
+}
+
+fn learners(output: &OutputKind) -> &'static str {
+    match output {
+        OutputKind::Payloads(Payloads { back: Some(_), .. }) => "both",
+        _ => "receiver",
+    }
+}
+
+/// Adds to a hello the bytes of payloads, which the program does not have: its columns are agreed
+/// on by name.
+fn payloads(output: &OutputKind, hello: Hello) -> Hello {
+    let bytes = |role| output.payload_bytes(role);
+    let given = [
+        (settings::SENDERS_COLUMNS, bytes(Role::Sender)),
+        (settings::RECEIVERS_COLUMNS, bytes(Role::Receiver)),
+    ];
+    let given = given.into_iter().filter(|(_, bytes)| *bytes > 0);
+    given.fold(hello, |hello, (name, bytes)| {
+        hello.setting(name, format_args!("payloads of {bytes} bytes"))
+    })
+}
+
+/// Checks that the other party's numbers are whole, as this one's are.
+fn check_whole(theirs: &Hello, output: &OutputKind) -> Result<(), JoinError> {
+    let mut others = holders(output).filter(|(_, holder)| *holder == theirs.role());
+    others.try_for_each(|(at, _)| match theirs.told(&settings::decimals(at)) {
+        Some("0") => Ok(()),
+        Some(_) => Err(JoinError::Decimals),
+        None => Err(handshake::Error::Malformed("it did not tell the decimals of a column").into()),
+    })
+}
+
+/// Returns, as all joins compare it, who has which columns of numbers, without decimals.
+fn encoded(output: &OutputKind) -> Vec<u8> {
+    holders(output)
+        .flat_map(|(_, holder)| [holder as u8, 0])
+        .collect()
+}
+
+/// Returns the fingerprint of each item, as of a key of one text.
 fn fingerprints(items: &[impl AsRef<[u8]>]) -> Result<Vec<Fingerprint>, JoinError> {
-    let hash =
-        |item: &_| blake3::derive_key("psijoin 2026 item of the library", AsRef::as_ref(item));
-    let fingerprints: Vec<Fingerprint> = items.iter().map(hash).collect();
+    let fingerprint = |item: &_| key::fingerprint(AsRef::as_ref(item));
+    let fingerprints: Vec<Fingerprint> = items.iter().map(fingerprint).collect();
     let mut first = HashMap::with_capacity(fingerprints.len());
     for (again, fingerprint) in fingerprints.iter().enumerate() {
         if let Some(first) = first.insert(fingerprint, again) {
@@ -239,6 +317,12 @@ pub enum JoinError {
         /// Its next position.
         again: usize,
     },
+
+    /// A column of the other party has numbers with decimals.
+    #[error(
+        "a column of the other party has numbers with decimals, and this one adds up whole numbers"
+    )]
+    Decimals,
 
     /// The two sides were not set up alike, or the peer speaks something else. The text names the
     /// difference.
@@ -267,7 +351,7 @@ mod tests {
     use psijoin_channel::{memory, path::Path};
 
     use super::*;
-    use crate::{Columns, registry};
+    use crate::registry;
 
     type Table<'a> = (&'a [&'a str], &'a [Vec<i64>]);
 

@@ -15,7 +15,8 @@
 //! ```
 //!
 //! [`Join`] names one of 28 protocols, and the output: rows, a count, whether a threshold is
-//! reached, sums over columns, or [shares](circuits) of the intersection for any circuit.
+//! reached, sums over columns, or [shares](circuits) of the intersection for any circuit. The other
+//! party can be the program `psijoin`, too.
 //!
 //! # One level below
 //! A [`Join`] hashes items, compares how both sides were set up, draws a seed, plans and runs. To
@@ -31,6 +32,7 @@
 //!
 //! | module | what lives there |
 //! |---|---|
+//! | [`settings`] | the names of what two parties compare before data moves |
 //! | [`registry`], [`mod@auto`] | all protocols by name, and the choice of one by the sizes and the network |
 //! | [`channel`] | what parties talk over: in memory, emulated links, counters |
 //! | [`transport`] | TCP and TLS 1.3 with pinned peers (feature `transport`, on by default) |
@@ -47,9 +49,11 @@
 pub mod auto;
 pub mod planner;
 pub mod registry;
+pub mod settings;
 pub mod share_file;
 
 mod join;
+mod key;
 
 pub use join::{Join, JoinError, receive, send};
 pub use psijoin_block::parallel::Pool;

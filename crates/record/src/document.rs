@@ -1,7 +1,8 @@
 //! The content of a record.
 
-use std::{collections::BTreeMap, fmt};
+use std::collections::BTreeMap;
 
+use psijoin_params::Role;
 use psijoin_transport::{Fingerprint, PublicKey};
 use serde::{Deserialize, Serialize};
 
@@ -68,52 +69,20 @@ pub struct PerParty<T> {
     pub sender: T,
 }
 
-/// A role.
-#[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize)]
-#[serde(rename_all = "lowercase")]
-pub enum Side {
-    /// The party that learns the result.
-    Receiver,
-    /// The party that helps.
-    Sender,
-}
-
-impl fmt::Display for Side {
-    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        f.write_str(match self {
-            Self::Receiver => "receiver",
-            Self::Sender => "sender",
-        })
-    }
-}
-
-impl Side {
-    /// Both.
-    pub const BOTH: [Self; 2] = [Self::Receiver, Self::Sender];
-
-    /// Returns the other one.
-    pub fn other(self) -> Self {
-        match self {
-            Self::Receiver => Self::Sender,
-            Self::Sender => Self::Receiver,
-        }
-    }
-}
-
 impl<T> PerParty<T> {
-    /// Returns the value of this side.
-    pub fn of(&self, side: Side) -> &T {
-        match side {
-            Side::Receiver => &self.receiver,
-            Side::Sender => &self.sender,
+    /// Returns the value of this party.
+    pub fn of(&self, role: Role) -> &T {
+        match role {
+            Role::Receiver => &self.receiver,
+            Role::Sender => &self.sender,
         }
     }
 
     /// As [`of`](Self::of), to be changed.
-    pub fn of_mut(&mut self, side: Side) -> &mut T {
-        match side {
-            Side::Receiver => &mut self.receiver,
-            Side::Sender => &mut self.sender,
+    pub fn of_mut(&mut self, role: Role) -> &mut T {
+        match role {
+            Role::Receiver => &mut self.receiver,
+            Role::Sender => &mut self.sender,
         }
     }
 }
@@ -149,9 +118,28 @@ pub struct Column {
     /// As it was asked for.
     pub name: String,
     /// Whose it is.
-    pub holder: Side,
+    #[serde(with = "role")]
+    pub holder: Role,
     /// The number of decimals of its numbers, as its holder told.
     pub decimals: u32,
+}
+
+/// A role, as a record shows it.
+mod role {
+    use psijoin_params::Role;
+    use serde::{Deserialize, Deserializer, Serializer, de::Error};
+
+    #[expect(clippy::trivially_copy_pass_by_ref, reason = "serde gives a reference")]
+    pub(super) fn serialize<S: Serializer>(role: &Role, to: S) -> Result<S::Ok, S::Error> {
+        to.collect_str(role)
+    }
+
+    pub(super) fn deserialize<'de, D: Deserializer<'de>>(from: D) -> Result<Role, D::Error> {
+        let shown = String::deserialize(from)?;
+        let mut roles = Role::BOTH.into_iter();
+        let role = roles.find(|role| role.to_string() == shown);
+        role.ok_or_else(|| D::Error::custom("a role is sender or receiver"))
+    }
 }
 
 /// The protocol that was run.

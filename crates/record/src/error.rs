@@ -1,6 +1,6 @@
 use psijoin_transport::Fingerprint;
 
-use crate::Side;
+use crate::Role;
 
 /// Why there is no record, or why one is refused.
 #[derive(Debug, thiserror::Error)]
@@ -25,11 +25,11 @@ pub enum Error {
     #[error(
         "the signature of the {0} does not fit: the record was changed, or was never signed by {1}"
     )]
-    Signature(Side, Fingerprint),
+    Signature(Role, Fingerprint),
 
     /// A party's key and its fingerprint do not belong together.
     #[error("the {0}'s key does not match its fingerprint {1}")]
-    Key(Side, Fingerprint),
+    Key(Role, Fingerprint),
 
     /// A key is one that nobody can have.
     #[error(

@@ -5,7 +5,7 @@ use psijoin_transport::{Identity, SIGNATURE_BYTES, Signature};
 use ring::digest::{SHA256, digest};
 
 use crate::{
-    Document, Error, Side, SignedRecord,
+    Document, Error, Role, SignedRecord,
     signed::{PURPOSE, Signatures, Unverified, sign},
 };
 
@@ -15,7 +15,7 @@ pub const SAID_BYTES: u64 = (HASH_BYTES + SIGNATURE_BYTES) as u64;
 /// A hash tells a wrong signature from the signature of something else.
 const HASH_BYTES: usize = 32;
 
-/// Signs a document, on the side that `identity` has in it, and swaps signatures with the other
+/// Signs a document, in the role that `identity` has in it, and swaps signatures with the other
 /// party, which calls this with the same document. The receiver signs first; the sender signs what
 /// the receiver has signed.
 ///
@@ -25,7 +25,7 @@ const HASH_BYTES: usize = 32;
 /// does not sign the same.
 pub fn exchange(
     document: Document,
-    side: Side,
+    role: Role,
     identity: &Identity,
     channel: &mut Channel,
 ) -> Result<SignedRecord, Error> {
@@ -38,14 +38,14 @@ pub fn exchange(
         if their_hash != hash.as_ref() {
             return Err(Error::OtherDocument);
         }
-        let key = document.parties.of(side.other()).key;
+        let key = document.parties.of(role.other()).key;
         match key.verify(PURPOSE, text.as_bytes(), &theirs) {
             true => Ok(theirs),
             false => Err(Error::WrongSignature),
         }
     };
-    let signatures = match side {
-        Side::Receiver => {
+    let signatures = match role {
+        Role::Receiver => {
             channel.send(&said)?;
             let sender = hear(channel)?;
             Signatures {
@@ -53,7 +53,7 @@ pub fn exchange(
                 sender,
             }
         }
-        Side::Sender => {
+        Role::Sender => {
             let receiver = hear(channel)?;
             channel.send(&said)?;
             Signatures {
@@ -98,10 +98,10 @@ mod tests {
         thread::scope(|scope| {
             let sent = scope.spawn(move || {
                 let (document, identity) = sender;
-                exchange(document, Side::Sender, &identity, &mut senders)
+                exchange(document, Role::Sender, &identity, &mut senders)
             });
             let (document, identity) = receiver;
-            let received = exchange(document, Side::Receiver, &identity, &mut receivers);
+            let received = exchange(document, Role::Receiver, &identity, &mut receivers);
             drop(receivers);
             [sent.join().unwrap(), received]
         })
@@ -149,7 +149,7 @@ mod tests {
             "{received:?}"
         );
         assert!(
-            matches!(sent, Err(Error::Signature(Side::Sender, _))),
+            matches!(sent, Err(Error::Signature(Role::Sender, _))),
             "{sent:?}"
         );
         let [other, _] = identities();

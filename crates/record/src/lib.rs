@@ -32,10 +32,9 @@ mod signed;
 mod terms;
 
 pub use difference::Difference;
-pub use document::{
-    Column, Document, FORMAT, Outcome, Party, PerParty, Protocol, Side, failure_bits,
-};
+pub use document::{Column, Document, FORMAT, Outcome, Party, PerParty, Protocol, failure_bits};
 pub use error::Error;
 pub use exchange::{SAID_BYTES, exchange};
+pub use psijoin_params::Role;
 pub use signed::{MAX_RECORD_BYTES, PURPOSE, SignedRecord};
 pub use terms::{MAX_TERMS_BYTES, Terms};

@@ -3,7 +3,7 @@
 use psijoin_transport::Identity;
 
 use crate::{
-    Column, Document, FORMAT, Outcome, Party, PerParty, Protocol, Side, Terms, failure_bits,
+    Column, Document, FORMAT, Outcome, Party, PerParty, Protocol, Role, Terms, failure_bits,
 };
 
 /// Returns a document of two parties that can sign it.
@@ -29,7 +29,7 @@ pub(crate) fn document(sender: &Identity, receiver: &Identity) -> Document {
         ]),
         columns: vec![Column {
             name: "amount".to_owned(),
-            holder: Side::Sender,
+            holder: Role::Sender,
             decimals: 2,
         }],
         protocol: Protocol {

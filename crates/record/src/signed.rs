@@ -4,7 +4,7 @@ use psijoin_transport::{Identity, NotAKey, Signature};
 use serde::{Deserialize, Serialize};
 use serde_json::error::Category;
 
-use crate::{Document, Error, FORMAT, Side, as_text, canonical};
+use crate::{Document, Error, FORMAT, Role, as_text, canonical};
 
 /// The purpose of a record's signature, as [`Identity::sign`] takes it.
 pub const PURPOSE: &str = "psijoin v1 record of a session";
@@ -39,17 +39,17 @@ impl Unverified {
     /// [`Document::check`].
     pub(crate) fn verify(self) -> Result<SignedRecord, Error> {
         let text = self.document.to_sign()?;
-        for side in Side::BOTH {
-            let party = self.document.parties.of(side);
+        for role in Role::BOTH {
+            let party = self.document.parties.of(role);
             if party.key.fingerprint() != party.fingerprint {
-                return Err(Error::Key(side, party.fingerprint));
+                return Err(Error::Key(role, party.fingerprint));
             }
-            let signature = match side {
-                Side::Receiver => &self.signatures.receiver,
-                Side::Sender => &self.signatures.sender,
+            let signature = match role {
+                Role::Receiver => &self.signatures.receiver,
+                Role::Sender => &self.signatures.sender,
             };
             if !party.key.verify(PURPOSE, text.as_bytes(), signature) {
-                return Err(Error::Signature(side, party.fingerprint));
+                return Err(Error::Signature(role, party.fingerprint));
             }
         }
         Ok(SignedRecord(self))
@@ -170,14 +170,14 @@ mod tests {
         let text = record.to_text();
         let (_, document) = text.split_once("{\"document\":").unwrap();
         let (document, _) = document.split_once(",\"signatures\":").unwrap();
-        for (side, signature) in [
-            (Side::Sender, &record.0.signatures.sender),
-            (Side::Receiver, &record.0.signatures.receiver),
+        for (role, signature) in [
+            (Role::Sender, &record.0.signatures.sender),
+            (Role::Receiver, &record.0.signatures.receiver),
         ] {
-            let key = record.document().parties.of(side).key;
+            let key = record.document().parties.of(role).key;
             assert!(
                 key.verify(PURPOSE, document.as_bytes(), signature),
-                "{side}"
+                "{role}"
             );
         }
     }
@@ -222,7 +222,7 @@ mod tests {
         let mut record = record();
         let Signatures { receiver, sender } = &mut record.signatures;
         std::mem::swap(receiver, sender);
-        assert!(matches!(fault(record), Error::Signature(Side::Receiver, _)));
+        assert!(matches!(fault(record), Error::Signature(Role::Receiver, _)));
     }
 
     #[test]
@@ -233,12 +233,12 @@ mod tests {
         let by_sender = signed(document.clone(), &other, &receiver);
         assert!(matches!(
             fault(by_sender),
-            Error::Signature(Side::Sender, _)
+            Error::Signature(Role::Sender, _)
         ));
         let by_receiver = signed(document, &sender, &other);
         assert!(matches!(
             fault(by_receiver),
-            Error::Signature(Side::Receiver, _)
+            Error::Signature(Role::Receiver, _)
         ));
     }
 
@@ -249,7 +249,7 @@ mod tests {
         let mut document = sample::document(&sender, &receiver);
         document.parties.sender.key = other.public_key().unwrap();
         let record = signed(document, &other, &receiver);
-        assert!(matches!(fault(record), Error::Key(Side::Sender, _)));
+        assert!(matches!(fault(record), Error::Key(Role::Sender, _)));
     }
 
     #[test]

@@ -7,23 +7,23 @@ use psijoin_channel::{Channel, path::Measured};
 use psijoin_handshake::{self as handshake, Hello};
 use psijoin_params::Security;
 use psijoin_record::Document;
-use psijoin_table::SPELLING_VERSION;
+use psijoin_table::{
+    Counts, Meaning, Numbers, SPELLING_VERSION,
+    given::{GivenColumns, RepeatedKeys},
+};
 use psijoin_transport::Connection;
 
 use crate::{
     Error,
     columns::{AgreedColumns, OwnColumns},
     event::{Event, Warning, Work, waiting},
-    giving::Given,
+    giving::{Give, Given},
     job::Job,
     key_facts::KeyFacts,
     limits,
     party::{Mode, Party},
     requested_output::RequestedOutput,
-    settings::{
-        ALIGNED, KEY_COLUMNS, PROTOCOL, PROTOCOL_VERSION, SPELLING, STATISTICAL_SECURITY, TERMS,
-    },
-    table::Table,
+    settings::{self, ALIGNED, TERMS},
 };
 
 /// What both parties agreed on.
@@ -41,6 +41,51 @@ pub(crate) struct Agreement {
     pub(crate) peer_only_checks: bool,
     /// Whether a job goes on that was begun before.
     pub(crate) goes_on: bool,
+}
+
+/// A party's table, as far as the other party is told of it.
+pub(crate) trait OwnTable {
+    fn facts(&self) -> Facts<'_>;
+
+    /// Checks that rows can be lined up with those of the other party.
+    ///
+    /// # Errors
+    /// If rows repeat a key and may not.
+    fn check_alignable(&self, repeated: RepeatedKeys) -> Result<(), Error>;
+
+    /// Returns the columns that are given.
+    ///
+    /// # Errors
+    /// If the table lacks one, or rows repeat a key and may not.
+    fn offer(&mut self, give: &Give) -> Result<GivenColumns, Error>;
+
+    /// Returns the bytes that a row of these columns takes, which were [offered](Self::offer) and
+    /// taken: the number that the user sets, if all rows fit.
+    ///
+    /// # Errors
+    /// If the table cannot be read, or a row does not fit.
+    fn row_bytes(
+        &mut self,
+        party: &Party<'_>,
+        give: &Give,
+        columns: &GivenColumns,
+    ) -> Result<usize, Error>;
+
+    /// Takes note of the columns that come with the rows of a party in this role.
+    ///
+    /// # Errors
+    /// If they cannot be written.
+    fn take(&mut self, role: Role, given: &Given) -> Result<(), Error>;
+}
+
+/// The facts about a table that the other party is told.
+#[derive(Clone, Copy)]
+pub(crate) struct Facts<'a> {
+    pub(crate) counts: Counts,
+    /// One per column of the key.
+    pub(crate) meanings: &'a [Meaning],
+    /// One per [column to read](OwnColumns::to_read); their values are not looked at.
+    pub(crate) numbers: &'a [Numbers],
 }
 
 /// The fact that a party computes with this number of threads.
@@ -79,18 +124,15 @@ impl Party<'_> {
     /// Returns what must be alike on both sides, this party's set size, and what it has measured of
     /// the network.
     fn hello(&self, items: u64, measured: Measured) -> Hello {
-        let info = self.protocol.info();
-        let role = match self.role {
-            Role::Sender => handshake::Role::Sender,
-            Role::Receiver => handshake::Role::Receiver,
-        };
-        let hello = Hello::new(role, items)
-            .setting(PROTOCOL, info.name)
-            .setting(PROTOCOL_VERSION, info.version)
-            .setting(STATISTICAL_SECURITY, Security::default().statistical_bits())
-            .setting(KEY_COLUMNS, self.key.width())
-            .setting(SPELLING, SPELLING_VERSION);
-        let hello = hello.fact(THREADS, self.allowance.threads);
+        let spelled = (self.key.width(), SPELLING_VERSION);
+        let hello = settings::hello(
+            self.role,
+            items,
+            self.protocol,
+            Security::default(),
+            spelled,
+        );
+        let hello = hello.fact(THREADS, self.threads);
         let hello = match self.mode {
             Mode::Join => hello,
             Mode::Check => hello.fact(ONLY_CHECKS, "yes"),
@@ -125,19 +167,24 @@ impl Party<'_> {
     /// Makes sure that both parties were set up alike, and derives what follows from their
     /// sizes and columns.
     pub(crate) fn agree(
-        &mut self,
+        &self,
         (connection, channel): (&Connection, &mut Channel),
         own: &OwnColumns,
-        table: &Table,
+        table: &mut dyn OwnTable,
         job: Option<&Job>,
     ) -> Result<Agreement, Error> {
         if let Some(repeated) = self.aligned {
             table.check_alignable(repeated)?;
         }
-        let (items, numbers) = (table.counts.distinct, &table.numbers[..]);
-        let facts = KeyFacts::new(self.key.columns(), &table.meanings);
+        let known = table.facts();
+        let Counts {
+            rows,
+            distinct: items,
+            ..
+        } = known.counts;
+        let facts = KeyFacts::new(self.key.columns(), known.meanings);
         let hello = self.hello(items, connection.measured());
-        let hello = own.tell(facts.tell(hello), numbers);
+        let hello = own.tell(facts.tell(hello), known.numbers);
         let hello = match job {
             Some(job) => job.tell(hello),
             None => hello,
@@ -162,7 +209,7 @@ impl Party<'_> {
         };
         let differences = differences?.into_iter().map(Warning::UnlikeKeys);
         self.warn_of(differences, Error::UnlikeKeys)?;
-        let columns = own.agree(numbers, pending.peer())?;
+        let columns = own.agree(known.numbers, pending.peer())?;
         self.consent_to(&columns)?;
         if self.gives_sums_over_few(&columns) {
             self.warn(Warning::SumOverFew);
@@ -181,13 +228,12 @@ impl Party<'_> {
             .path(pending.path()?);
         let job = job.filter(|_| goes_on);
         let plan = self.plan(job, &request)?;
-        let of_one_run = self.allowance.of_one_run;
-        (self.consent.max_peer_keys).check_memory(self.role, &plan, of_one_run)?;
+        (self.consent.max_peer_keys).check_memory(self.role, &plan, self.of_one_run)?;
         if let Some(layout) = given.by(self.role.other()) {
-            limits::check_given(self.role, &plan, layout, table.counts.rows)?;
+            limits::check_given(self.role, &plan, layout, rows)?;
         }
         let peer_only_checks = pending.peer().told(ONLY_CHECKS).is_some();
-        let threads = [self.allowance.threads, threads(pending.peer())];
+        let threads = [self.threads, threads(pending.peer())];
         let mut document =
             self.draft(&pending, connection.peer_key(), &plan, (&columns, &given))?;
         let mut agreed = vec![plan.digest().to_vec(), columns.encoded()];
@@ -212,6 +258,19 @@ impl Party<'_> {
             peer_only_checks,
             goes_on,
         })
+    }
+
+    /// Checks that the protocol can answer the question, and carry the columns that are given.
+    ///
+    /// # Errors
+    /// [`Error::Unable`] and [`Error::Question`].
+    pub(crate) fn check_question(&self) -> Result<(), Error> {
+        let holders = self.question.asked.holders();
+        self.question.check(self.protocol, holders)?;
+        match self.trade.gives.is_some() || self.trade.takes.is_some() {
+            true => self.question.check_columns(self.protocol),
+            false => Ok(()),
+        }
     }
 
     /// Returns the plan of a request, which is that of a job that goes on.

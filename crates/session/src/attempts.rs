@@ -12,9 +12,11 @@ use crate::{
     Error,
     event::{Event, Warning},
     job::Job,
-    party::{Computed, Ready, Run, Task},
     phases::Phases,
+    ready::{Computed, Ready},
+    run::Run,
     table::Table,
+    workplace::Task,
 };
 
 /// How long lost connections are made again while nothing comes further.
@@ -51,7 +53,8 @@ impl Ready<'_> {
         table: &'t mut Option<Table>,
     ) -> Result<&'t mut Table, Error> {
         if table.is_none() {
-            *table = Some(self.party.read_table(&self.own, self.job.as_mut())?);
+            let (party, job) = (&self.party, self.job.as_mut());
+            *table = Some(self.workplace.read_table(party, &self.own, job)?);
         }
         Ok(table.as_mut().expect("it was read"))
     }
@@ -64,7 +67,7 @@ impl Ready<'_> {
         let Some(job) = self.job.as_ref().filter(has_all) else {
             return false;
         };
-        match (&self.party.task, self.party.question.is_for_both()) {
+        match (&self.workplace.task, self.party.question.is_for_both()) {
             (Task::Help, _) => false,
             (_, true) => job.is_confirmed(),
             (_, false) => true,
@@ -76,22 +79,24 @@ impl Ready<'_> {
         let phases = Phases::default();
         phases.begin("reading the table");
         let table = self.table(table)?;
-        let (party, job) = (&mut self.party, self.job.as_mut().expect("a job"));
+        let (party, workplace) = (&self.party, &mut self.workplace);
+        let job = self.job.as_mut().expect("a job");
         party.watcher.hear(Event::AllDoneBefore);
         let agreement = party.recall(job)?;
-        party.write_with(&agreement.given)?;
+        workplace.write_with(party.role, &agreement.given)?;
         let joint_seed = agreement.joint_seed;
-        let use_of_table = party.use_of_table(true);
-        table.settle(&agreement.plan, use_of_table, party.pool)?;
-        party.read_payloads(&agreement.given, table, Some(&mut *job))?;
+        let use_of_table = workplace.use_of_table(party, true);
+        table.settle(&agreement.plan, use_of_table, workplace.pool)?;
+        workplace.read_payloads(party, &agreement.given, table, Some(&mut *job))?;
         let run = Run {
             plan: &agreement.plan,
             role: party.role,
             joint_seed: &joint_seed,
             ledger: Some(job.results()),
         };
-        let (mut channels, compute) = ([memory::pair().0], (party.pool, &phases));
-        let ran = table.run(&run, use_of_table, &party.allowance, &mut channels, compute)?;
+        let (mut channels, compute) = ([memory::pair().0], (workplace.pool, &phases));
+        let allowance = &workplace.allowance;
+        let ran = table.run(&run, use_of_table, allowance, &mut channels, compute)?;
         Ok(Computed {
             agreement,
             joint_seed,
@@ -116,9 +121,10 @@ impl Ready<'_> {
     /// Checks that a job that is over was about this table, and what is given of it.
     fn is_of_this_table(&mut self, table: &mut Option<Table>) -> Result<PathBuf, Error> {
         let table = self.table(table)?;
-        let (party, job) = (&mut self.party, self.job.as_mut().expect("a job"));
+        let job = self.job.as_mut().expect("a job");
         let given = job.given()?;
-        party.read_payloads(&given, table, Some(&mut *job))?;
+        let (party, job_of_payloads) = (&self.party, Some(&mut *job));
+        (self.workplace).read_payloads(party, &given, table, job_of_payloads)?;
         Ok(job.path().to_owned())
     }
 
@@ -139,7 +145,7 @@ impl Ready<'_> {
         let Some(job) = self.job.as_ref().filter(|_| error.may_pass()) else {
             return error;
         };
-        match (&self.party.task, self.party.question.is_for_both()) {
+        match (&self.workplace.task, self.party.question.is_for_both()) {
             (Task::Help, _) if job.done() > 0 => Error::Unconfirmed(Box::new(error)),
             (_, true) if job.has_all() => Error::UnconfirmedResult(Box::new(error)),
             _ => error,

@@ -13,6 +13,7 @@ use crate::{
     Error,
     error::ColumnsFault,
     requested_output::{ColumnName, RequestedOutput},
+    settings::decimals,
 };
 
 /// Which of the columns that are asked for are in this party's table.
@@ -34,22 +35,28 @@ impl OwnColumns {
         role: Role,
         source: &Source,
     ) -> Result<Self, table::Error> {
-        let names = asked.columns().to_vec();
-        let header = match names.is_empty() {
+        let header = match asked.columns().is_empty() {
             true => Vec::new(),
             false => source.columns()?,
         };
+        let header: Vec<&str> = header.iter().map(String::as_str).collect();
+        let own = Self::among(asked, role, &header);
+        table::check_numbers(source, &own.to_read())?;
+        Ok(own)
+    }
+
+    /// Looks for the columns among those of this party's table.
+    pub(crate) fn among(asked: &RequestedOutput, role: Role, header: &[&str]) -> Self {
+        let names = asked.columns().to_vec();
         let present = |column: &ColumnName| match column.holder {
             Some(holder) => holder == role,
-            None => header.contains(&column.name),
+            None => header.contains(&column.name.as_str()),
         };
-        let own = Self {
+        Self {
             role,
             present: names.iter().map(present).collect(),
             names,
-        };
-        table::check_numbers(source, &own.to_read())?;
-        Ok(own)
+        }
     }
 
     /// Returns the columns of numbers to read from the table.
@@ -80,7 +87,7 @@ impl OwnColumns {
     pub(crate) fn tell(&self, hello: Hello, numbers: &[Numbers]) -> Hello {
         let scales = self.scales(numbers).into_iter().enumerate();
         scales.fold(hello, |hello, (index, scale)| match scale {
-            Some(scale) => hello.fact(fact(index), scale),
+            Some(scale) => hello.fact(decimals(index), scale),
             None => hello,
         })
     }
@@ -97,7 +104,7 @@ impl OwnColumns {
     ) -> Result<AgreedColumns, Error> {
         let scales = self.scales(numbers).into_iter().enumerate();
         let columns = self.names.iter().zip(scales).map(|(name, (index, own))| {
-            let other = theirs.told(&fact(index)).map(scale).transpose()?;
+            let other = theirs.told(&decimals(index)).map(scale).transpose()?;
             let (sender, receiver) = match self.role {
                 Role::Sender => (own, other),
                 Role::Receiver => (other, own),
@@ -117,11 +124,6 @@ impl OwnColumns {
         }
         Ok(AgreedColumns(columns))
     }
-}
-
-/// Returns what a fact about the column of this index is called.
-fn fact(index: usize) -> String {
-    format!("decimals of column {}", index + 1)
 }
 
 /// Returns the number of decimals that the other party told.
@@ -315,7 +317,7 @@ mod tests {
         }
 
         fn hello(&self) -> Hello {
-            let hello = Hello::new(handshake::Role::Sender, 1);
+            let hello = Hello::new(Role::Sender, 1);
             self.own.tell(hello, &self.numbers)
         }
 
@@ -396,9 +398,11 @@ mod tests {
     #[test]
     fn a_peer_that_tells_nonsense_is_at_fault() {
         let receiver = Party::new(Role::Receiver, "sum:sender.a", &[("b", 0)]);
-        let hello = || Hello::new(handshake::Role::Sender, 1);
+        let hello = || Hello::new(Role::Sender, 1);
         for scale in ["19", "-1", "x", "", "99999999999999999999"] {
-            let failure = receiver.agree(&hello().fact(fact(0), scale)).unwrap_err();
+            let failure = receiver
+                .agree(&hello().fact(decimals(0), scale))
+                .unwrap_err();
             assert_eq!(failure.kind(), ErrorKind::Peer, "{scale}");
         }
         let failure = receiver.agree(&hello()).unwrap_err();

@@ -50,6 +50,10 @@ pub enum Error {
     #[error(transparent)]
     Spec(#[from] SpecFault),
 
+    /// The table lies elsewhere, and the join needs more of it.
+    #[error(transparent)]
+    Elsewhere(#[from] ElsewhereFault),
+
     /// Parts of the question do not go together.
     #[error(transparent)]
     Question(#[from] QuestionFault),
@@ -286,6 +290,20 @@ pub enum SpecFault {
     AlignedForOne,
 }
 
+/// A part of a join that a table that lies elsewhere cannot have.
+#[derive(Debug, Clone, PartialEq, Eq, thiserror::Error)]
+pub enum ElsewhereFault {
+    /// A job, or a common order of rows.
+    #[error("a table that lies elsewhere keeps no job, and its rows are not lined up")]
+    JobOrOrder,
+    /// A column of numbers of which nothing is known.
+    #[error("nothing is known of the column of numbers {}", Quoted(.0))]
+    Numbers(String),
+    /// Columns to give of which nothing is known.
+    #[error("nothing is known of columns to give")]
+    Columns,
+}
+
 /// Parts of a question that do not go together.
 #[derive(Debug, Clone, PartialEq, Eq, thiserror::Error)]
 pub enum QuestionFault {
@@ -448,6 +466,7 @@ impl Error {
             Self::Unsigned(error) => of_record(error),
             Self::Unable(_)
             | Self::Spec(_)
+            | Self::Elsewhere(_)
             | Self::Question(_)
             | Self::Columns(_)
             | Self::TooLittleMemory { .. }

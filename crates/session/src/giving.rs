@@ -12,22 +12,21 @@ use psijoin_channel::{Channel, MAX_MESSAGE_BYTES};
 use psijoin_handshake::Hello;
 use psijoin_table::{
     WhichRows,
-    given::{GivenColumns, GivenRows, PayloadLayout, RepeatedKeys},
+    given::{GivenColumns, PayloadLayout, RepeatedKeys},
 };
 
 use crate::{
     Error, Learners, SpecFault,
+    agreement::OwnTable,
     error::TooMuchGiven,
-    event::{Work, during, waiting},
-    job::Job,
+    event::{Work, waiting},
     names,
-    party::{Party, Task},
+    party::Party,
     settings::{RECEIVERS_COLUMNS, SENDERS_COLUMNS},
-    table::Table,
 };
 
 /// What stands before the name of a taken column that the party's own table has, too.
-const PREFIX: &str = "partner_";
+pub(crate) const PREFIX: &str = "partner_";
 
 /// What a party gives, and what it takes.
 #[derive(Debug, Clone, Default)]
@@ -194,22 +193,6 @@ const LEFT: u8 = 0;
 const TAKEN: u8 = 1;
 
 impl Party<'_> {
-    /// Checks what can be checked of the columns alone.
-    ///
-    /// # Errors
-    /// If the protocol does not carry columns, or the table does not have them, or they cannot be
-    /// given.
-    pub(super) fn check_trade(&self) -> Result<(), Error> {
-        let Trade { gives, takes, .. } = &self.trade;
-        if gives.is_some() || takes.is_some() {
-            self.question.check_columns(self.protocol)?;
-        }
-        match gives {
-            Some(give) => Ok(GivenColumns::of(&self.source, &give.columns).map(drop)?),
-            None => Ok(()),
-        }
-    }
-
     /// Adds to a hello who gives columns, which both must say.
     pub(super) fn tell_trade(&self, hello: Hello) -> Hello {
         let Trade { gives, takes, .. } = &self.trade;
@@ -234,8 +217,8 @@ impl Party<'_> {
     /// If a table cannot give what is taken, or what is taken cannot be written; if the channel
     /// breaks, or the other party says what makes no sense.
     pub(super) fn agree_on_columns(
-        &mut self,
-        table: &Table,
+        &self,
+        table: &mut dyn OwnTable,
         channel: &mut Channel,
     ) -> Result<Given, Error> {
         let [first, second] = GIVERS;
@@ -243,14 +226,14 @@ impl Party<'_> {
             sender: self.given_by(first, table, channel)?,
             receiver: self.given_by(second, table, channel)?,
         };
-        self.write_with(&given)?;
+        table.take(self.role, &given)?;
         Ok(given)
     }
 
     fn given_by(
         &self,
         giver: Role,
-        table: &Table,
+        table: &mut dyn OwnTable,
         channel: &mut Channel,
     ) -> Result<Option<PayloadLayout>, Error> {
         match (giver == self.role, &self.trade.gives, &self.trade.takes) {
@@ -263,11 +246,10 @@ impl Party<'_> {
     fn offer(
         &self,
         give: &Give,
-        table: &Table,
+        table: &mut dyn OwnTable,
         channel: &mut Channel,
     ) -> Result<PayloadLayout, Error> {
-        let rows = table.given(give.repeated)?;
-        let offered = GivenColumns::of(&self.source, &give.columns)?;
+        let offered = table.offer(give)?;
         say(channel, &offered.to_bytes())?;
         let names: Vec<&str> = offered.names().collect();
         let mut flags = vec![LEFT; names.len()];
@@ -278,36 +260,10 @@ impl Party<'_> {
         let taken = names.iter().zip(flags).filter(|(_, flag)| *flag == TAKEN);
         let taken: Vec<String> = taken.map(|(name, _)| (*name).to_owned()).collect();
         let columns = offered.take(&taken)?;
-        let row_bytes = self.row_bytes(give, &rows, &columns)?;
+        let row_bytes = table.row_bytes(self, give, &columns)?;
         let layout = PayloadLayout::new(columns, row_bytes, give.repeated)?;
         say(channel, &layout.to_bytes())?;
         Ok(layout)
-    }
-
-    /// Returns how many bytes a row takes; as many as the user says, if all rows fit.
-    fn row_bytes(
-        &self,
-        give: &Give,
-        rows: &GivenRows<'_>,
-        columns: &GivenColumns,
-    ) -> Result<usize, Error> {
-        let (source, progress) = (&self.source, self.progress);
-        let measured = during(
-            self.watcher,
-            Work::MeasuringColumns,
-            || progress.bytes(),
-            || {
-                self.pool.run(|| match give.row_bytes {
-                    None => rows.longest_row(source, columns, progress),
-                    Some(most) => {
-                        let fits = &mut |_, _: &[u8]| Ok(());
-                        rows.each_row(source, columns, most, progress, fits)?;
-                        Ok(most)
-                    }
-                })
-            },
-        );
-        Ok(measured?)
     }
 
     fn take(&self, taken: &Taken, channel: &mut Channel) -> Result<PayloadLayout, Error> {
@@ -332,53 +288,6 @@ impl Party<'_> {
         }
         self.trade.at_most.check(&layout)?;
         Ok(layout)
-    }
-
-    /// Adds the partner's columns to the output.
-    ///
-    /// # Errors
-    /// If the format cannot hold it.
-    pub(super) fn write_with(&mut self, given: &Given) -> Result<(), Error> {
-        let Some(layout) = given.by(self.role.other()) else {
-            return Ok(());
-        };
-        self.task = match std::mem::replace(&mut self.task, Task::Help) {
-            Task::Write(destination) => {
-                let with = destination.adding(layout.columns(), PREFIX, &self.source);
-                Task::Write(with?)
-            }
-            other => other,
-        };
-        Ok(())
-    }
-
-    /// Reads what is given of the table, if anything is, into the order in which the protocol takes
-    /// items. A job notes it.
-    ///
-    /// # Errors
-    /// If the table cannot be read, or has changed.
-    pub(super) fn read_payloads(
-        &self,
-        given: &Given,
-        table: &mut Table,
-        job: Option<&mut Job>,
-    ) -> Result<(), Error> {
-        let (Some(layout), Some(give)) = (given.by(self.role), &self.trade.gives) else {
-            return Ok(());
-        };
-        let (source, progress) = (&self.source, self.progress);
-        let given = (layout, give.repeated);
-        let mut read = || table.read_payloads(source, given, &self.allowance, progress);
-        during(
-            self.watcher,
-            Work::ReadingColumns,
-            || progress.bytes(),
-            || self.pool.run(&mut read),
-        )?;
-        if let Some(job) = job {
-            job.gives(table.payloads_identity()?)?;
-        }
-        Ok(())
     }
 }
 

@@ -547,7 +547,7 @@ mod tests {
 
     #[test]
     fn a_standing_is_told_and_understood() {
-        let peer = |standing: &str| Hello::new(handshake::Role::Sender, 1).fact(STANDING, standing);
+        let peer = |standing: &str| Hello::new(Role::Sender, 1).fact(STANDING, standing);
         for standing in [
             Standing {
                 id: None,

@@ -1,7 +1,9 @@
 //! A party's join, from what is wanted of it to its end.
 
 use std::{
+    mem,
     path::{Path, PathBuf},
+    sync::Arc,
     time::Duration,
 };
 
@@ -11,20 +13,23 @@ use psijoin_channel::AbortCode;
 use psijoin_files::{AtomicFile, Existing};
 use psijoin_job::Ended;
 use psijoin_table::{Destination, Progress, Source};
-use psijoin_transport::{Endpoint, Options, Security, Timeouts};
+use psijoin_transport::{Endpoint, Identity, Options, Security, Timeouts};
 
 use crate::{
-    Error, ErrorKind, JoinSpec, Question, Stop, TableSpec, Watcher, Written,
+    Error, ErrorKind, JoinSpec, Question, Resources, Stop, TableSpec, Watcher, Written,
     allowance::Allowance,
     arrow_table::Back,
+    columns::OwnColumns,
     event::{Event, Warning, Work, during},
     job::{Job, Subject, WrittenAs},
     meet::meet,
     outcome::{Outcome, Received},
-    party::{Mode, Party, Ready, Task},
+    party::{Mode, Party},
     pulse,
+    ready::Ready,
     requested_output::RequestedOutput,
     signing::Recording,
+    workplace::{Task, Workplace},
 };
 
 /// How a join has ended well.
@@ -106,7 +111,7 @@ impl JoinSpec {
         tell(why, &mut endpoint, &self.options(stop), watcher);
     }
 
-    fn options(&self, stop: &Stop) -> Options {
+    pub(crate) fn options(&self, stop: &Stop) -> Options {
         let mut options = Options::new(self.meeting.security.clone());
         options.streams = true;
         options.timeouts = timeouts(self.meeting.wait, self.meeting.timeout);
@@ -116,7 +121,7 @@ impl JoinSpec {
     }
 
     /// Tells what is insecure.
-    fn warn(&self, watcher: &dyn Watcher) {
+    pub(crate) fn warn(&self, watcher: &dyn Watcher) {
         if matches!(self.meeting.security, Security::InsecurePlaintext) {
             watcher.hear(Event::Warning(Warning::Plaintext));
         }
@@ -128,104 +133,129 @@ impl JoinSpec {
 
     /// Checks all that can be checked before the other party is there.
     fn ready<'p>(
-        self,
+        mut self,
         pool: &'p Pool,
         watcher: &'p dyn Watcher,
         stop: &'p Stop,
     ) -> Result<Ready<'p>, Error> {
         watcher.hear(Event::Threads(pool.threads()));
         self.warn(watcher);
-        let Self {
-            role,
-            meeting,
-            table,
-            key,
-            question,
-            protocol,
-            trade,
-            aligned,
-            written,
-            also_written,
-            consent,
-            terms,
-            record,
-            job,
-            mode,
-            resources,
-            parts,
-        } = self;
         let progress = &*stop.progress;
-        let allowance = Allowance::new(resources.memory, resources.spill_folder, pool.threads())?;
-        let keyed = !key.columns().is_empty();
+        let allowance = self.allowance(pool.threads())?;
+        let table = mem::take(&mut self.table);
+        let keyed = !self.key.columns().is_empty();
         let (source, back) = open(table, keyed, &allowance, progress, watcher)?;
         watcher.hear(Event::Opened(&source));
-        if let Some(path) = also_written.into_iter().find(|path| source.is_file(path)) {
-            return Err(Error::OverwritesInput(path));
+        let mut also_written = self.also_written.iter();
+        if let Some(path) = also_written.find(|path| source.is_file(path)) {
+            return Err(Error::OverwritesInput(path.clone()));
         }
-        let identity = match &meeting.security {
-            Security::PinnedTls { identity, .. } => Some(identity),
-            _ => None,
-        };
-        let job = job.map(|folder| {
-            let subject = Subject {
-                role,
-                protocol,
-                question: &question,
-                terms: terms.as_ref(),
-                is_recorded: record.is_some(),
-                key: &key,
-                trade: &trade,
-                written: WrittenAs::new(&written, aligned.is_some()),
-                identity,
-                peer: match &meeting.security {
-                    Security::PinnedTls { peer, .. } => peer.to_string(),
-                    _ => "(without encryption)".to_owned(),
-                },
-            };
-            Job::open(&folder, &subject)
-        });
-        let job = job.transpose()?;
+        let job = self.open_job()?;
         // Of a job that is over nothing is written.
         let existing = match job.as_ref().and_then(Job::ended) {
             Some(_) => Existing::Replace,
-            None => written.existing,
+            None => self.written.existing,
         };
         // The record of a job that was signed before is written anew if the job needs it.
         let existing_record = match job.as_ref().is_some_and(Job::is_signed) {
             true => Existing::Replace,
             false => Existing::Keep,
         };
-        let recording = record.as_deref().zip(identity);
-        let recording =
-            recording.map(|(path, identity)| Recording::prepare(path, identity, existing_record));
-        let recording = recording.transpose()?;
-        let task = written.task(
-            (role, &question),
-            (&source, back),
-            existing,
-            aligned.is_some(),
-        )?;
-        let party = Party {
-            role,
-            protocol,
-            question,
-            consent,
-            terms,
-            recording,
-            key,
+        let recording = self.recording(existing_record)?;
+        let is_aligned = self.aligned.is_some();
+        let result = (self.role, &self.question);
+        let task = (self.written).task(result, (&source, back), existing, is_aligned)?;
+        let wait = self.meeting.wait;
+        let party = self.party(recording, &allowance, watcher);
+        let workplace = Workplace {
             source,
             task,
-            trade,
-            aligned,
-            mode,
-            parts,
-            wait: meeting.wait,
             pool,
             allowance,
             progress,
-            watcher,
         };
-        party.ready(job)
+        workplace.check(&party)?;
+        Ok(Ready {
+            own: OwnColumns::find(&party.question.asked, party.role, &workplace.source)?,
+            party,
+            workplace,
+            job,
+            wait,
+        })
+    }
+
+    /// Returns what this party may use, if it computes with this number of threads.
+    pub(crate) fn allowance(&self, threads: usize) -> Result<Allowance, Error> {
+        let Resources {
+            memory,
+            spill_folder,
+            ..
+        } = &self.resources;
+        Allowance::new(*memory, spill_folder.clone(), threads)
+    }
+
+    /// Opens the job that is to be kept, if one is.
+    fn open_job(&self) -> Result<Option<Job>, Error> {
+        let Some(folder) = &self.job else {
+            return Ok(None);
+        };
+        let subject = Subject {
+            role: self.role,
+            protocol: self.protocol,
+            question: &self.question,
+            terms: self.terms.as_ref(),
+            is_recorded: self.record.is_some(),
+            key: &self.key,
+            trade: &self.trade,
+            written: WrittenAs::new(&self.written, self.aligned.is_some()),
+            identity: self.identity(),
+            peer: match &self.meeting.security {
+                Security::PinnedTls { peer, .. } => peer.to_string(),
+                _ => "(without encryption)".to_owned(),
+            },
+        };
+        Job::open(folder, &subject).map(Some)
+    }
+
+    /// Returns who this party is, if the other one is to know it.
+    fn identity(&self) -> Option<&Identity> {
+        match &self.meeting.security {
+            Security::PinnedTls { identity, .. } => Some(identity),
+            _ => None,
+        }
+    }
+
+    /// Makes sure that the record can be signed and written, if there is to be one.
+    pub(crate) fn recording(&self, existing: Existing) -> Result<Option<Arc<Recording>>, Error> {
+        let recording = self.record.as_deref().zip(self.identity());
+        recording
+            .map(|(path, identity)| Recording::prepare(path, identity, existing).map(Arc::new))
+            .transpose()
+    }
+
+    /// Returns the party as the other one meets it.
+    pub(crate) fn party<'p>(
+        self,
+        recording: Option<Arc<Recording>>,
+        allowance: &Allowance,
+        watcher: &'p dyn Watcher,
+    ) -> Party<'p> {
+        Party {
+            role: self.role,
+            protocol: self.protocol,
+            question: self.question,
+            consent: self.consent,
+            terms: self.terms,
+            recording,
+            key: self.key,
+            trade: self.trade,
+            aligned: self.aligned,
+            mode: self.mode,
+            parts: self.parts,
+            threads: allowance.threads,
+            of_one_run: allowance.of_one_run,
+            watcher,
+        }
     }
 }
 

@@ -8,7 +8,7 @@
 use psijoin_handshake::Hello;
 use psijoin_table::{Kind, Meaning};
 
-use crate::Error;
+use crate::{Error, settings::key_column};
 
 /// The fact about the names.
 const NAMES: &str = "marks of the key columns' names";
@@ -90,7 +90,9 @@ impl<'a> KeyFacts<'a> {
     pub(super) fn tell(&self, hello: Hello) -> Hello {
         let hello = (0..)
             .zip(self.meanings)
-            .fold(hello, |hello, (at, meaning)| hello.fact(fact(at), meaning));
+            .fold(hello, |hello, (at, meaning)| {
+                hello.fact(key_column(at), meaning)
+            });
         match self.names.len() {
             0 | 1 => hello,
             _ => hello.fact(NAMES, self.marks().join(" ")),
@@ -104,7 +106,7 @@ impl<'a> KeyFacts<'a> {
     pub(super) fn differences(&self, theirs: &Hello) -> Result<Vec<KeyDifference>, Error> {
         let told = |at| {
             let missing = "it did not tell what its key columns mean";
-            let told = theirs.told(&fact(at));
+            let told = theirs.told(&key_column(at));
             told.ok_or_else(|| psijoin_handshake::Error::Malformed(missing).into())
         };
         let theirs_at: Vec<&str> = (0..self.meanings.len())
@@ -157,11 +159,6 @@ impl<'a> KeyFacts<'a> {
         };
         self.names.iter().map(mark).collect()
     }
-}
-
-/// Returns what the fact about the key column at this position is called.
-pub(super) fn fact(at: usize) -> String {
-    format!("key column {}", at + 1)
 }
 
 fn is_other_order(ours: &[String], theirs: &str) -> bool {

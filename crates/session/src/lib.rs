@@ -28,7 +28,11 @@
 //! | `spec` | what is wanted of a join |
 //! | `join` | from there to the end |
 //! | `meet` | how two parties meet |
-//! | `party` | one party, from its table to its result |
+//! | `ready` | the whole of a party, from meeting to its result |
+//! | `party` | a party, as the other one meets it |
+//! | `workplace` | its table, and what becomes of the result |
+//! | `run` | the protocol's streams, and the last words |
+//! | `stages` | all of that one by one, for a table that lies elsewhere |
 //! | `agreement`, `key_facts`, [`settings`] | what the parties agree on before data moves |
 //! | `question`, `requested_output` | what is to be learned |
 //! | `columns`, `giving` | columns of numbers, and columns that one gives to the other |
@@ -62,18 +66,22 @@ mod party;
 mod phases;
 mod pulse;
 mod question;
+mod ready;
 mod requested_output;
-pub mod settings;
+mod run;
 mod shares;
 mod signing;
 mod spec;
+mod stages;
 mod table;
+mod workplace;
 
 pub use allowance::Said as Memory;
 pub use arrow_table::ArrowTable;
 pub use columns::{AgreedColumn, AgreedColumns, Sum};
 pub use error::{
-    Ability, ColumnsFault, Error, ErrorKind, QuestionFault, SpecFault, TooMuchGiven, Unable,
+    Ability, ColumnsFault, ElsewhereFault, Error, ErrorKind, QuestionFault, SpecFault,
+    TooMuchGiven, Unable,
 };
 pub use event::{Event, Warning, Watcher, Work};
 pub use giving::{AtMost, Give, Given, Taken, Trade};
@@ -84,9 +92,12 @@ pub use limits::MaxPeerKeys;
 pub use meet::meet;
 pub use network::measure as measure_network;
 pub use outcome::{Batches, Outcome, Received};
-pub use party::{Consent, Mode, Run, Set};
+pub use party::{Consent, Mode};
 pub use phases::{Phase, Phases};
+pub use psijoin::settings;
 pub use question::{Further, Learners, Question};
 pub use requested_output::{ColumnName, RequestedOutput};
+pub use run::{Run, Set};
 pub use spec::{JoinSpec, Meeting, Resources, Stop, TableSpec, Written, check_aligned};
+pub use stages::{Agreed, TableFacts};
 pub use table::most_spilled;

@@ -18,7 +18,7 @@ use psijoin_files::{AtomicFile, Existing};
 use psijoin_handshake::{self as handshake, Hello, Pending};
 use psijoin_params::Security;
 use psijoin_record::{
-    self as record, Document, FORMAT, Outcome, PerParty, Side, SignedRecord, failure_bits,
+    self as record, Document, FORMAT, Outcome, PerParty, SignedRecord, failure_bits,
 };
 use psijoin_table::given::PayloadLayout;
 use psijoin_transport::{Identity, PublicKey};
@@ -28,7 +28,7 @@ use crate::{
     columns::{AgreedColumn, AgreedColumns},
     event::Event,
     giving::Given,
-    key_facts, names,
+    names,
     party::Party,
     question::{Learners, Question},
     requested_output::RequestedOutput,
@@ -122,11 +122,11 @@ impl Party<'_> {
             Role::Receiver => (theirs, ours),
         };
         let mut parties = PerParty { receiver, sender };
-        for side in Side::BOTH {
-            parties.of_mut(side).learns = learns(&self.question, side);
+        for role in Role::BOTH {
+            parties.of_mut(role).learns = learns(&self.question, role);
         }
         for (giver, layout) in given.all() {
-            let learner = side(giver).other();
+            let learner = giver.other();
             let columns = given_columns(giver, layout);
             parties.of_mut(learner).learns.push(columns);
         }
@@ -152,29 +152,29 @@ impl Party<'_> {
     }
 
     /// Returns what signs the record of this session, if one is asked for.
-    pub(crate) fn signing(&self, document: Option<Document>) -> Option<Signing<'_>> {
+    pub(crate) fn signing(&self, document: Option<Document>) -> Option<Signing> {
         let recording = self.recording.as_ref()?;
         Some(Signing {
             document: document.expect("it was drafted, as a record is asked for"),
-            side: side(self.role),
-            recording,
+            role: self.role,
+            recording: recording.clone(),
             signed: Arc::default(),
         })
     }
 }
 
 /// A record that is about to be signed.
-pub(crate) struct Signing<'a> {
+pub(crate) struct Signing {
     document: Document,
-    side: Side,
-    recording: &'a Recording,
+    role: Role,
+    recording: Arc<Recording>,
     /// What came of swapping signatures after the last message.
     signed: Arc<Mutex<Option<Signed>>>,
 }
 
 type Signed = Result<SignedRecord, record::Error>;
 
-impl Signing<'_> {
+impl Signing {
     /// Returns what the parties say to each other when the sender and the receiver have sent these
     /// bytes, which are all of the protocol.
     pub(crate) fn last_words(
@@ -182,10 +182,10 @@ impl Signing<'_> {
         [of_sender, of_receiver]: [u64; 2],
     ) -> impl FnOnce(&mut Channel) -> Result<(), ChannelError> + Send + use<> {
         let document = self.ended(Outcome::Done, [of_sender, of_receiver]);
-        let (side, identity) = (self.side, self.recording.identity.clone());
+        let (role, identity) = (self.role, self.recording.identity.clone());
         let signed = self.signed.clone();
         move |channel| {
-            let result = record::exchange(document, side, &identity, channel);
+            let result = record::exchange(document, role, &identity, channel);
             let broken = result.as_ref().err().map(as_channel_error);
             *signed.lock().expect(UNPOISONED) = Some(result);
             broken.map_or(Ok(()), Err)
@@ -226,12 +226,12 @@ impl Signing<'_> {
         let swapped = self.signed.lock().expect(UNPOISONED).take();
         let signed = swapped.unwrap_or_else(|| {
             let (ours, theirs) = (traffic.sent.bytes, traffic.received.bytes);
-            let sent = match self.side {
-                Side::Sender => [ours, theirs],
-                Side::Receiver => [theirs, ours],
+            let sent = match self.role {
+                Role::Sender => [ours, theirs],
+                Role::Receiver => [theirs, ours],
             };
             let identity = &self.recording.identity;
-            record::exchange(self.ended(outcome, sent), self.side, identity, channel)
+            record::exchange(self.ended(outcome, sent), self.role, identity, channel)
         });
         self.recording.write(&signed?)?;
         watcher.hear(Event::RecordWritten(&self.recording.path));
@@ -261,13 +261,6 @@ fn clock(time: Timestamp) -> String {
     time.strftime("%Y-%m-%dT%H:%M:%SZ").to_string()
 }
 
-fn side(role: Role) -> Side {
-    match role {
-        Role::Sender => Side::Sender,
-        Role::Receiver => Side::Receiver,
-    }
-}
-
 /// Returns a party as its hello shows it, with this number of key columns.
 fn party(hello: &Hello, key: PublicKey, key_columns: usize) -> Result<record::Party, Error> {
     let malformed = || handshake::Error::Malformed("it did not tell what a record needs");
@@ -276,7 +269,7 @@ fn party(hello: &Hello, key: PublicKey, key_columns: usize) -> Result<record::Pa
         let time = text.parse::<Timestamp>();
         time.is_ok_and(|time| clock(time) == **text)
     };
-    let key_columns = (0..key_columns).map(|at| Ok(told(&key_facts::fact(at))?.to_owned()));
+    let key_columns = (0..key_columns).map(|at| Ok(told(&settings::key_column(at))?.to_owned()));
     Ok(record::Party {
         fingerprint: key.fingerprint(),
         key,
@@ -294,17 +287,17 @@ fn party(hello: &Hello, key: PublicKey, key_columns: usize) -> Result<record::Pa
 
 /// Returns what a side is to learn. Both sides' programs must say it in the same words: others need
 /// another [`FORMAT`].
-fn learns(question: &Question, side: Side) -> Vec<String> {
+fn learns(question: &Question, role: Role) -> Vec<String> {
     let Question {
         asked,
         min_intersection,
         learners,
     } = question;
-    let mut learns = vec![format!("how many distinct keys the {} has", side.other())];
+    let mut learns = vec![format!("how many distinct keys the {} has", role.other())];
     if !asked.columns().is_empty() {
         learns.push(format!(
             "which of the columns that were asked for the {} has, and their decimals",
-            side.other()
+            role.other()
         ));
     }
     if *min_intersection > 0 {
@@ -312,20 +305,20 @@ fn learns(question: &Question, side: Side) -> Vec<String> {
             "whether at least {min_intersection} keys are shared"
         ));
     }
-    learns.extend(match (side, asked) {
+    learns.extend(match (role, asked) {
         (_, RequestedOutput::Shares(_)) => {
             Some("its shares, which tell nothing without the other side's".to_owned())
         }
-        (Side::Sender, RequestedOutput::Rows) if *learners == Learners::Both => {
+        (Role::Sender, RequestedOutput::Rows) if *learners == Learners::Both => {
             Some("which of its keys are shared".to_owned())
         }
-        (Side::Sender, _) => None,
-        (Side::Receiver, RequestedOutput::Rows) => Some("which of its keys are shared".to_owned()),
-        (Side::Receiver, RequestedOutput::Count) => Some("how many keys are shared".to_owned()),
-        (Side::Receiver, RequestedOutput::Threshold(least)) => {
+        (Role::Sender, _) => None,
+        (Role::Receiver, RequestedOutput::Rows) => Some("which of its keys are shared".to_owned()),
+        (Role::Receiver, RequestedOutput::Count) => Some("how many keys are shared".to_owned()),
+        (Role::Receiver, RequestedOutput::Threshold(least)) => {
             Some(format!("whether at least {least} keys are shared"))
         }
-        (Side::Receiver, RequestedOutput::Sum(_)) => {
+        (Role::Receiver, RequestedOutput::Sum(_)) => {
             Some("what the columns that were asked for add up to over the shared keys".to_owned())
         }
     });
@@ -345,7 +338,7 @@ fn given_columns(giver: Role, layout: &PayloadLayout) -> String {
 fn column(column: &AgreedColumn) -> record::Column {
     record::Column {
         name: column.name.to_string(),
-        holder: side(column.holder),
+        holder: column.holder,
         decimals: column.scale,
     }
 }
@@ -380,7 +373,7 @@ mod tests {
     fn a_clock_is_told_in_one_way() {
         let key = Identity::generate().unwrap().public_key().unwrap();
         let told = |clock: &str| {
-            let hello = Hello::new(handshake::Role::Sender, 1)
+            let hello = Hello::new(Role::Sender, 1)
                 .fact(VERSION, "0.1.0")
                 .fact(CLOCK, clock);
             party(&hello, key, 0).map(|party| party.clock)
@@ -409,16 +402,16 @@ mod tests {
         };
         let size = |side: &str| format!("how many distinct keys the {side} has");
         let rows = question("rows", 0);
-        assert_eq!(learns(&rows, Side::Sender), [size("receiver")]);
+        assert_eq!(learns(&rows, Role::Sender), [size("receiver")]);
         assert_eq!(
-            learns(&rows, Side::Receiver),
+            learns(&rows, Role::Receiver),
             [size("sender"), "which of its keys are shared".to_owned()]
         );
         let both = Question {
             learners: Learners::Both,
             ..rows
         };
-        for side in Side::BOTH {
+        for side in Role::BOTH {
             assert_eq!(learns(&both, side)[1..], ["which of its keys are shared"]);
         }
         let columns = |side: &str| {
@@ -427,26 +420,26 @@ mod tests {
         let sum = question("sum:amount", 7);
         let at_least = || "whether at least 7 keys are shared".to_owned();
         assert_eq!(
-            learns(&sum, Side::Sender),
+            learns(&sum, Role::Sender),
             [size("receiver"), columns("receiver"), at_least()]
         );
         let sums = "what the columns that were asked for add up to over the shared keys".to_owned();
         assert_eq!(
-            learns(&sum, Side::Receiver),
+            learns(&sum, Role::Receiver),
             [size("sender"), columns("sender"), at_least(), sums]
         );
         let shares = question("shares", 0);
-        for side in Side::BOTH {
+        for side in Role::BOTH {
             assert_eq!(
                 learns(&shares, side)[1..],
                 ["its shares, which tell nothing without the other side's"]
             );
         }
         let threshold = question("threshold:7", 0);
-        assert_eq!(learns(&threshold, Side::Receiver)[1..], [at_least()]);
+        assert_eq!(learns(&threshold, Role::Receiver)[1..], [at_least()]);
         let count = question("count", 0);
         assert_eq!(
-            learns(&count, Side::Receiver)[1..],
+            learns(&count, Role::Receiver)[1..],
             ["how many keys are shared"]
         );
     }

@@ -151,6 +151,17 @@ impl TableSpec {
     }
 }
 
+/// No file at all.
+impl Default for TableSpec {
+    fn default() -> Self {
+        Self::Files {
+            inputs: Vec::new(),
+            format: None,
+            dialect: Dialect::default(),
+        }
+    }
+}
+
 impl Default for Written {
     fn default() -> Self {
         Self {

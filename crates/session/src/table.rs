@@ -24,8 +24,8 @@ use psijoin_table::{
 
 use crate::{
     allowance::Allowance,
-    party::{Run, Set},
     phases::Phases,
+    run::{Run, Set},
 };
 
 /// See the [module](self).

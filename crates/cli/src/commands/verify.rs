@@ -3,7 +3,7 @@
 use std::{fs::File, io::Read, path::Path};
 
 use psijoin_printable::{Quoted, Word};
-use psijoin_record::{Document, MAX_RECORD_BYTES, Outcome, Party, Side, SignedRecord};
+use psijoin_record::{Document, MAX_RECORD_BYTES, Outcome, Party, Role, SignedRecord};
 
 use crate::{args, exit::Failure, humanize, output, terms};
 
@@ -51,7 +51,7 @@ fn check_named(args: &args::Verify) -> Result<(), Failure> {
 
 /// Refuses a record of other parties than those that were named.
 fn check_peers(args: &args::Verify, document: &Document) -> Result<(), Failure> {
-    let signers = Side::BOTH.map(|side| document.parties.of(side).fingerprint);
+    let signers = Role::BOTH.map(|side| document.parties.of(side).fingerprint);
     let strangers = args.peers.iter().filter(|peer| !signers.contains(peer));
     match strangers.collect::<Vec<_>>()[..] {
         [] => Ok(()),
@@ -67,7 +67,7 @@ fn check_peers(args: &args::Verify, document: &Document) -> Result<(), Failure> 
 
 fn parties(document: &Document) -> String {
     let shown = |side| format!("{side} {}", document.parties.of(side).fingerprint);
-    Side::BOTH.map(shown).join(" and the ")
+    Role::BOTH.map(shown).join(" and the ")
 }
 
 fn check_terms(args: &args::Verify, document: &Document) -> Result<(), Failure> {
@@ -127,7 +127,7 @@ fn text(args: &args::Verify, document: &Document) -> String {
         outcome(document.outcome)
     ));
     lines.push(terms_said(args, document));
-    for side in Side::BOTH {
+    for side in Role::BOTH {
         lines.push(String::new());
         lines.extend(party(side, document.parties.of(side)));
     }
@@ -166,7 +166,7 @@ fn terms_said(args: &args::Verify, document: &Document) -> String {
     }
 }
 
-fn party(side: Side, party: &Party) -> Vec<String> {
+fn party(side: Role, party: &Party) -> Vec<String> {
     let mut lines = vec![
         format!("{side} {}", party.fingerprint),
         format!("  its clock: {}", party.clock),

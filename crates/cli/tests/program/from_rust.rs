@@ -1,4 +1,12 @@
-//! A program in Rust, as the example of the crate `session` is, joins with this one.
+//! Programs in Rust join with this one: by the crate `session`, as its example does, and by the
+//! library's own `Join`, over items in memory.
+
+use std::path::Path;
+
+use psijoin::{
+    Columns, Join, JoinError, Output, OutputKind, Payloads, registry,
+    transport::{Connection, Identity, Options, Security},
+};
 
 use crate::support::{Folder, Process, trust};
 
@@ -34,4 +42,106 @@ fn a_program_in_rust_receives_what_this_one_sends() {
     sender
         .end()
         .says(0, &["The receiver learned which of its keys you share"]);
+}
+
+/// The numbers of a table whose columns have no names: they are called 1 and 2.
+const CUSTOMERS: &str = "5,ann@example.org\n7,bob@example.org\n11,sue@example.org\n";
+
+const ITEMS: [&str; 4] = [
+    "bob@example.org",
+    "joe@example.org",
+    "ann@example.org",
+    "Sue",
+];
+
+/// Receives from the program, which sends these customers as `more` says.
+fn receive(
+    more: &[&str],
+    join: &Join,
+    numbers: &[Vec<i64>],
+) -> (Result<Output, JoinError>, Process) {
+    let folder = Folder::new();
+    let table = folder.file("customers.csv", CUSTOMERS);
+    let trust = trust(&folder);
+    let [_, identity, _, peer] = &trust.receiver;
+    let [_, own, _, its_peer] = &trust.sender;
+    let args = [
+        ["--identity", own],
+        ["--peer", its_peer],
+        ["--input", &table],
+        ["--key", "2"],
+    ];
+    let args = [args.as_flattened(), &["--no-header"], more].concat();
+    let (sender, address) = Process::listen("send", &args);
+    let security = Security::PinnedTls {
+        identity: Identity::read(Path::new(identity)).unwrap(),
+        peer: peer.parse().unwrap(),
+    };
+    let mut options = Options::new(security);
+    options.streams = true;
+    let address = address.parse().unwrap();
+    let (connection, mut channel) = Connection::connect(&address, &options).unwrap();
+    let received = join.receive(&mut channel, &ITEMS, numbers);
+    match &received {
+        Ok(_) => connection.finish().unwrap(),
+        Err(_) => drop(connection),
+    }
+    (received, sender)
+}
+
+#[test]
+fn the_library_receives_rows_counts_and_sums_from_this_program() {
+    let (rows, sender) = receive(&[], &Join::default(), &[]);
+    assert_eq!(rows.unwrap(), Output::Rows(vec![0, 2]));
+    sender
+        .end()
+        .says(0, &["The receiver learned which of its keys you share"]);
+
+    let count = Join::default().output(OutputKind::Count);
+    let (counted, sender) = receive(&["--output-kind", "count"], &count, &[]);
+    assert_eq!(counted.unwrap(), Output::Count(2));
+    sender.end().says(0, &[]);
+
+    let columns = Columns {
+        sender: 1,
+        receiver: 1,
+    };
+    let sums = Join::default()
+        .output(OutputKind::Sums(columns))
+        .min_intersection(2);
+    // The library calls a party's columns by their numbers.
+    let asked = [
+        "--output-kind",
+        "sum:sender.1,receiver.1",
+        "--min-intersection",
+        "2",
+    ];
+    let asked = [&asked[..], &["--allow-sums-that-reveal-keys"]].concat();
+    let (summed, sender) = receive(&asked, &sums, &[vec![100, 1, 10, 1]]);
+    assert_eq!(summed.unwrap(), Output::Sums(vec![12, 110]));
+    sender.end().says(0, &[]);
+}
+
+#[test]
+fn both_learn_rows_with_the_library_at_the_other_end() {
+    let payloads = Payloads {
+        from_sender: 0,
+        back: Some(0),
+    };
+    let join = Join::default().output(OutputKind::Payloads(payloads));
+    let (rows, sender) = receive(&["--learn", "both", "--output", "-"], &join, &[]);
+    let Output::Matched(matched) = rows.unwrap() else {
+        panic!("rows for both were asked for");
+    };
+    assert_eq!(matched.rows, [0, 2]);
+    sender.end().says(0, &[]);
+}
+
+#[test]
+fn the_library_and_this_program_name_their_disagreement() {
+    let join = Join::default().protocol(registry::find("kkrt").unwrap());
+    let (refused, sender) = receive(&[], &join, &[]);
+    let error = refused.unwrap_err().to_string();
+    assert!(error.contains("the protocol"), "{error}");
+    sender.end().says(5, &["the protocol", "kkrt"]);
 }

@@ -292,11 +292,7 @@ impl Unsigning {
         options.streams = true;
         let address = line.address.parse().unwrap();
         let (mut connection, mut channel) = Connection::connect(&address, &options).unwrap();
-        let role = match self.role {
-            Role::Sender => handshake::Role::Sender,
-            Role::Receiver => handshake::Role::Receiver,
-        };
-        let pending = handshake::begin(&mut channel, hello(role)).unwrap();
+        let pending = handshake::begin(&mut channel, hello(self.role)).unwrap();
         let plan = plan(pending.peer().set_size(), self.role);
         let derived: [&[u8]; 2] = [&plan.digest(), &[]];
         let seed = pending.confirm(&mut channel, &derived).unwrap();
@@ -359,7 +355,7 @@ fn copy(mut from: &TcpStream, mut to: &TcpStream) {
 }
 
 /// Returns what the program says for a list, `kkrt` and a record.
-fn hello(role: handshake::Role) -> Hello {
+fn hello(role: Role) -> Hello {
     let info = registry::find("kkrt").unwrap().info();
     Hello::new(role, 1)
         .setting("the protocol", info.name)

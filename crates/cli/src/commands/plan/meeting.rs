@@ -7,7 +7,7 @@ use psijoin_channel::{
     path::{Measured, Path},
 };
 use psijoin_forecast::Network;
-use psijoin_handshake::{self as handshake, Hello, begin};
+use psijoin_handshake::{Hello, begin};
 use psijoin_session::{Stop, measure_network, meet, settings::PROTOCOL};
 use psijoin_transport::{Endpoint, Options};
 
@@ -93,11 +93,11 @@ fn agree(
     endpoint: &Endpoint,
     measured: Measured,
 ) -> Result<(Role, Path), Failure> {
-    let (role, ours) = match endpoint {
-        Endpoint::Listen(_) => (Role::Sender, handshake::Role::Sender),
-        Endpoint::Connect(_) => (Role::Receiver, handshake::Role::Receiver),
+    let role = match endpoint {
+        Endpoint::Listen(_) => Role::Sender,
+        Endpoint::Connect(_) => Role::Receiver,
     };
-    let hello = Hello::new(ours, 0).setting(PROTOCOL, "none: plan measures the network");
+    let hello = Hello::new(role, 0).setting(PROTOCOL, "none: plan measures the network");
     let pending = begin(channel, hello.measured(measured))?;
     pending.compare()?;
     Ok((role, pending.path()?))

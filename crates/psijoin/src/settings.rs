@@ -1,0 +1,81 @@
+//! The names of what two parties compare before data moves. Each side tells its values, and people
+//! read: "the two sides disagree on ...".
+//!
+//! Whoever joins, [`Join`](crate::Join) or the program, uses these names, so that all can join with
+//! each other.
+
+use psijoin_handshake::Hello;
+use psijoin_params::Security;
+
+use crate::{Protocol, Role};
+
+/// The protocol.
+pub const PROTOCOL: &str = "the protocol";
+
+/// The version of the protocol's messages.
+pub const PROTOCOL_VERSION: &str = "the protocol's version";
+
+/// The statistical security level.
+pub const STATISTICAL_SECURITY: &str = "the statistical security in bits";
+
+/// The number of columns that make up a key.
+pub const KEY_COLUMNS: &str = "the number of key columns";
+
+/// The version of the rules by which values become keys.
+pub const SPELLING: &str = "the version of the keys' spelling";
+
+/// The output.
+pub const OUTPUT: &str = "the output";
+
+/// The parties that learn the output, if it is rows.
+pub const LEARNERS: &str = "who learns";
+
+/// The least number of shared keys for any output.
+pub const MINIMUM: &str = "the least number of shared keys";
+
+/// Columns of the sender that are given, and taken.
+pub const SENDERS_COLUMNS: &str = "columns of the sender";
+
+/// Columns of the receiver that are given, and taken.
+pub const RECEIVERS_COLUMNS: &str = "columns of the receiver";
+
+/// Keeping what is computed, to go on if the join breaks off.
+pub const JOB: &str = "keeping a job";
+
+/// A hash of the text that both agree to.
+pub const TERMS: &str = "the terms";
+
+/// The format of the record that both sign.
+pub const RECORD: &str = "signing a record";
+
+/// Rows in a common order.
+pub const ALIGNED: &str = "aligned rows";
+
+/// Returns a hello with what every join compares, of a party with this number of distinct keys,
+/// which have this number of columns, and are spelled by this version of the rules.
+pub fn hello(
+    role: Role,
+    keys: u64,
+    protocol: &Protocol,
+    security: Security,
+    (key_columns, spelling): (usize, u32),
+) -> Hello {
+    let info = protocol.info();
+    Hello::new(role, keys)
+        .setting(PROTOCOL, info.name)
+        .setting(PROTOCOL_VERSION, info.version)
+        .setting(STATISTICAL_SECURITY, security.statistical_bits())
+        .setting(KEY_COLUMNS, key_columns)
+        .setting(SPELLING, spelling)
+}
+
+/// Returns the name of the fact about the meaning of the key column at this position, from 0.
+pub fn key_column(at: usize) -> String {
+    format!("key column {}", at + 1)
+}
+
+/// Returns the name of the fact about the decimals of the column of numbers at this position, from
+/// 0, of those that are asked for. Whoever has the column tells it.
+pub fn decimals(at: usize) -> String {
+    format!("decimals of column {}", at + 1)
+}

@@ -1,0 +1,242 @@
+//! A run of the protocol that both parties have agreed on: its streams, and its last words.
+
+use std::iter;
+
+use psijoin::{Context, Fingerprint, Input, JointSeed, Ledger, Output, Plan, Role};
+use psijoin_block::parallel::Pool;
+use psijoin_channel::{
+    Channel,
+    count::{Counters, Snapshot, counted},
+};
+use psijoin_record::{self as record, SAID_BYTES};
+use psijoin_transport::Connection;
+
+use crate::{
+    Error,
+    agreement::Agreement,
+    party::Party,
+    phases::Phases,
+    signing::{self, Signing},
+};
+
+/// A session whose protocol may run.
+pub(crate) struct Underway {
+    /// The stream of the meeting, and further ones if the plan is in parts.
+    pub(crate) channels: Vec<Channel>,
+    pub(crate) counters: Vec<Counters>,
+    /// The traffic of the handshake.
+    before: Snapshot,
+    receipts: Option<Receipts>,
+    signing: Option<Signing>,
+}
+
+impl Underway {
+    /// Opens as many streams as both parties derived. They close at the exact last byte, before
+    /// this party looks at it, so that the time of what follows reveals nothing.
+    pub(crate) fn begin(
+        party: &Party<'_>,
+        agreement: &mut Agreement,
+        (connection, first): (&mut Connection, (Channel, Counters)),
+        ledger: Option<&dyn Ledger>,
+    ) -> Result<Self, Error> {
+        let signing = party.signing(agreement.document.take());
+        let remaining = agreement.remaining(ledger);
+        let further = remaining.streams(agreement.threads) as u8 - 1;
+        let further = connection.open_streams(further, &agreement.joint_seed)?;
+        let (channels, counters): (Vec<_>, Vec<_>) =
+            (iter::once(first).chain(further.into_iter().map(counted))).unzip();
+        let receipts = ledger.map(|_| Receipts::of(&agreement.plan));
+        let traffic = remaining.traffic();
+        let of_protocol = [traffic.sender_bytes, traffic.receiver_bytes];
+        let by_role = |[sender, receiver]: [u64; 2]| match party.role {
+            Role::Sender => (sender, receiver),
+            Role::Receiver => (receiver, sender),
+        };
+        let channels = match Farewell::of(of_protocol, receipts, signing.as_ref()) {
+            Farewell::Bytes([of_sender, of_receiver]) => {
+                let [senders, receivers] = of_protocol;
+                let (sent, received) = by_role([senders + of_sender, receivers + of_receiver]);
+                connection.all_end_after(channels, sent, received)
+            }
+            Farewell::Signatures(signing) => {
+                let (sent, received) = by_role(of_protocol);
+                let last_words = signing.last_words(of_protocol);
+                connection.all_end_with_last_words(channels, sent, received, last_words)
+            }
+        };
+        Ok(Self {
+            before: passed(&counters),
+            channels,
+            counters,
+            receipts,
+            signing,
+        })
+    }
+
+    /// Returns what the protocol has sent and received.
+    pub(crate) fn traffic(counters: &[Counters], before: Snapshot) -> Snapshot {
+        passed(counters) - before
+    }
+
+    /// Returns the traffic of the handshake.
+    pub(crate) fn before(&self) -> Snapshot {
+        self.before
+    }
+
+    /// Says the last words of a protocol that has given this: receipts, and signatures if they were
+    /// not swapped already. Returns what it gave, and its traffic.
+    ///
+    /// # Errors
+    /// That of the protocol, or that the other party did not confirm or sign.
+    pub(crate) fn end<T>(
+        mut self,
+        party: &Party<'_>,
+        ran: Result<T, Error>,
+        output: impl Fn(&T) -> &Output,
+    ) -> Result<(T, Snapshot), Error> {
+        let ran = match &self.signing {
+            None => ran,
+            Some(signing) => signing.unless_unsigned(ran),
+        };
+        let outcome = match &ran {
+            Ok(ran) => signing::outcome(output(ran)),
+            // The other party must not see that it gave what cannot be opened, so the session ends
+            // as any other.
+            Err(Error::Psi(psijoin::Error::Payload)) if self.receipts.is_some() => {
+                record::Outcome::Done
+            }
+            Err(_) => return ran.map(|ran| (ran, Snapshot::default())),
+        };
+        let traffic = Self::traffic(&self.counters, self.before);
+        if let Some(receipts) = self.receipts {
+            party.confirm(receipts, &mut self.channels[0])?;
+        }
+        if let Some(signing) = self.signing {
+            signing.conclude(outcome, traffic, &mut self.channels[0], party.watcher)?;
+        }
+        Ok((ran?, traffic))
+    }
+}
+
+/// Returns the traffic of all streams.
+fn passed(counters: &[Counters]) -> Snapshot {
+    counters.iter().map(Counters::snapshot).sum()
+}
+
+/// The parties of a job that confirm that they have kept all: a party that the other one needs for
+/// its result may end its job only then.
+#[derive(Clone, Copy)]
+pub(crate) enum Receipts {
+    /// Only the receiver gets something.
+    OfReceiver,
+    /// Both get something, so each is needed.
+    OfBoth,
+}
+
+impl Receipts {
+    fn of(plan: &Plan) -> Self {
+        match plan.request().output.is_for_both() {
+            true => Self::OfBoth,
+            false => Self::OfReceiver,
+        }
+    }
+
+    /// Returns the bytes of the sender's receipt, and of the receiver's.
+    fn bytes(self) -> [u64; 2] {
+        match self {
+            Self::OfReceiver => [0, 1],
+            Self::OfBoth => [1, 1],
+        }
+    }
+}
+
+/// The last words of both parties.
+enum Farewell<'a> {
+    /// This number of bytes from the sender and from the receiver, once each has finished.
+    Bytes([u64; 2]),
+    /// The signatures of a record, at once after the last message.
+    Signatures(&'a Signing),
+}
+
+impl<'a> Farewell<'a> {
+    fn of(of_protocol: [u64; 2], receipts: Option<Receipts>, signing: Option<&'a Signing>) -> Self {
+        let signatures = signing.map_or(0, |_| SAID_BYTES);
+        match (receipts, signing) {
+            // They sign when both have kept all.
+            (Some(receipts), _) => {
+                Self::Bytes(receipts.bytes().map(|receipt| receipt + signatures))
+            }
+            // There is no last message after which they could sign.
+            (None, _) if of_protocol == [0; 2] => Self::Bytes([signatures; 2]),
+            (None, None) => Self::Bytes([0; 2]),
+            (None, Some(signing)) => Self::Signatures(signing),
+        }
+    }
+}
+
+/// What a party brings to a protocol.
+pub struct Set<'a, F> {
+    /// Its items' fingerprints.
+    pub fingerprints: F,
+    /// Its columns, each with one number per item.
+    pub columns: &'a [Vec<i64>],
+    /// Its payloads, one after the other.
+    pub payloads: &'a [u8],
+}
+
+/// A run of one party.
+pub struct Run<'a> {
+    /// What runs.
+    pub plan: &'a Plan,
+    /// The party's role.
+    pub role: Role,
+    /// Fresh for each run, or that of the job's first attempt.
+    pub joint_seed: &'a JointSeed,
+    /// What is kept of it.
+    pub ledger: Option<&'a dyn Ledger>,
+}
+
+impl Run<'_> {
+    /// Runs it in a thread pool over its channels, one at least, from its fingerprints on, which
+    /// are dropped as soon as they are not needed any more.
+    ///
+    /// # Errors
+    /// As [`psijoin::run`].
+    pub fn compute(
+        &self,
+        Set {
+            fingerprints,
+            columns,
+            payloads,
+        }: Set<'_, impl AsRef<[Fingerprint]> + Send>,
+        channels: &mut [Channel],
+        pool: &Pool,
+        phases: &Phases,
+    ) -> Result<Output, psijoin::Error> {
+        pool.run(|| {
+            phases.begin("item digests");
+            let items = &self.plan.items(fingerprints.as_ref(), self.joint_seed);
+            drop(fingerprints);
+            let input = Input {
+                items,
+                columns,
+                payloads,
+                joint_seed: self.joint_seed,
+            };
+            let mut context = self.context(channels, phases);
+            psijoin::run(self.plan, self.role, &input, &mut context)
+        })
+    }
+
+    /// Returns what it runs over.
+    pub(crate) fn context<'c>(
+        &'c self,
+        channels: &'c mut [Channel],
+        phases: &'c Phases,
+    ) -> Context<'c> {
+        let (first, further) = channels.split_first_mut().expect("a stream");
+        let mut context = Context::new(first).streams(further).observed(phases);
+        context.ledger = self.ledger;
+        context
+    }
+}
