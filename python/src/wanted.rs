@@ -187,7 +187,7 @@ impl Party {
 }
 
 fn key(options: &Options<'_, '_>) -> PyResult<KeySpec> {
-    let refused = |error: psijoin_table::Error| raised(Failed::of(error, of_error));
+    let refused = |error: psijoin_table::KeyError| raised(Failed::of(error, of_error));
     let mut rules = Vec::new();
     for (column, text) in options.by_column("normalize")? {
         rules.push(ColumnRules::new(column, &text).map_err(refused)?);

@@ -123,6 +123,7 @@ pub trait IntoSession: Into<Error> {}
 
 impl IntoSession for Error {}
 impl IntoSession for psijoin_table::Error {}
+impl IntoSession for psijoin_table::KeyError {}
 impl IntoSession for psijoin_transport::Error {}
 impl IntoSession for HandshakeError {}
 impl IntoSession for psijoin::Error {}

@@ -221,6 +221,12 @@ pub enum Error {
     OutOfMemory,
 }
 
+impl From<psijoin_table::KeyError> for Error {
+    fn from(error: psijoin_table::KeyError) -> Self {
+        Self::Table(error.into())
+    }
+}
+
 /// What a protocol cannot do.
 #[derive(Debug, Clone, PartialEq, Eq, thiserror::Error)]
 #[error("{protocol} cannot {what}: take {}", one_of(others))]

@@ -65,7 +65,7 @@ impl Workplace<'_> {
         if let Some(give) = &party.trade.gives {
             GivenColumns::of(source, &give.columns)?;
         }
-        Ok(party.key.check(source)?)
+        Ok(source.check_key(&party.key)?)
     }
 
     /// Reads the table, which a job must be about if there is one.

@@ -13,9 +13,11 @@ use arrow_schema::{
     extension::{self, ExtensionType},
 };
 
+use psijoin_key::Kind;
+
 use crate::{Error, ReadError};
 
-pub(crate) use cell::{Column, dictionary, has_text};
+pub(crate) use cell::{Column, dictionary, has_text, per_second};
 pub(crate) use key_cell::{KeyColumn, can_be_key};
 pub(crate) use typed_file::{FilePieces, PIECE_BYTES, PIECE_ROWS, Piece, TypedFile};
 
@@ -46,6 +48,25 @@ impl Stored {
             Some(<extension::Uuid as ExtensionType>::NAME) => Self::Uuid,
             Some(<extension::Bool8 as ExtensionType>::NAME) => Self::Bool8,
             _ => Self::AsTyped,
+        }
+    }
+
+    /// Returns the kind of a typed column of these values.
+    pub(crate) fn kind(self, data_type: &DataType) -> Kind {
+        use DataType::*;
+        match data_type {
+            Null => Kind::Null,
+            Boolean => Kind::Bool,
+            Date32 | Date64 => Kind::Date,
+            Timestamp(_, None) => Kind::Timestamp,
+            Timestamp(_, Some(_)) => Kind::UniversalTimestamp,
+            Time32(_) | Time64(_) => Kind::Time,
+            FixedSizeBinary(16) if self == Self::Uuid => Kind::Uuid,
+            Binary | LargeBinary | BinaryView | FixedSizeBinary(_) => Kind::Binary,
+            Int8 if self == Self::Bool8 => Kind::Bool,
+            Dictionary(_, values) => self.kind(values),
+            numeric if numeric.is_numeric() => Kind::Number,
+            _ => Kind::Text,
         }
     }
 }
@@ -147,5 +168,26 @@ pub(crate) fn value_type(data_type: &DataType) -> &DataType {
     match data_type {
         DataType::Dictionary(_, values) => values,
         other => other,
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn types_tell_kinds() {
+        let words = DataType::Dictionary(Box::new(DataType::Int8), Box::new(DataType::Utf8));
+        for (data_type, kind) in [
+            (words, Kind::Text),
+            (DataType::Float16, Kind::Number),
+            (DataType::Decimal128(9, 2), Kind::Number),
+            (DataType::FixedSizeBinary(16), Kind::Binary),
+            (DataType::Null, Kind::Null),
+        ] {
+            assert_eq!(Stored::AsTyped.kind(&data_type), kind, "{data_type}");
+        }
+        let sixteen = DataType::FixedSizeBinary(16);
+        assert_eq!(Stored::Uuid.kind(&sixteen), Kind::Uuid);
     }
 }

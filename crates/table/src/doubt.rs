@@ -1,6 +1,8 @@
 use std::fmt;
 
-use crate::{Encoding, Places, Suspicion};
+use psijoin_key::{Places, Suspicion};
+
+use crate::Encoding;
 
 /// What suggests that a table is written in another way than it is read, or that its keys cannot
 /// match.

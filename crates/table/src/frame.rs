@@ -11,10 +11,11 @@ use arrow_array::{
 use arrow_schema::{DataType, SchemaRef};
 use psijoin_printable::Quoted;
 
+use psijoin_key::panics::contained;
+
 use crate::{
     Error, ReadError,
     arrow::{FilePieces, PIECE_BYTES, PIECE_ROWS, Piece, TypedFile, batch_of},
-    contained::contained,
 };
 
 /// The fewest rows of a piece, except for the last one, however much memory they seem to take: what

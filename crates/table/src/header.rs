@@ -4,10 +4,11 @@ use std::fmt;
 
 use psijoin_printable::Quoted;
 
+use psijoin_key::column_names::{first_alike, listed};
+
 use crate::{
     Error, LINE_COLUMN, ReadError,
     dialect::{Delimited, Layout},
-    names::{first_alike, listed},
 };
 
 /// The names of a table's columns.

@@ -2,8 +2,10 @@
 
 use std::{cmp::Reverse, collections::HashMap};
 
+use psijoin_key::KeySpec;
+
 use crate::{
-    Error, InspectedColumn, KeySpec, KeyTable, Progress, Source,
+    Error, InspectedColumn, KeyTable, Progress, Source,
     table::{self, Kept, Wanted},
 };
 

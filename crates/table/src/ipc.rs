@@ -15,10 +15,11 @@ use arrow_array::{RecordBatch, new_empty_array};
 use arrow_ipc::reader::{FileReader, FileReaderBuilder, StreamReader};
 use arrow_schema::{ArrowError, SchemaRef};
 
+use psijoin_key::panics;
+
 use crate::{
     ArrowFault, Error, ReadError, SourceError,
     arrow::{FilePieces, PIECE_ROWS, Piece, TypedFile},
-    contained,
     error::nameless,
     format::ARROW_FILE,
     part::Part,
@@ -262,7 +263,7 @@ fn contained<T>(
     tell: impl FnOnce(Option<ArrowError>) -> ArrowFault,
     read: impl FnOnce() -> Result<T, Failure>,
 ) -> Result<T, Error> {
-    let found = match contained::contained(read) {
+    let found = match panics::contained(read) {
         Some(Ok(read)) => return Ok(read),
         Some(Err(Failure::Found(found))) => found,
         Some(Err(Failure::Library(ArrowError::IoError(_, error))))

@@ -166,11 +166,7 @@
 
 mod aligned;
 mod arrow;
-mod bad_keys;
-mod byte_words;
-mod calendar;
 mod compression;
-mod contained;
 mod decimal;
 mod destination;
 mod dialect;
@@ -187,21 +183,15 @@ mod in_order;
 mod inspection;
 mod ipc;
 mod key;
-mod meaning;
-mod names;
-mod normalize;
 mod numbers;
 mod parquet;
 mod part;
-mod places;
 mod progress;
 mod ragged;
 mod read;
 mod row_numbers;
 mod section;
 mod source;
-mod spelling;
-mod suspicion;
 mod table;
 mod table_log;
 mod text;
@@ -209,9 +199,7 @@ mod which_rows;
 mod write;
 
 pub use aligned::AlignedRows;
-pub use bad_keys::{BadCells, BadCellsOfKey, BadKeys};
 pub use compression::Compression;
-pub use contained::is_panic_contained;
 pub use decimal::Decimal;
 pub use destination::{Destination, StagedRows};
 pub use dialect::Dialect;
@@ -224,27 +212,21 @@ pub use given::error::ShareError;
 pub use header::Columns;
 pub use inspection::Inspection;
 pub use ipc::fault::ArrowFault;
-pub use key::{
-    KeySpec,
-    error::{KeyError, KeyFault},
-};
-pub use meaning::{Kind, Look, Meaning};
-pub use normalize::{ColumnRules, Rule, SPELLING_VERSION};
 pub use numbers::{MAX_SCALE, Numbers, check_numbers, fault::NumberFault};
 pub use parquet::fault::ParquetFault;
-pub use places::{Located, Place, Places};
 pub use progress::Progress;
 pub use psijoin_files::Existing;
+pub use psijoin_key::{
+    BadCells, BadCellsOfKey, BadKeys, ColumnRules, Country, DateFormat, Error as KeyError,
+    KeyFault, KeySpec, Kind, Located, Look, Meaning, NullWords, Place, Places, Rule,
+    SPELLING_VERSION, Suspicion, UnixUnit, Zone, is_panic_contained,
+};
 pub use ragged::RaggedRows;
 pub use read::error::{Fault, ReadError};
 pub use source::{
     Source,
     error::{Difference, SourceError},
 };
-pub use spelling::{
-    date_format::DateFormat, null_words::NullWords, phone::Country, serial::UnixUnit, zone::Zone,
-};
-pub use suspicion::Suspicion;
 pub use table::{Counts, InspectedColumn, Items, KeyPartitions, KeyTable, MatchingRows, RowItems};
 pub use table_log::TableLog;
 pub use text::MAX_RECORD_BYTES;

@@ -28,10 +28,11 @@ use parquet::{
     schema::types::SchemaDescPtr,
 };
 
+use psijoin_key::panics;
+
 use crate::{
     Error, ParquetFault, ReadError, SourceError,
     arrow::{FilePieces, TypedFile},
-    contained,
     error::nameless,
     part::Part,
     section::Section,
@@ -188,7 +189,7 @@ fn contained<T>(
     find: impl FnOnce() -> ParquetFault,
     read: impl FnOnce() -> Result<T, ParquetError>,
 ) -> Result<T, Error> {
-    match contained::contained(read) {
+    match panics::contained(read) {
         Some(read) => read.map_err(|error| cannot_read(part, find, error)),
         None => Err(fault(part, find())),
     }

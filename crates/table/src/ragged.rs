@@ -2,7 +2,7 @@
 
 use std::fmt;
 
-use crate::{Place, Places};
+use psijoin_key::{Place, Places};
 
 /// Where such rows are.
 ///

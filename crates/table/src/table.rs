@@ -91,10 +91,9 @@ use std::io::Read;
 
 use psijoin_files::spill::Spill;
 
-use crate::{
-    BadCellsOfKey, BadKeys, Dialect, Doubt, Error, KeySpec, Numbers, Progress, Source,
-    meaning::Meaning,
-};
+use psijoin_key::{BadCellsOfKey, BadKeys, KeySpec, Meaning};
+
+use crate::{Dialect, Doubt, Error, Numbers, Progress, Source};
 
 use collected::Collected;
 pub use inspector::InspectedColumn;

@@ -22,8 +22,10 @@ use std::{
 use arrow_array::RecordBatch;
 use arrow_schema::{Field, Schema, SchemaRef};
 
+use psijoin_key::Place;
+
 use crate::{
-    Error, Format, Place, Progress, Source, WriteError,
+    Error, Format, Progress, Source, WriteError,
     arrow::{ENUM, has_text, parquet_type, unknown_meaning, value_type},
     dialect::Layout,
     formula::defused,

@@ -7,7 +7,7 @@ use arrow_array::{Array, ArrayRef, ArrowPrimitiveType, cast::AsArray, new_empty_
 use arrow_buffer::NullBuffer;
 use arrow_schema::{DataType, TimeUnit};
 
-use crate::calendar::{per_second, write_date, write_time};
+use psijoin_key::typed::{write_date, write_time};
 
 /// Writes the text of the cell in this row.
 pub(super) type WriteCell<'a> = Box<dyn Fn(usize, &mut String) + 'a>;
@@ -112,6 +112,16 @@ pub(super) fn cell(array: &ArrayRef) -> Option<WriteCell<'_>> {
         }
         _ => return None,
     })
+}
+
+/// Returns how many of these units a second has.
+pub(crate) fn per_second(unit: TimeUnit) -> i64 {
+    match unit {
+        TimeUnit::Second => 1,
+        TimeUnit::Millisecond => 1_000,
+        TimeUnit::Microsecond => 1_000_000,
+        TimeUnit::Nanosecond => 1_000_000_000,
+    }
 }
 
 fn write(text: &mut String, value: impl Display) {

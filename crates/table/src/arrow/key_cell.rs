@@ -10,9 +10,9 @@ use super::{
     Stored,
     cell::{WriteCell, cell, dictionary, timestamp},
 };
-use crate::{
+use psijoin_key::{
     KeyFault,
-    spelling::{number::write_decimal, uuid::write_uuid},
+    typed::{write_decimal, write_uuid},
 };
 
 /// Writes the canonical text of the cell in this row.

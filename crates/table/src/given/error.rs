@@ -2,10 +2,9 @@
 
 use psijoin_printable::Quoted;
 
-use crate::{
-    ErrorKind,
-    names::{differs, listed},
-};
+use psijoin_key::column_names::{differs, listed};
+
+use crate::ErrorKind;
 
 /// Why columns could not be given to the other party, or taken from it.
 #[derive(Debug, thiserror::Error)]

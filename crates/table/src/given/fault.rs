@@ -9,7 +9,7 @@ use arrow_buffer::i256;
 use arrow_schema::{DataType, TimeUnit};
 
 use super::GivenColumns;
-use crate::{Error, ShareError, calendar::per_second};
+use crate::{Error, ShareError, arrow::per_second};
 
 /// What is wrong about a row, and in which of the columns if it is a value.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]

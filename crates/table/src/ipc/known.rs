@@ -3,7 +3,7 @@
 use arrow_ipc::{Schema, Type};
 use arrow_schema::Field;
 
-use crate::contained::contained;
+use psijoin_key::panics::contained;
 
 /// A column as a schema describes it.
 pub(crate) enum Known {

@@ -3,10 +3,9 @@
 use std::iter;
 
 use super::MAX_SCALE;
-use crate::{
-    NumberFault,
-    spelling::number::{Notation, NotationFault},
-};
+use psijoin_key::number::{Notation, NotationFault};
+
+use crate::NumberFault;
 
 impl From<NotationFault> for NumberFault {
     fn from(fault: NotationFault) -> Self {

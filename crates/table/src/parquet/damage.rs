@@ -6,7 +6,9 @@
 use parquet::{arrow::ProjectionMask, errors::ParquetError};
 
 use super::pieces::Stretch;
-use crate::{ParquetFault, contained};
+use psijoin_key::panics;
+
+use crate::ParquetFault;
 
 /// Finds the first column of these rows that cannot be read.
 pub(super) fn find(rows: &Stretch<'_>) -> ParquetFault {
@@ -30,7 +32,7 @@ pub(super) fn find(rows: &Stretch<'_>) -> ParquetFault {
 }
 
 fn damage(rows: &Stretch<'_>) -> Option<&'static str> {
-    let read = contained::contained(|| {
+    let read = panics::contained(|| {
         let mut count = 0;
         for batch in rows.reader()? {
             count += batch?.num_rows() as u64;

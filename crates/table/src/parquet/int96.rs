@@ -14,7 +14,9 @@ use parquet::{
     file::{metadata::ParquetMetaData, serialized_reader::SerializedPageReader},
 };
 
-use crate::{contained, section::Section};
+use psijoin_key::panics;
+
+use crate::section::Section;
 
 /// Values that are looked at at once.
 const BATCH_ROWS: usize = 1 << 13;
@@ -63,7 +65,7 @@ pub(super) fn find(section: &Section, file: &ParquetMetaData) -> Found {
     leaves
         .filter(|(_, leaf)| leaf.physical_type() == Type::INT96)
         .map(|(leaf, _)| {
-            let read = contained::contained(|| exact_units(section, file, leaf));
+            let read = panics::contained(|| exact_units(section, file, leaf));
             (
                 leaf,
                 read.and_then(Result::ok).unwrap_or(ExactUnits([true; 4])),

@@ -3,9 +3,9 @@
 use arrow_schema::DataType;
 use psijoin_printable::{Quoted, Word};
 
-use crate::{
-    ArrowFault, BadCells, Columns, Encoding, NumberFault, ParquetFault, RaggedRows, bad_keys,
-};
+use psijoin_key::{BadCells, bad_keys};
+
+use crate::{ArrowFault, Columns, Encoding, NumberFault, ParquetFault, RaggedRows};
 
 /// Why what a table holds could not be read.
 #[derive(Debug, thiserror::Error)]

@@ -7,8 +7,10 @@ use arrow_array::{ArrayRef, RecordBatch, RecordBatchOptions, StringArray};
 use arrow_schema::{DataType, Schema, SchemaRef};
 
 use super::Source;
+use psijoin_key::Place;
+
 use crate::{
-    Error, Format, Place, Progress,
+    Error, Format, Progress,
     arrow::{Column, FilePieces, Piece, TypedFile},
     frame, ipc, parquet,
     part::{Content, Part},

@@ -8,13 +8,11 @@ use super::{
     row_items::BlockStart,
     stretch::{Sought, Strays, Stretch, overflow},
 };
-use crate::{
-    BadCells, BadCellsOfKey, BadKeys, Doubt, Error, MAX_ROWS, NumberFault, Place, RaggedRows,
-    ReadError, bad_keys,
-    meaning::{Kind, Meaning, Observed},
-    numbers::Totals,
-    suspicion::{Suspects, Suspicion},
+use psijoin_key::{
+    BadCells, BadCellsOfKey, BadKeys, Kind, Meaning, Observed, Place, Suspects, Suspicion, bad_keys,
 };
+
+use crate::{Doubt, Error, MAX_ROWS, NumberFault, RaggedRows, ReadError, numbers::Totals};
 
 /// What was read of a table so far.
 ///
@@ -136,7 +134,7 @@ impl<'a> Collector<'a> {
     fn first_refused(&self, stretch: &Stretch<'_>) -> Option<(Place, Refused)> {
         let keys = match self.sought.bad_keys {
             BadKeys::Refuse => bad_keys::first(&stretch.bad_cells.sorts),
-            BadKeys::Null { .. } => None,
+            _ => None,
         };
         let numbers = bad_keys::first(&stretch.bad_numbers);
         let rows = stretch.ragged.places.first_place();
@@ -180,7 +178,9 @@ impl<'a> Collector<'a> {
     /// Checks that nothing is refused, and that not too many cells of the key count as null.
     fn check(&self) -> Result<(), Error> {
         match self.refused {
-            None | Some(Refused::Keys) => self.bad_cells.check(self.sought.bad_keys, self.rows),
+            None | Some(Refused::Keys) => {
+                Ok(self.bad_cells.check(self.sought.bad_keys, self.rows)?)
+            }
             Some(Refused::Numbers) => Err(Error::Read(ReadError::Number(self.bad_numbers.clone()))),
             Some(Refused::Rows) => Err(Error::Read(ReadError::Ragged {
                 rows: self.ragged.clone(),
@@ -254,7 +254,8 @@ mod tests {
     use psijoin_files::spill::Spill;
 
     use super::*;
-    use crate::{KeySpec, key::KeyColumns, table::stretch::Builder};
+    use crate::table::stretch::Builder;
+    use psijoin_key::{KeyColumns, KeySpec};
 
     #[test]
     fn more_rows_than_can_be_numbered_are_refused() {

@@ -6,11 +6,9 @@ use super::{
     partitions::Partitions,
     row_items::{BlockStart, RowItems},
 };
-use crate::{
-    BadCellsOfKey, Doubt, Error, MAX_ITEMS, Numbers, ReadError,
-    meaning::{Look, Meaning},
-    numbers::Totals,
-};
+use psijoin_key::{BadCellsOfKey, Look, Meaning};
+
+use crate::{Doubt, Error, MAX_ITEMS, Numbers, ReadError, numbers::Totals};
 
 /// See the [module](self). Its keys may be repeated.
 pub(crate) struct Collected {

@@ -2,10 +2,7 @@
 
 use std::{borrow::Cow, collections::HashSet};
 
-use crate::{
-    key::{KeyColumn, KeyColumns},
-    normalize::Rule,
-};
+use psijoin_key::{KeyColumn, KeyColumns, Rule};
 
 /// What happened to a column of the key.
 #[derive(Debug, Clone, PartialEq, Eq)]

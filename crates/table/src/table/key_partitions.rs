@@ -11,14 +11,15 @@ use super::{
     read,
     stretch::PARTITIONS,
 };
+use psijoin_key::{BadCellsOfKey, KeySpec, Look, Meaning};
+
 use crate::{
-    AlignedRows, BadCellsOfKey, Doubt, Error, KeySpec, Numbers, Progress, Source,
+    AlignedRows, Doubt, Error, Numbers, Progress, Source,
     aligned::{self, Ranked},
     given::{
         GivenRows, PartnerRows, PayloadLayout, PayloadOfRow, PayloadRanges, Payloads, RepeatedKeys,
         RowPayloads,
     },
-    meaning::{Look, Meaning},
 };
 
 /// Bytes of a row that repeats a key, and of the first row that has it.

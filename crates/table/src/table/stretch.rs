@@ -5,14 +5,12 @@ use std::borrow::Cow;
 use psijoin_files::spill::Spill;
 
 use super::inspector::{Inspector, Kept};
-use crate::{
-    BadCells, BadCellsOfKey, BadKeys, Error, KeyFault, NumberFault, Place, RaggedRows, ReadError,
-    bad_keys,
-    key::{Fingerprinter, KeyColumns},
-    meaning::Observed,
-    numbers::Number,
-    suspicion::{Suspects, Suspicion},
+use psijoin_key::{
+    BadCells, BadCellsOfKey, BadKeys, Fingerprinter, KeyColumns, KeyFault, Observed, Place,
+    Suspects, Suspicion, bad_keys,
 };
+
+use crate::{Error, NumberFault, RaggedRows, ReadError, numbers::Number};
 
 /// Keys are parted by the first byte of their fingerprints, which are uniform.
 pub(super) const PARTITIONS: usize = 256;

@@ -6,12 +6,12 @@ use super::{
     collected::Collected,
     stretch::{Builder, Sought, Stretch},
 };
+use psijoin_key::{KeyColumns, Kind, Place};
+
 use crate::{
-    Error, Place, Progress, ReadError, Source,
+    Error, Progress, ReadError, Source,
     dialect::Layout,
     in_order::in_order,
-    key::KeyColumns,
-    meaning::Kind,
     numbers,
     text::{Block, Extent, Needed, Record, Start},
 };
@@ -25,10 +25,10 @@ pub(super) fn read_text(
 ) -> Result<(Collected, Findings), Error> {
     let mut blocks = source.blocks(layout)?;
     let header = blocks.text().header();
-    let key = wanted.key.resolve(&header)?;
-    let countries = wanted.key.resolve_countries(&header)?;
+    let key = header.key_columns(wanted.key)?;
+    let countries = header.country_columns(wanted.key)?;
     let numbers = header.find_all(wanted.numbers)?;
-    let key_names = wanted.key.shown_names(&header).into_iter();
+    let key_names = header.shown_names(wanted.key).into_iter();
     let key_texts = key_names.map(|name| (name, Kind::Text));
     let sought = Sought {
         table: source.name(),

@@ -12,12 +12,13 @@ use super::{
     collected::Collected,
     stretch::{Builder, Sought, Stretch},
 };
+use psijoin_key::{KeyColumns, Place};
+
 use crate::{
-    Error, Place, Progress, Source,
+    Error, Progress, Source,
     arrow::{KeyColumn, Stored},
     in_order::in_order,
-    key::{self, KeyColumns},
-    meaning::Kind,
+    key,
     numbers::{self, NumberColumn},
     source::{Batch, Pieces, Selection, TablePiece},
 };
@@ -32,9 +33,9 @@ pub(super) fn read_typed(
     let schema = source.schema()?;
     let names = source.columns()?;
     let header = source.header(&names);
-    let key_columns = wanted.key.resolve(&header)?;
+    let key_columns = header.key_columns(wanted.key)?;
     key::check_types(source, &schema, &key_columns)?;
-    let countries = wanted.key.resolve_countries(&header)?;
+    let countries = header.country_columns(wanted.key)?;
     let country_columns: Vec<_> = countries.iter().flatten().copied().collect();
     key::check_types(source, &schema, &country_columns)?;
     let number_columns = header.find_all(wanted.numbers)?;
@@ -42,9 +43,9 @@ pub(super) fn read_typed(
 
     let kinds = key_columns.iter().map(|&column| {
         let field = schema.field(column);
-        Kind::of_type(field.data_type(), Stored::of(field))
+        Stored::of(field).kind(field.data_type())
     });
-    let key_names = wanted.key.shown_names(&header).into_iter();
+    let key_names = header.shown_names(wanted.key).into_iter();
     let sought = Sought {
         table: source.name(),
         columns: names.len(),

@@ -7,9 +7,9 @@
 use std::{mem, ops::Range, slice, sync::Arc};
 
 use super::{Needed, Record, Records, Text};
-use crate::{
-    Error, Fault, Place, RaggedRows, ReadError, dialect::Layout, part::Part, section::Section,
-};
+use psijoin_key::Place;
+
+use crate::{Error, Fault, RaggedRows, ReadError, dialect::Layout, part::Part, section::Section};
 
 /// What a block's last row may have beyond the block is read with it, if it is as short as this.
 const TAIL_BYTES: usize = 1 << 14;

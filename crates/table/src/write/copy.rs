@@ -17,8 +17,10 @@ use super::{
     aligned::{Buckets, InTable, Order},
     holds_texts,
 };
+use psijoin_key::Place;
+
 use crate::{
-    Encoding, Error, Place, Progress, Source, WriteError,
+    Encoding, Error, Progress, Source, WriteError,
     dialect::Layout,
     in_order::{HandOver, in_order_by_pieces},
     table::{KnownBlock, KnownBlocks},

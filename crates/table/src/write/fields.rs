@@ -3,7 +3,9 @@
 use std::borrow::Cow;
 
 use super::{Form, Output, added::Cursor};
-use crate::{Error, Place, WriteError, formula::defused};
+use psijoin_key::Place;
+
+use crate::{Error, WriteError, formula::defused};
 
 /// Writes rows of texts.
 pub(super) trait FieldWriter {

@@ -32,10 +32,11 @@ use super::{
     groups::{self, Full, GroupRows, GroupWriter, Misfit},
     ipc,
 };
+use psijoin_key::panics::contained;
+
 use crate::{
     Error, Progress,
     arrow::{batch_of, value_type},
-    contained::contained,
     parquet::kept,
 };
 

@@ -24,8 +24,10 @@ use super::{
     memory::{self, Kept},
     parquet, row_claims,
 };
+use psijoin_key::Place;
+
 use crate::{
-    Error, Format, Place, Progress, Source,
+    Error, Format, Progress, Source,
     arrow::PIECE_BYTES,
     in_order::in_order,
     source::{Batch, Pieces, Selection, TableBatches, TablePiece},

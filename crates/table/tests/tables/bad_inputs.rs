@@ -79,7 +79,7 @@ impl<'a> Case<'a> {
         let rules: Vec<&str> = rules.iter().map(String::as_str).collect();
         let key: KeySpec = key(self.key, &rules);
         let source = Source::open(path, self.format, &dialect, !self.key.is_empty(), &progress)?;
-        key.check(&source)?;
+        source.check_key(&key)?;
         let numbers: Vec<String> = self.numbers.iter().map(|&name| name.to_owned()).collect();
         check_numbers(&source, &numbers)?;
         KeyTable::read(&source, &key, &numbers, &progress)

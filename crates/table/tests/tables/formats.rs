@@ -222,7 +222,7 @@ fn refusals(files: &Files, bytes: &[u8]) -> [String; 4] {
     let id = key(&["id"], &[]);
     let output = files.path("o.parquet");
     [
-        message(id.check(&source).unwrap_err()),
+        message(source.check_key(&id).unwrap_err()),
         message(check_numbers(&source, &["id".to_owned()]).unwrap_err()),
         message(KeyTable::read(&source, &id, &[], &Progress::default()).unwrap_err()),
         message(Destination::prepare(Some(&output), &source, Existing::Replace).unwrap_err()),

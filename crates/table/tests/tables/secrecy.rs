@@ -68,7 +68,7 @@ fn a_text_without_a_header_does_not_show_its_first_row() {
         )
         .unwrap();
         assert_silent(check_numbers(&source, &["n".to_owned()]));
-        assert_silent(key(&["id"], &[]).check(&source));
+        assert_silent(source.check_key(&key(&["id"], &[])));
     }
     assert_silent(read_bytes(
         Format::Csv,
@@ -259,7 +259,7 @@ fn what_is_compressed_is_not_quoted() {
         assert_silent(open(name, &bytes[..bytes.len() - 1]));
         assert_silent(open(name, table.as_bytes()));
         assert_silent(open("t.csv", bytes));
-        let read = open(name, bytes).and_then(|source| key(&["id"], &[]).check(&source));
+        let read = open(name, bytes).and_then(|source| source.check_key(&key(&["id"], &[])));
         assert_silent(read);
     }
 }

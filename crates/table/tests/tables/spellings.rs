@@ -567,6 +567,6 @@ fn each_number_is_of_the_country_in_its_row() {
     }
     // A missing column is seen at once.
     let missing = crate::key(&["phone"], &["phone=phone:column:x"]);
-    assert!(missing.check(&open(&files.path("t.csv"))).is_err());
-    assert!(missing.check(&open(&files.path("t.parquet"))).is_err());
+    assert!(open(&files.path("t.csv")).check_key(&missing).is_err());
+    assert!(open(&files.path("t.parquet")).check_key(&missing).is_err());
 }

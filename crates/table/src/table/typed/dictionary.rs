@@ -5,12 +5,9 @@ use std::sync::Arc;
 use arrow_array::{Array, ArrayRef, cast::AsArray};
 
 use super::super::stretch::Builder;
-use crate::{
-    KeyFault,
-    arrow::{KeyColumn, Stored},
-    key::{Fingerprinter, KeyColumns},
-    suspicion::Suspicion,
-};
+use psijoin_key::{Fingerprinter, KeyColumns, KeyFault, Suspicion};
+
+use crate::arrow::{KeyColumn, Stored};
 
 /// A value as a key of one column: its fingerprint, or none if it is null or empty, and what is
 /// suspicious about it.

@@ -4,7 +4,7 @@ use std::fmt::{self, Write};
 
 use jiff::civil::Date;
 
-use crate::{Error, KeyError, KeyFault};
+use crate::{Error, KeyFault};
 
 /// How the dates of a column are written, in the [notation of `strftime`](jiff::fmt::strtime):
 /// `%d.%m.%Y`.
@@ -27,7 +27,7 @@ impl DateFormat {
         };
         match tells(2024, 2, 3).and(tells(1999, 12, 31)) {
             Some(()) => Ok(known),
-            None => Err(Error::Key(KeyError::DateFormat(known.0))),
+            None => Err(Error::DateFormat(known.0)),
         }
     }
 

@@ -1,257 +1,14 @@
-//! What the values of a key column mean, whatever their type: two columns can match only if they
-//! mean the same.
-
-use std::fmt;
-
-use arrow_schema::DataType;
+//! What a column of a key is found to mean while it is read, and what it looks like.
 
 use crate::{
-    arrow::Stored,
     byte_words::{self, EACH},
-    normalize::Rule,
+    meaning::{Kind, Meaning},
+    rules::Rule,
 };
-
-/// What kind of values a key column has, once it is normalised.
-#[derive(Debug, Clone, Copy, PartialEq, Eq)]
-#[non_exhaustive]
-pub enum Kind {
-    /// Texts, compared as they stand.
-    Text,
-    /// Integers, decimals, and floating-point numbers that are whole.
-    Number,
-    /// `true` and `false`.
-    Bool,
-    /// UUIDs.
-    Uuid,
-    /// Days.
-    Date,
-    /// Dates with times, of an unknown zone.
-    Timestamp,
-    /// Moments: dates with times in universal time.
-    UniversalTimestamp,
-    /// Some of one, some of the other: no column of one sort can match all of these.
-    MixedTimestamp,
-    /// Times of day.
-    Time,
-    /// Bytes.
-    Binary,
-    /// ASCII digits, as the rule `digits` leaves them.
-    Digits,
-    /// Telephone numbers, as the rule `phone` leaves them, with the code of a country.
-    Phone,
-    /// Telephone numbers, as the rule `phone` leaves them, without the code of a country.
-    NationalPhone,
-    /// Some of one, some of the other.
-    MixedPhone,
-    /// Telephone numbers as E.164 has them.
-    E164,
-    /// SHA-256 hashes.
-    Sha256,
-    /// Nothing but nulls, by their type.
-    Null,
-}
-
-impl Kind {
-    /// All kinds.
-    pub const ALL: &[Self] = &[
-        Self::Text,
-        Self::Number,
-        Self::Bool,
-        Self::Uuid,
-        Self::Date,
-        Self::Timestamp,
-        Self::UniversalTimestamp,
-        Self::MixedTimestamp,
-        Self::Time,
-        Self::Binary,
-        Self::Digits,
-        Self::Phone,
-        Self::NationalPhone,
-        Self::MixedPhone,
-        Self::E164,
-        Self::Sha256,
-        Self::Null,
-    ];
-
-    /// Returns the kind of a typed column.
-    pub(crate) fn of_type(data_type: &DataType, stored: Stored) -> Self {
-        use DataType::*;
-        match data_type {
-            Null => Self::Null,
-            Boolean => Self::Bool,
-            Date32 | Date64 => Self::Date,
-            Timestamp(_, None) => Self::Timestamp,
-            Timestamp(_, Some(_)) => Self::UniversalTimestamp,
-            Time32(_) | Time64(_) => Self::Time,
-            FixedSizeBinary(16) if stored == Stored::Uuid => Self::Uuid,
-            Binary | LargeBinary | BinaryView | FixedSizeBinary(_) => Self::Binary,
-            Int8 if stored == Stored::Bool8 => Self::Bool,
-            Dictionary(_, values) => Self::of_type(values, stored),
-            numeric if numeric.is_numeric() => Self::Number,
-            _ => Self::Text,
-        }
-    }
-
-    /// Returns whether values are dates, or can be midnights of dates.
-    pub(crate) fn is_of_dates(self) -> bool {
-        matches!(self, Self::Date | Self::Timestamp)
-    }
-
-    /// Returns the rule that makes this kind of texts, as `--normalize` calls it.
-    pub fn rule(self) -> Option<&'static str> {
-        Some(match self {
-            Self::Number => "number",
-            Self::Bool => "bool",
-            Self::Uuid => "uuid",
-            Self::Date => "date",
-            Self::Timestamp | Self::UniversalTimestamp => "timestamp",
-            Self::Digits => "digits",
-            Self::Phone => "phone",
-            Self::NationalPhone | Self::MixedPhone | Self::E164 => "phone:COUNTRY",
-            Self::Time => "time",
-            Self::Binary => "lowercase",
-            Self::Sha256 => "sha256",
-            Self::Text | Self::MixedTimestamp | Self::Null => return None,
-        })
-    }
-}
-
-impl fmt::Display for Kind {
-    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        f.write_str(match self {
-            Self::Text => "text",
-            Self::Number => "number",
-            Self::Bool => "boolean",
-            Self::Uuid => "UUID",
-            Self::Date => "date",
-            Self::Timestamp => "timestamp without a zone",
-            Self::UniversalTimestamp => "timestamp in universal time",
-            Self::MixedTimestamp => "timestamp, some with a zone and some without",
-            Self::Time => "time of day",
-            Self::Binary => "binary",
-            Self::Digits => "digits",
-            Self::Phone => "telephone number",
-            Self::NationalPhone => "telephone number without a country code",
-            Self::MixedPhone => "telephone number, some with a country code and some without",
-            Self::E164 => "telephone number in E.164",
-            Self::Sha256 => "SHA-256 hash",
-            Self::Null => "null",
-        })
-    }
-}
-
-/// What the values of a key column mean: their kind, and the rules that change what a value of
-/// that kind is. Rules by which a value is read are not among these, as the kind shows them.
-///
-/// The text, as in `text: trim, lowercase (Unicode 17.0.0)`, is the same on both sides if and only
-/// if the columns mean the same. It holds no name and no value of the table.
-///
-/// What was hashed before it came to this party is not known. Hashes that this party makes tell of
-/// what, as in `SHA-256 hash: of text: trim, lowercase (Unicode 17.0.0)`.
-#[derive(Debug, Clone, PartialEq, Eq)]
-pub struct Meaning {
-    kind: Kind,
-    rules: Vec<Rule>,
-    /// What was hashed, in words, if this party does it.
-    hashed: Option<String>,
-}
-
-impl Meaning {
-    /// Returns what values of this kind mean once they are normalised by these rules. The meaning
-    /// of a timestamp that is read from a text depends on its zone: see [`Observed`].
-    fn of(kind: Kind, rules: &[Rule]) -> Self {
-        let unread = Self {
-            kind,
-            rules: Vec::new(),
-            hashed: None,
-        };
-        rules.iter().fold(unread, Self::normalized)
-    }
-
-    fn normalized(self, rule: &Rule) -> Self {
-        let kind = self.kind;
-        let mut hashed = None;
-        let read = match rule {
-            Rule::Text if kind == Kind::Binary => Kind::Text,
-            // Which words are null is each side's own; and there are no bytes elsewhere.
-            Rule::Null(_) | Rule::Text => return self,
-            Rule::ExcelDate => Kind::Date,
-            Rule::UnixTime(_) => Kind::UniversalTimestamp,
-            Rule::Sha256 => Kind::Sha256,
-            Rule::Hash => {
-                hashed = Some(self.to_string());
-                Kind::Sha256
-            }
-            Rule::Number => Kind::Number,
-            Rule::Bool => Kind::Bool,
-            Rule::Uuid => Kind::Uuid,
-            Rule::Date(_) => Kind::Date,
-            Rule::Timestamp if kind == Kind::UniversalTimestamp => kind,
-            Rule::Timestamp => Kind::Timestamp,
-            Rule::Digits => Kind::Digits,
-            Rule::Phone => Kind::Phone,
-            Rule::UniversalTimestamp(_) => Kind::UniversalTimestamp,
-            Rule::Time => Kind::Time,
-            Rule::E164(_) | Rule::E164In(_) => {
-                // The numbering plans define what a number is.
-                return Self {
-                    kind: Kind::E164,
-                    rules: vec![rule.clone()],
-                    hashed: None,
-                };
-            }
-            Rule::Trim
-            | Rule::Nfc
-            | Rule::Nfkc
-            | Rule::Lowercase
-            | Rule::Casefold
-            | Rule::Gmail
-            | Rule::Google => {
-                // Other kinds' texts are ASCII, and in lower case except for the `Z` of a moment.
-                let changes = match kind {
-                    Kind::Text => true,
-                    Kind::UniversalTimestamp | Kind::MixedTimestamp => {
-                        matches!(rule, Rule::Lowercase | Rule::Casefold)
-                    }
-                    _ => false,
-                };
-                let mut same = self;
-                if changes {
-                    same.rules.push(rule.clone());
-                }
-                return same;
-            }
-        };
-        Self {
-            kind: read,
-            rules: Vec::new(),
-            hashed,
-        }
-    }
-
-    /// Returns the kind of the values.
-    pub fn kind(&self) -> Kind {
-        self.kind
-    }
-}
-
-impl fmt::Display for Meaning {
-    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        write!(f, "{}", self.kind)?;
-        for (index, rule) in self.rules.iter().enumerate() {
-            let before = if index == 0 { ": " } else { ", " };
-            write!(f, "{before}{}", rule.told())?;
-        }
-        if let Some(hashed) = &self.hashed {
-            write!(f, ": of {hashed}")?;
-        }
-        Ok(())
-    }
-}
 
 /// Finds out what a column means while it is read. Only its values show whether timestamps have a
 /// zone, and telephone numbers the code of a country.
-pub(crate) struct Observed {
+pub struct Observed {
     meaning: Meaning,
     /// Which sorts of values were seen, where that has to be seen.
     sorts: Option<Sorts>,
@@ -310,6 +67,7 @@ impl Digits {
 }
 
 /// Returns whether there are digits alone.
+#[inline]
 pub(crate) fn are_digits(bytes: &[u8]) -> bool {
     byte_words::all(bytes, |word| {
         // The upper half of a digit is 3, also once 6 is added.
@@ -348,13 +106,13 @@ struct Sorts {
 
 impl Observed {
     /// Returns a column of this kind that is normalised by these rules.
-    pub(crate) fn new(kind: Kind, rules: &[Rule]) -> Self {
+    pub fn new(kind: Kind, rules: &[Rule]) -> Self {
         let meaning = Meaning::of(kind, rules);
         let is_typed = matches!(
             kind,
             Kind::Timestamp | Kind::Date | Kind::UniversalTimestamp
         );
-        let has_to_be_seen = match meaning.kind {
+        let has_to_be_seen = match meaning.kind() {
             Kind::Timestamp => !is_typed,
             kind => kind == Kind::Phone,
         };
@@ -368,16 +126,16 @@ impl Observed {
 
     /// Returns whether another text that is no number would tell nothing new, in a column of texts.
     #[inline]
-    pub(crate) fn has_seen_enough(&self) -> bool {
+    pub fn has_seen_enough(&self) -> bool {
         self.sample.seen >= SAMPLE
     }
 
     /// Looks at a canonical text; says whether it may be a number that is filled up with zeros.
-    pub(crate) fn see(&mut self, text: &str) -> bool {
+    pub fn see(&mut self, text: &str) -> bool {
         if !self.has_seen_enough() {
             self.sample.see(text);
         }
-        match self.meaning.kind {
+        match self.meaning.kind() {
             Kind::Text | Kind::Digits => self.digits.see(text.as_bytes()),
             _ => {
                 self.see_sort(text);
@@ -390,7 +148,7 @@ impl Observed {
         let Some(sorts) = &mut self.sorts else {
             return;
         };
-        let is_with = match self.meaning.kind {
+        let is_with = match self.meaning.kind() {
             Kind::Phone => text.starts_with('+'),
             _ => text.ends_with(['Z', 'z']),
         };
@@ -399,7 +157,7 @@ impl Observed {
     }
 
     /// Adds what was seen of other values of the column.
-    pub(crate) fn merge(&mut self, other: Self) {
+    pub fn merge(&mut self, other: Self) {
         self.sample.seen += other.sample.seen;
         self.sample.like_hashes += other.sample.like_hashes;
         self.sample.like_addresses += other.sample.like_addresses;
@@ -412,8 +170,8 @@ impl Observed {
     }
 
     /// Returns what the values look like, if that is known.
-    pub(crate) fn look(&self) -> Option<Look> {
-        match self.meaning.kind {
+    pub fn look(&self) -> Option<Look> {
+        match self.meaning.kind() {
             Kind::Sha256 => Some(Look::Hashes),
             Kind::Text => self.sample.look(),
             _ => None,
@@ -421,23 +179,21 @@ impl Observed {
     }
 
     /// Returns whether numbers seem to be filled up with zeros in some rows and not in others.
-    pub(crate) fn are_filled_up_in_part(&self) -> bool {
+    pub fn are_filled_up_in_part(&self) -> bool {
         self.digits.are_filled_up_in_part()
     }
 
-    pub(crate) fn finish(self) -> Meaning {
+    /// Returns what the column means, as far as its values show it.
+    pub fn finish(self) -> Meaning {
         let sorts = self.sorts.unwrap_or_default();
-        let kind = match (self.meaning.kind, sorts.seen_with, sorts.seen_without) {
+        let kind = match (self.meaning.kind(), sorts.seen_with, sorts.seen_without) {
             (Kind::Timestamp, true, true) => Kind::MixedTimestamp,
             (Kind::Timestamp, true, false) => Kind::UniversalTimestamp,
             (Kind::Phone, true, true) => Kind::MixedPhone,
             (Kind::Phone, false, true) => Kind::NationalPhone,
             (kind, ..) => kind,
         };
-        Meaning {
-            kind,
-            ..self.meaning
-        }
+        self.meaning.with_kind(kind)
     }
 }
 
@@ -582,25 +338,5 @@ mod tests {
         ] {
             assert_eq!(observed(Kind::Text, "phone", texts), expected);
         }
-    }
-
-    #[test]
-    fn types_tell_kinds() {
-        let words = DataType::Dictionary(Box::new(DataType::Int8), Box::new(DataType::Utf8));
-        for (data_type, kind) in [
-            (words, Kind::Text),
-            (DataType::Float16, Kind::Number),
-            (DataType::Decimal128(9, 2), Kind::Number),
-            (DataType::FixedSizeBinary(16), Kind::Binary),
-            (DataType::Null, Kind::Null),
-        ] {
-            assert_eq!(
-                Kind::of_type(&data_type, Stored::AsTyped),
-                kind,
-                "{data_type}"
-            );
-        }
-        let sixteen = DataType::FixedSizeBinary(16);
-        assert_eq!(Kind::of_type(&sixteen, Stored::Uuid), Kind::Uuid);
     }
 }

@@ -8,7 +8,7 @@ use jiff::{
 };
 
 use super::moment;
-use crate::{Error, KeyError, KeyFault, calendar::civil};
+use crate::{Error, KeyFault, spelling::calendar::civil};
 
 /// Returns the version of the time zone database that is built in.
 pub(crate) fn database_version() -> &'static str {
@@ -54,7 +54,7 @@ impl Zone {
         let zone = fixed(name).or_else(of_database);
         let zone = zone.filter(|zone| !zone.is_unknown());
         Ok(Self {
-            zone: zone.ok_or_else(|| Error::Key(KeyError::UnknownZone(name.to_owned())))?,
+            zone: zone.ok_or_else(|| Error::UnknownZone(name.to_owned()))?,
             name: name.to_owned(),
         })
     }

@@ -6,7 +6,7 @@ use rlibphonenumber::{
     NumberLengthType, PHONE_NUMBER_UTIL, PhoneNumber, PhoneNumberFormat, Region,
 };
 
-use crate::{Error, KeyError, KeyFault, contained::contained};
+use crate::{Error, KeyFault, panics::contained};
 
 /// The release of the numbering plans: that of the library which brings them.
 pub(crate) const PLANS_VERSION: &str = "2.2.15";
@@ -29,7 +29,7 @@ impl Country {
                     .is_some()
             })
             .map(Self)
-            .ok_or_else(|| Error::Key(KeyError::UnknownCountry(code.to_owned())))
+            .ok_or_else(|| Error::UnknownCountry(code.to_owned()))
     }
 
     /// Returns the number that is written like this in the country, with its extension as

@@ -8,7 +8,7 @@ use unicode_normalization::{
 };
 
 use crate::{
-    Error, KeyError, KeyFault,
+    Error, KeyFault,
     spelling::{
         bytes,
         date_format::DateFormat,
@@ -210,9 +210,7 @@ impl Rule {
                     None => Self::UniversalTimestamp(Zone::new(detail)?),
                 },
                 _ => {
-                    return Err(Error::Key(KeyError::UnknownRule(format!(
-                        "{name}:{detail}"
-                    ))));
+                    return Err(Error::UnknownRule(format!("{name}:{detail}")));
                 }
             };
             return Ok(vec![rule]);
@@ -234,13 +232,13 @@ impl Rule {
             "time" => &[Self::Time],
             "text" => &[Self::Text],
             "sha256" => &[Self::Sha256],
-            _ => return Err(Error::Key(KeyError::UnknownRule(name.to_owned()))),
+            _ => return Err(Error::UnknownRule(name.to_owned())),
         };
         Ok(rules.to_vec())
     }
 
     /// Returns the column that the rule takes each row's country from.
-    pub(crate) fn country_column(&self) -> Option<&str> {
+    pub fn country_column(&self) -> Option<&str> {
         match self {
             Self::E164In(column) => Some(column),
             _ => None,
@@ -249,11 +247,10 @@ impl Rule {
 
     /// Returns what becomes of a text, given what the row has in the [column of
     /// countries](Self::country_column).
-    pub(crate) fn apply<'a>(
-        &self,
-        text: Cow<'a, str>,
-        country: &str,
-    ) -> Result<Cow<'a, str>, KeyFault> {
+    ///
+    /// # Errors
+    /// If the rule cannot read it.
+    pub fn apply<'a>(&self, text: Cow<'a, str>, country: &str) -> Result<Cow<'a, str>, KeyFault> {
         Ok(match self {
             Self::Trim => match text {
                 Cow::Borrowed(text) => text.trim().into(),
@@ -396,7 +393,7 @@ impl FromStr for ColumnRules {
                 Err(error) => fault = fault.or(Some(error)),
             }
         }
-        Err(fault.unwrap_or_else(|| Error::Key(KeyError::RuleSyntax(text.to_owned()))))
+        Err(fault.unwrap_or_else(|| Error::RuleSyntax(text.to_owned())))
     }
 }
 
@@ -415,7 +412,7 @@ fn unquoted(name: &str) -> String {
 fn with_hash(mut rules: Vec<Rule>) -> Result<Vec<Rule>, Error> {
     if let Some((last, others)) = rules.split_last_mut() {
         if others.contains(&Rule::Sha256) {
-            return Err(Error::Key(KeyError::RuleAfterHash));
+            return Err(Error::RuleAfterHash);
         }
         let changes = others.iter().any(|rule| !matches!(rule, Rule::Null(_)));
         if *last == Rule::Sha256 && changes {
@@ -651,48 +648,31 @@ mod tests {
             "c=email+sha256+lowercase",
             "c=sha256+sha256",
         ] {
-            assert!(
-                matches!(parse(text), Err(Error::Key(KeyError::RuleAfterHash))),
-                "{text}"
-            );
+            assert!(matches!(parse(text), Err(Error::RuleAfterHash)), "{text}");
         }
         for text in ["c=null:", "c=null:a,", "c=null:,"] {
-            assert!(
-                matches!(parse(text), Err(Error::Key(KeyError::NoNullWord))),
-                "{text}"
-            );
+            assert!(matches!(parse(text), Err(Error::NoNullWord)), "{text}");
         }
         for (text, zone) in [
             ("c=timestamp:GMT+99", "GMT+99"),
             ("c=timestamp:+25:00", "+25:00"),
         ] {
             assert!(
-                matches!(parse(text), Err(Error::Key(KeyError::UnknownZone(name))) if name == zone),
+                matches!(parse(text), Err(Error::UnknownZone(name)) if name == zone),
                 "{text}"
             );
         }
         assert!(matches!(
             parse("c=phone:column:"),
-            Err(Error::Key(KeyError::UnknownCountry(_)))
+            Err(Error::UnknownCountry(_))
         ));
         for text in ["c=date:%q", "c=trim+date:%q", "c=date:%d+%m", "c=date:"] {
-            assert!(
-                matches!(parse(text), Err(Error::Key(KeyError::DateFormat(_)))),
-                "{text}"
-            );
+            assert!(matches!(parse(text), Err(Error::DateFormat(_))), "{text}");
         }
-        assert!(
-            matches!(parse("mail="), Err(Error::Key(KeyError::UnknownRule(name))) if name.is_empty())
-        );
-        assert!(
-            matches!(parse("c=trim:x"), Err(Error::Key(KeyError::UnknownRule(name))) if name == "trim:x")
-        );
-        assert!(
-            matches!(parse("c=phone:XX"), Err(Error::Key(KeyError::UnknownCountry(code))) if code == "XX")
-        );
-        assert!(
-            matches!(parse("c=timestamp:X"), Err(Error::Key(KeyError::UnknownZone(name))) if name == "X")
-        );
+        assert!(matches!(parse("mail="), Err(Error::UnknownRule(name)) if name.is_empty()));
+        assert!(matches!(parse("c=trim:x"), Err(Error::UnknownRule(name)) if name == "trim:x"));
+        assert!(matches!(parse("c=phone:XX"), Err(Error::UnknownCountry(code)) if code == "XX"));
+        assert!(matches!(parse("c=timestamp:X"), Err(Error::UnknownZone(name)) if name == "X"));
     }
 
     proptest! {

@@ -2,7 +2,7 @@
 
 use std::fmt;
 
-use crate::{Error, KeyError};
+use crate::Error;
 
 /// The words that programs write for null: pandas reads these as missing, databases and their tools
 /// export them, and spreadsheets show the last ones in cells without a value.
@@ -31,7 +31,7 @@ impl NullWords {
             .map(|word| word.trim().to_owned())
             .collect();
         match words.iter().any(String::is_empty) {
-            true => Err(Error::Key(KeyError::NoNullWord)),
+            true => Err(Error::NoNullWord),
             false => Ok(Self(words)),
         }
     }

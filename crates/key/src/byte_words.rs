@@ -21,6 +21,7 @@ pub(crate) fn all(bytes: &[u8], odd: impl Fn(u64) -> u64) -> bool {
 }
 
 /// A word with all of one to seven bytes, and nothing else.
+#[inline]
 fn short_word(bytes: &[u8]) -> u64 {
     if let (Some(first), Some(last)) = (bytes.first_chunk(), bytes.last_chunk()) {
         let half = |bytes: &[u8; 4]| u64::from(u32::from_le_bytes(*bytes));

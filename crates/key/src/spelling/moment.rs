@@ -4,7 +4,7 @@
 use super::{is_digits, zone::Zone};
 use crate::{
     KeyFault,
-    calendar::{days, write_date, write_time},
+    spelling::calendar::{days, write_date, write_time},
 };
 
 const DAY_SECONDS: i64 = 86_400;

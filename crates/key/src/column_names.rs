@@ -24,7 +24,7 @@ fn kept(name: &str, is_kept: fn(char) -> bool) -> String {
 
 /// The first of the names that people may take for this one, though it is another: its index, and
 /// what it differs in.
-pub(crate) fn first_alike<'n>(
+pub fn first_alike<'n>(
     names: impl IntoIterator<Item = &'n str>,
     name: &str,
 ) -> Option<(usize, String)> {
@@ -72,7 +72,7 @@ fn difference(one: &str, other: &str) -> Option<String> {
 const LISTED: usize = 20;
 
 /// What follows a sentence that says that none of these has this name, if one is nearly called so.
-pub(crate) fn differs(names: &[String], name: &str) -> String {
+pub fn differs(names: &[String], name: &str) -> String {
     match first_alike(names.iter().map(String::as_str), name) {
         Some((index, difference)) => {
             format!(
@@ -84,7 +84,8 @@ pub(crate) fn differs(names: &[String], name: &str) -> String {
     }
 }
 
-pub(crate) fn listed(names: &[String]) -> String {
+/// Returns the first of these names, and how many more there are.
+pub fn listed(names: &[String]) -> String {
     let mut text = names
         .iter()
         .take(LISTED)

@@ -30,7 +30,7 @@ pub struct Located {
 
 impl Places {
     /// Notes one more place, behind all others.
-    pub(crate) fn see(&mut self, file: &str, place: Place) {
+    pub fn see(&mut self, file: &str, place: Place) {
         self.count += 1;
         if self.first.len() < KEPT {
             self.first.push(Located {
@@ -41,12 +41,12 @@ impl Places {
     }
 
     /// The first of all, if there is any.
-    pub(crate) fn first_place(&self) -> Option<Place> {
+    pub fn first_place(&self) -> Option<Place> {
         self.first.first().map(|located| located.place)
     }
 
     /// Adds the places that follow, which count from a line, or row, that has this many before it.
-    pub(crate) fn extend(&mut self, mut next: Self, by: u64) {
+    pub fn extend(&mut self, mut next: Self, by: u64) {
         next.move_on(by);
         self.count += next.count;
         let room = KEPT - self.first.len();
@@ -54,7 +54,7 @@ impl Places {
     }
 
     /// Says that the places count from a line, or row, that has this many before it.
-    pub(crate) fn move_on(&mut self, by: u64) {
+    pub fn move_on(&mut self, by: u64) {
         for located in &mut self.first {
             located.place = located.place.later(by);
         }
@@ -108,7 +108,7 @@ pub enum Place {
 
 impl Place {
     /// The place this many lines, or rows, further on.
-    pub(crate) fn later(self, by: u64) -> Self {
+    pub fn later(self, by: u64) -> Self {
         match self {
             Self::Line(line) => Self::Line(line + by),
             Self::Row(row) => Self::Row(row + by),

@@ -2,7 +2,6 @@
 
 use std::fmt::Write;
 
-use arrow_schema::TimeUnit;
 use jiff::{SignedDuration, civil::Date};
 
 /// The Gregorian calendar repeats after 400 years.
@@ -14,7 +13,7 @@ const CYCLE_START: Date = Date::constant(1970, 1, 1);
 
 /// Appends the date that lies this many days after 1970-01-01 in the Gregorian calendar. A year
 /// outside of 0000 to 9999 carries a sign.
-pub(crate) fn write_date(text: &mut String, days: i64) {
+pub fn write_date(text: &mut String, days: i64) {
     let (year, month, day) = civil(days);
     let written = match year {
         0..=9999 => write!(text, "{year:04}-{month:02}-{day:02}"),
@@ -43,19 +42,9 @@ pub(crate) fn days(year: i64, month: i8, day: i8) -> Option<i64> {
     Some(days + CYCLE_DAYS * since_start.div_euclid(CYCLE_YEARS))
 }
 
-/// Returns how many of these units a second has.
-pub(crate) fn per_second(unit: TimeUnit) -> i64 {
-    match unit {
-        TimeUnit::Second => 1,
-        TimeUnit::Millisecond => 1_000,
-        TimeUnit::Microsecond => 1_000_000,
-        TimeUnit::Nanosecond => 1_000_000_000,
-    }
-}
-
 /// Appends the time of day that lies this many units after midnight. The fraction of a second
 /// has no trailing zeros.
-pub(crate) fn write_time(text: &mut String, units: i64, per_second: i64) {
+pub fn write_time(text: &mut String, units: i64, per_second: i64) {
     let seconds = units.div_euclid(per_second);
     let (hours, minutes) = (seconds / 3600, seconds / 60 % 60);
     write!(text, "{hours:02}:{minutes:02}:{:02}", seconds % 60).expect("a String takes all text");

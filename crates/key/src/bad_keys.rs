@@ -4,7 +4,7 @@ use std::{fmt, str::FromStr};
 
 use psijoin_printable::Quoted;
 
-use crate::{Error, KeyError, KeyFault, Place, Places};
+use crate::{Error, KeyFault, Place, Places};
 
 /// What becomes of cells of the key that have no canonical text, such as those that a rule cannot
 /// read.
@@ -38,7 +38,7 @@ impl FromStr for BadKeys {
             "null" => null("100%"),
             _ => text.strip_prefix("null:").and_then(null),
         };
-        known.ok_or_else(|| Error::Key(KeyError::UnknownBadKeys(text.to_owned())))
+        known.ok_or_else(|| Error::UnknownBadKeys(text.to_owned()))
     }
 }
 
@@ -97,34 +97,34 @@ impl BadCellsOfKey {
     pub fn check(&self, bad_keys: BadKeys, rows: u64) -> Result<(), Error> {
         let at_most_percent = match bad_keys {
             _ if self.sorts.is_empty() => return Ok(()),
-            BadKeys::Refuse => return Err(Error::Key(KeyError::BadKeys(self.sorts.clone()))),
+            BadKeys::Refuse => return Err(Error::BadKeys(self.sorts.clone())),
             BadKeys::Null { at_most_percent } => at_most_percent,
         };
         match self.rows as f64 * 100.0 > at_most_percent * rows as f64 {
             false => Ok(()),
-            true => Err(Error::Key(KeyError::TooManyBadKeys {
+            true => Err(Error::TooManyBadKeys {
                 bad: self.rows,
                 rows,
                 at_most_percent,
                 cells: self.sorts.clone(),
-            })),
+            }),
         }
     }
 
     /// Notes a cell, behind all others.
-    pub(crate) fn see(&mut self, column: &str, fault: KeyFault, file: &str, place: Place) {
+    pub fn see(&mut self, column: &str, fault: KeyFault, file: &str, place: Place) {
         places_of(&mut self.sorts, column.to_owned(), fault).see(file, place);
     }
 
     /// Adds those of the rows that follow: see [`Places::extend`].
-    pub(crate) fn extend(&mut self, next: Self, by: u64) {
+    pub fn extend(&mut self, next: Self, by: u64) {
         self.rows += next.rows;
         extend(&mut self.sorts, next.sorts, by);
     }
 }
 
 /// Where the cells of this sort are.
-pub(crate) fn places_of<Fault: PartialEq>(
+pub fn places_of<Fault: PartialEq>(
     sorts: &mut Vec<BadCells<Fault>>,
     column: String,
     fault: Fault,
@@ -142,7 +142,7 @@ pub(crate) fn places_of<Fault: PartialEq>(
 }
 
 /// Adds cells of the rows that follow: see [`Places::extend`].
-pub(crate) fn extend<Fault: PartialEq>(
+pub fn extend<Fault: PartialEq>(
     sorts: &mut Vec<BadCells<Fault>>,
     next: Vec<BadCells<Fault>>,
     by: u64,
@@ -153,13 +153,13 @@ pub(crate) fn extend<Fault: PartialEq>(
 }
 
 /// The first row that has some, if all are of one file.
-pub(crate) fn first<Fault>(sorts: &[BadCells<Fault>]) -> Option<Place> {
+pub fn first<Fault>(sorts: &[BadCells<Fault>]) -> Option<Place> {
     let first = sorts.iter().filter_map(|cells| cells.places.first_place());
     first.min()
 }
 
 /// Several sorts of cells, one after the other.
-pub(crate) fn listed<Fault: fmt::Display>(cells: &[BadCells<Fault>]) -> String {
+pub fn listed<Fault: fmt::Display>(cells: &[BadCells<Fault>]) -> String {
     let texts: Vec<_> = cells.iter().map(ToString::to_string).collect();
     texts.join("; ")
 }

@@ -23,7 +23,7 @@ pub fn is_panic_contained() -> bool {
 
 /// Runs a library that may panic on its input; `None` if it does. What it leaves behind must be
 /// dropped, or be as good as before.
-pub(crate) fn contained<T>(run: impl FnOnce() -> T) -> Option<T> {
+pub fn contained<T>(run: impl FnOnce() -> T) -> Option<T> {
     let before = CONTAINED.replace(true);
     let result = catch_unwind(AssertUnwindSafe(run));
     CONTAINED.set(before);

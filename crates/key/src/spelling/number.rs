@@ -9,7 +9,8 @@ const MAX_EXPONENT: u64 = 1000;
 
 /// What can be wrong with a text that is to be a number.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub(crate) enum NotationFault {
+pub enum NotationFault {
+    /// It is written in no such way.
     NotANumber,
     /// Its exponent is beyond the largest one.
     Exponent,
@@ -26,15 +27,20 @@ impl From<NotationFault> for KeyFault {
 
 /// A number as it is written: a sign, digits with a point among them or beside, and an exponent.
 /// Only one digit must be there.
-pub(crate) struct Notation<'a> {
-    pub(crate) negative: bool,
+pub struct Notation<'a> {
+    /// Whether a minus stands before it.
+    pub negative: bool,
     whole: &'a str,
     fraction: &'a str,
     exponent: i64,
 }
 
 impl<'a> Notation<'a> {
-    pub(crate) fn read(text: &'a str) -> Result<Self, NotationFault> {
+    /// Reads a text without white space around it.
+    ///
+    /// # Errors
+    /// If it is no number, or its exponent is too large.
+    pub fn read(text: &'a str) -> Result<Self, NotationFault> {
         let (number, exponent) = match text.split_once(['e', 'E']) {
             Some((number, exponent)) => (number, read_exponent(exponent)?),
             None => (text, 0),
@@ -55,12 +61,12 @@ impl<'a> Notation<'a> {
     }
 
     /// All digits without the point, in ASCII.
-    pub(crate) fn digits(&self) -> impl Iterator<Item = u8> + 'a {
+    pub fn digits(&self) -> impl Iterator<Item = u8> + 'a {
         self.whole.bytes().chain(self.fraction.bytes())
     }
 
     /// Returns how many of the digits stand behind the point, once the exponent has moved it.
-    pub(crate) fn scale(&self) -> i64 {
+    pub fn scale(&self) -> i64 {
         self.fraction.len() as i64 - self.exponent
     }
 }
@@ -85,7 +91,7 @@ pub(crate) fn canonical(text: &str) -> Result<String, KeyFault> {
 }
 
 /// Appends `±digits · 10^-scale`, as in `-12.5` and `1200`.
-pub(crate) fn write_decimal(text: &mut String, negative: bool, digits: &str, scale: i64) {
+pub fn write_decimal(text: &mut String, negative: bool, digits: &str, scale: i64) {
     let digits = digits.trim_start_matches('0');
     let significant = digits.trim_end_matches('0');
     if significant.is_empty() {

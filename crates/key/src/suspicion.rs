@@ -8,7 +8,7 @@ use psijoin_printable::is_printable;
 use crate::{
     Place, Places,
     byte_words::{self, EACH},
-    meaning::are_digits,
+    observed::are_digits,
     spelling::null_words,
 };
 
@@ -65,7 +65,7 @@ impl Suspicion {
     }
 
     /// Suspicious fields, and what to do.
-    pub(crate) fn told(self, column: &str, places: &Places) -> String {
+    pub fn told(self, column: &str, places: &Places) -> String {
         let (one, several, what) = match self {
             Self::NullWord => (
                 "is a word that programs write for null",
@@ -157,7 +157,7 @@ impl Glance {
     }
 }
 
-/// `\N` is a matter of [escapes](crate::Dialect::with_escapes).
+/// `\N` is a matter of escapes in a text.
 fn is_null_word(text: &str) -> bool {
     text.len() <= 8 && null_words::COMMON.contains(&text.trim_end())
 }
@@ -194,6 +194,7 @@ fn is_count_of_rows(text: &str) -> bool {
 }
 
 /// Returns whether there are only characters of ASCII that can be seen, and spaces.
+#[inline]
 fn is_plain(bytes: &[u8]) -> bool {
     byte_words::all(bytes, |word| {
         // Of each byte the highest bit: of those that have it, of those below a space, and of the
@@ -218,23 +219,23 @@ fn hides_something(text: &str) -> bool {
 
 /// The suspicious fields of a table.
 #[derive(Debug, Clone, Default)]
-pub(crate) struct Suspects(Vec<(usize, Suspicion, Places)>);
+pub struct Suspects(Vec<(usize, Suspicion, Places)>);
 
 impl Suspects {
     /// Notes a field at this position of the key, behind all others.
-    pub(crate) fn see(&mut self, position: usize, suspicion: Suspicion, file: &str, place: Place) {
+    pub fn see(&mut self, position: usize, suspicion: Suspicion, file: &str, place: Place) {
         self.places(position, suspicion).see(file, place);
     }
 
     /// Adds those of the rows that follow: see [`Places::extend`].
-    pub(crate) fn extend(&mut self, next: Self, by: u64) {
+    pub fn extend(&mut self, next: Self, by: u64) {
         for (position, suspicion, places) in next.0 {
             self.places(position, suspicion).extend(places, by);
         }
     }
 
     /// Returns each sort at each position of the key.
-    pub(crate) fn into_sorts(self) -> impl Iterator<Item = (usize, Suspicion, Places)> {
+    pub fn into_sorts(self) -> impl Iterator<Item = (usize, Suspicion, Places)> {
         self.0.into_iter()
     }
 

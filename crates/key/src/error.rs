@@ -2,12 +2,12 @@
 
 use psijoin_printable::Quoted;
 
-use crate::{BadCells, bad_keys, names::differs};
+use crate::{BadCells, bad_keys, column_names::differs};
 
 /// Why a key, or its normalisation, makes no sense, or its cells cannot be read.
 #[derive(Debug, thiserror::Error)]
 #[non_exhaustive]
-pub enum KeyError {
+pub enum Error {
     /// The normalisation is not written as `COLUMN=RULE+RULE`.
     #[error("{} is not of the form COLUMN=RULE+RULE", Quoted(.0))]
     RuleSyntax(String),
@@ -99,7 +99,7 @@ pub enum KeyError {
     UnknownBadKeys(String),
 }
 
-impl KeyError {
+impl Error {
     /// Returns whether it is about what was asked for, whatever the table holds.
     pub fn is_usage(&self) -> bool {
         !matches!(self, Self::BadKeys(_) | Self::TooManyBadKeys { .. })

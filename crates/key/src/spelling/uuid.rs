@@ -5,7 +5,7 @@ use std::fmt::Write;
 use crate::KeyFault;
 
 /// Appends 16 bytes as `xxxxxxxx-xxxx-xxxx-xxxx-xxxxxxxxxxxx`.
-pub(crate) fn write_uuid(text: &mut String, bytes: &[u8]) {
+pub fn write_uuid(text: &mut String, bytes: &[u8]) {
     for (index, byte) in bytes.iter().enumerate() {
         if [4, 6, 8, 10].contains(&index) {
             text.push('-');
