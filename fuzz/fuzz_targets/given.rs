@@ -3,7 +3,7 @@
 #![no_main]
 
 use libfuzzer_sys::fuzz_target;
-use psijoin_table::given::{GivenColumns, PayloadLayout, Payloads};
+use psijoin_table::share::{GivenColumns, PayloadLayout, Payloads};
 
 fuzz_target!(|input: (&[u8], &[u8])| {
     let (told, bytes) = input;

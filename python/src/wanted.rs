@@ -11,7 +11,7 @@ use psijoin_session::{
     AtMost, Consent, Give, JoinSpec, MaxPeerKeys, Meeting, Memory, Mode, Question, RequestedOutput,
     Resources, TableSpec, Taken, Trade, Written,
 };
-use psijoin_table::{ColumnRules, Existing, KeySpec, given::RepeatedKeys};
+use psijoin_table::{ColumnRules, Existing, KeySpec, share::RepeatedKeys};
 use psijoin_transport::{Endpoint, Fingerprint, Identity, Security};
 use pyo3::{prelude::*, types::PyDict};
 

@@ -7,7 +7,7 @@ use std::path::Path;
 use psijoin::{Adversary, Info, Role, parts};
 use psijoin_printable::Quoted;
 use psijoin_session::{AgreedColumn, Learners, Outcome, Received, RequestedOutput, Sum};
-use psijoin_table::{Look, WhichRows, given::PayloadLayout};
+use psijoin_table::{Look, WhichRows, share::PayloadLayout};
 
 use crate::{console, humanize, words::insecurity};
 

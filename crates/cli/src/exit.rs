@@ -251,7 +251,7 @@ mod tests {
             Code::Usage
         );
         assert_eq!(
-            code(psijoin_table::given::GivenColumns::from_bytes(&[]).unwrap_err()),
+            code(psijoin_table::share::GivenColumns::from_bytes(&[]).unwrap_err()),
             Code::Peer
         );
         assert_eq!(code(psijoin_table::Error::Interrupted), Code::Unexpected);

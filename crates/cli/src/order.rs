@@ -9,7 +9,7 @@ use psijoin_session::{
     Consent, Further, JobFolder, JoinSpec, KeptJob, Learners, MaxPeerKeys, Meeting, Memory, Mode,
     Question, RequestedOutput, Resources, SpecFault, Stop, TableSpec, Written, check_aligned,
 };
-use psijoin_table::{Existing, given::RepeatedKeys};
+use psijoin_table::{Existing, share::RepeatedKeys};
 
 use crate::{
     args,

@@ -9,7 +9,7 @@ use jiff::Timestamp;
 use psijoin::{Plan, Role};
 use psijoin_params::Security;
 use psijoin_session::{AgreedColumn, Outcome, Phase, Received, Sum, memory};
-use psijoin_table::{BadCellsOfKey, Located, Place, given::PayloadLayout};
+use psijoin_table::{BadCellsOfKey, Located, Place, share::PayloadLayout};
 use serde::Serialize;
 
 use crate::{

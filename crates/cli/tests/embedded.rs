@@ -25,7 +25,7 @@ use psijoin_cli::{
 use psijoin_session::{
     Error, Give, JoinSpec, Learners, Meeting, Question, RequestedOutput, TableSpec, Taken,
 };
-use psijoin_table::{KeySpec, given::RepeatedKeys};
+use psijoin_table::{KeySpec, share::RepeatedKeys};
 use psijoin_transport::{Endpoint, Security};
 use serde_json::Value;
 

@@ -22,7 +22,7 @@
 //!   the rules are applied.
 //! - A text that a rule cannot read is a [`KeyFault`], which holds nothing of the text.
 //! - [`SPELLING_VERSION`] changes whenever any value gets another text. Rules that rest on tables
-//!   of others (Unicode, time zones, numbering plans) tell their versions, and parties compare them.
+//!   of others (Unicode, time zones, numbering plans) tell their versions, which parties compare.
 //! - What a column means ([`Meaning`]) tells neither names nor values.
 //! - Nothing here knows files, or the Arrow format. Who reads typed columns writes their values by
 //!   [`typed`], so that a typed value has the text that a rule gives to it.

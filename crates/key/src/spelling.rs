@@ -7,15 +7,16 @@
 //!
 //! - *Canonical texts.* A key is compared as a text that depends on its value, not on its type.
 //!   Typed columns have such a text, which the crate `table` writes by [`typed`]; texts stay as
-//!   they are, unless a rule reads them (here, one module per type). A rule gives exactly what the typed
-//!   column has, so a rule is needed only on the side of the text. Rows are written with other
-//!   texts, which keep what a type shows: the two never meet in the code.
+//!   they are, unless a rule reads them (here, one module per type). A rule gives exactly what the
+//!   typed column has, so a rule is needed only on the side of the text. Rows are written with
+//!   other texts, which keep what a type shows: the two never meet in the code.
 //! - *Meanings.* A `Meaning` is a kind (text, number, date, …) and the rules that still matter for
 //!   it: a number is a number, by its type or by the rule `number`, however much it was trimmed
 //!   before. Each side tells its meanings as facts of the handshake, both compare them
-//!   (`key_facts` in the crate `session`) and warn in the same cases; `--strict` makes errors of that. The
-//!   kinds come from the schema and the command line, with one exception: whether a text's
-//!   timestamps have a zone, and telephone numbers a country code, is seen while the table is read.
+//!   (`key_facts` in the crate `session`) and warn in the same cases; `--strict` makes errors of
+//!   that. The kinds come from the schema and the command line, with one exception: whether a
+//!   text's timestamps have a zone, and telephone numbers a country code, is seen while the table is
+//!   read.
 //! - *Order.* Names of key columns may differ, and are private. But `--key k,v` against `--key v,k`
 //!   is the most likely mistake. So with several columns each side tells eight bits of a hash of
 //!   each name, which show a permutation, but hardly a name.

@@ -9,7 +9,7 @@ use psijoin_params::Security;
 use psijoin_record::Document;
 use psijoin_table::{
     Counts, Meaning, Numbers, SPELLING_VERSION,
-    given::{GivenColumns, RepeatedKeys},
+    share::{GivenColumns, RepeatedKeys},
 };
 use psijoin_transport::Connection;
 

@@ -12,7 +12,7 @@ use psijoin_channel::{Channel, MAX_MESSAGE_BYTES};
 use psijoin_handshake::Hello;
 use psijoin_table::{
     WhichRows,
-    given::{GivenColumns, PayloadLayout, RepeatedKeys},
+    share::{GivenColumns, PayloadLayout, RepeatedKeys},
 };
 
 use crate::{

@@ -4,7 +4,7 @@
 
 use psijoin::{Columns, OutputKind, Plan, Role, auto, parts};
 use psijoin_forecast::Calibration;
-use psijoin_table::given::PayloadLayout;
+use psijoin_table::share::PayloadLayout;
 
 use crate::{Error, allowance::PER_STREAM, error::TooMuchGiven, event::Warning, memory};
 

@@ -6,7 +6,7 @@ use std::sync::Arc;
 use psijoin::{Protocol, Role};
 use psijoin_channel::Channel;
 use psijoin_record::Terms;
-use psijoin_table::{Doubt, KeySpec, given::RepeatedKeys};
+use psijoin_table::{Doubt, KeySpec, share::RepeatedKeys};
 use psijoin_transport::Connection;
 
 use crate::{

@@ -20,7 +20,7 @@ use psijoin_params::Security;
 use psijoin_record::{
     self as record, Document, FORMAT, Outcome, PerParty, SignedRecord, failure_bits,
 };
-use psijoin_table::given::PayloadLayout;
+use psijoin_table::share::PayloadLayout;
 use psijoin_transport::{Identity, PublicKey};
 
 use crate::{

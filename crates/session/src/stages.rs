@@ -21,7 +21,7 @@ use psijoin_channel::{Channel, count::counted};
 use psijoin_files::Existing;
 use psijoin_table::{
     Counts, Meaning, Numbers,
-    given::{GivenColumns, RepeatedKeys},
+    share::{GivenColumns, RepeatedKeys},
 };
 use psijoin_transport::Connection;
 

@@ -16,7 +16,7 @@ use psijoin_block::parallel::{self, Pool};
 use psijoin_table::{
     AlignedRows, BadCellsOfKey, Counts, Items, KeyPartitions, KeyTable, Look, MatchingRows,
     Meaning, Numbers, Progress, RowItems, Source,
-    given::{
+    share::{
         GivenRows, PartitionedPayloads, PartnerRows, PayloadLayout, PayloadRanges, Payloads,
         RepeatedKeys,
     },

@@ -6,7 +6,7 @@ use psijoin_block::parallel::Pool;
 use psijoin_files::AtomicFile;
 use psijoin_table::{
     Counts, Destination, KeyPartitions, Progress, Source, StagedRows,
-    given::{GivenColumns, GivenRows, RepeatedKeys},
+    share::{GivenColumns, GivenRows, RepeatedKeys},
 };
 
 use crate::{

@@ -261,7 +261,7 @@ fn a_run_that_fails_elsewhere_is_told_to_the_other_side() {
 fn what_cannot_be_had_elsewhere_is_refused_before_anybody_is_met() {
     let folder = tempfile::tempdir().unwrap();
     let [_, mut receiver] = specs(folder.path(), "rows", 0);
-    receiver.aligned = Some(psijoin_table::given::RepeatedKeys::default());
+    receiver.aligned = Some(psijoin_table::share::RepeatedKeys::default());
     let refused = receiver.agree(TableFacts::default(), &(), &Stop::default());
     assert!(matches!(
         refused,

@@ -19,6 +19,19 @@
 //! # Ok::<(), psijoin_table::Error>(())
 //! ```
 //!
+//! # The rooms
+//!
+//! | room | what is there |
+//! |---|---|
+//! | `source` | a table's files: finding and opening them, their format, compression, encoding and dialect |
+//! | `read` | what they hold: text, Parquet, Arrow files (`ipc`) and tables in memory, as records or batches; the columns of the key in them |
+//! | `table` | the keys of a table: reading them, the distinct ones, their rows |
+//! | `numbers` | columns that are added up |
+//! | [`share`] | columns that are given to the other party, and taken from it |
+//! | `write` | rows out: chosen, widened, aligned, in each format |
+//!
+//! What becomes of a key's texts until they are a fingerprint is the crate `psijoin-key`.
+//!
 //! # Keys
 //!
 //! The key is one column or several. Each field has one canonical text, which depends on its value
@@ -94,7 +107,7 @@
 //! format is given.
 //!
 //! The rows that are written are the shared ones, the others, or all with a column that says which
-//! are shared: [`Destination::choosing`]. They can get columns of the other party: [`given`]. Or
+//! are shared: [`Destination::choosing`]. They can get columns of the other party: [`share`]. Or
 //! both parties write a row for each shared key in one order, so that their outputs belong together
 //! line by line: [`AlignedRows`].
 //!
@@ -164,56 +177,20 @@
 
 #![forbid(unsafe_code)]
 
-mod aligned;
-mod arrow;
-mod compression;
-mod decimal;
-mod destination;
-mod dialect;
-mod doubt;
-mod encoding;
 mod error;
-mod foreign;
-mod format;
-mod formula;
-mod frame;
-pub mod given;
-mod header;
 mod in_order;
 mod inspection;
-mod ipc;
-mod key;
 mod numbers;
-mod parquet;
-mod part;
 mod progress;
-mod ragged;
 mod read;
-mod row_numbers;
-mod section;
+pub mod share;
 mod source;
 mod table;
-mod table_log;
-mod text;
-mod which_rows;
 mod write;
 
-pub use aligned::AlignedRows;
-pub use compression::Compression;
-pub use decimal::Decimal;
-pub use destination::{Destination, StagedRows};
-pub use dialect::Dialect;
-pub use doubt::Doubt;
-pub use encoding::Encoding;
 pub use error::{Error, ErrorKind};
-pub use foreign::Foreign;
-pub use format::{Format, LINE_COLUMN};
-pub use given::error::ShareError;
-pub use header::Columns;
 pub use inspection::Inspection;
-pub use ipc::fault::ArrowFault;
-pub use numbers::{MAX_SCALE, Numbers, check_numbers, fault::NumberFault};
-pub use parquet::fault::ParquetFault;
+pub use numbers::{MAX_SCALE, Numbers, check_numbers, decimal::Decimal, fault::NumberFault};
 pub use progress::Progress;
 pub use psijoin_files::Existing;
 pub use psijoin_key::{
@@ -221,17 +198,33 @@ pub use psijoin_key::{
     KeyFault, KeySpec, Kind, Located, Look, Meaning, NullWords, Place, Places, Rule,
     SPELLING_VERSION, Suspicion, UnixUnit, Zone, is_panic_contained,
 };
-pub use ragged::RaggedRows;
-pub use read::error::{Fault, ReadError};
+pub use read::{
+    doubt::Doubt,
+    error::{Fault, ReadError},
+    header::Columns,
+    ipc::fault::ArrowFault,
+    parquet::fault::ParquetFault,
+    ragged::RaggedRows,
+    text::MAX_RECORD_BYTES,
+};
+pub use share::error::ShareError;
 pub use source::{
     Source,
+    compression::Compression,
+    dialect::Dialect,
+    encoding::Encoding,
     error::{Difference, SourceError},
+    foreign::Foreign,
+    format::{Format, LINE_COLUMN},
+    table_log::TableLog,
 };
 pub use table::{Counts, InspectedColumn, Items, KeyPartitions, KeyTable, MatchingRows, RowItems};
-pub use table_log::TableLog;
-pub use text::MAX_RECORD_BYTES;
-pub use which_rows::WhichRows;
-pub use write::error::WriteError;
+pub use write::{
+    alignment::AlignedRows,
+    destination::{Destination, StagedRows},
+    error::WriteError,
+    row_choice::WhichRows,
+};
 
 /// The most rows that a table can have: each has a number of 32 bits.
 pub const MAX_ROWS: u64 = (1 << 32) - 2;

@@ -1,6 +1,7 @@
 //! Columns of numbers: what their cells say, and their sum for each key.
 
 mod column;
+pub(crate) mod decimal;
 pub(crate) mod fault;
 mod number;
 
@@ -8,7 +9,7 @@ use arrow_schema::{DataType, SchemaRef};
 
 use crate::{
     Error, NumberFault, ReadError, Source,
-    arrow::{check_meanings, first_of_unfit_type, unknown_meaning},
+    read::arrow::{check_meanings, first_of_unfit_type, unknown_meaning},
 };
 pub(crate) use column::NumberColumn;
 pub(crate) use number::Number;

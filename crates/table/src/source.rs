@@ -1,10 +1,20 @@
+//! A table: the files that it is, and how they are written.
+
+pub(crate) mod compression;
 mod decoded;
+pub(crate) mod dialect;
+pub(crate) mod encoding;
 pub(crate) mod error;
 mod files;
+pub(crate) mod foreign;
+pub(crate) mod format;
 mod partition;
 mod plan;
+pub(crate) mod section;
 mod spool;
 mod stream;
+pub(crate) mod table_file;
+pub(crate) mod table_log;
 mod typed;
 mod unity;
 
@@ -20,13 +30,17 @@ use arrow_schema::SchemaRef;
 
 use crate::{
     Dialect, Doubt, Encoding, Error, ErrorKind, Format, Progress, SourceError,
-    dialect::{Delimited, Layout},
-    foreign::{self, Foreign},
-    frame::Frame,
-    header::Header,
-    part::{Content, Part},
-    row_numbers::RowNumbers,
-    text::{Blocks, Text},
+    read::{
+        frame::Frame,
+        header::Header,
+        row_numbers::RowNumbers,
+        text::{Blocks, Text},
+    },
+    source::{
+        dialect::{Delimited, Layout},
+        foreign::Foreign,
+        table_file::{Content, Part},
+    },
 };
 use decoded::decoded;
 use plan::{Planned, Said};

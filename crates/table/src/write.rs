@@ -2,7 +2,9 @@
 
 mod added;
 mod aligned;
+pub(crate) mod alignment;
 mod copy;
+pub(crate) mod destination;
 pub(crate) mod error;
 mod fields;
 mod groups;
@@ -10,6 +12,7 @@ mod ipc;
 mod memory;
 mod owned;
 mod parquet;
+pub(crate) mod row_choice;
 pub(crate) mod row_claims;
 mod typed;
 
@@ -26,12 +29,13 @@ use psijoin_key::Place;
 
 use crate::{
     Error, Format, Progress, Source, WriteError,
-    arrow::{ENUM, has_text, parquet_type, unknown_meaning, value_type},
-    dialect::Layout,
-    formula::defused,
-    source::{Batch, Pieces, Selection},
+    read::{
+        arrow::{ENUM, has_text, parquet_type, unknown_meaning, value_type},
+        formula::defused,
+        text::{Needed, Start},
+    },
+    source::{Batch, Pieces, Selection, dialect::Layout},
     table::{BlockStart, bitmap::Bitmap},
-    text::{Needed, Start},
 };
 pub(crate) use added::Added;
 use added::Cursor;

@@ -4,7 +4,7 @@ use std::path::PathBuf;
 
 use clap::Args as ClapArgs;
 use psijoin_session::{AtMost, Give, Learners, RequestedOutput, Taken, Trade as Traded, names};
-use psijoin_table::{WhichRows, given::RepeatedKeys};
+use psijoin_table::{WhichRows, share::RepeatedKeys};
 
 /// What the parties learn, and what becomes of it.
 #[derive(ClapArgs)]

@@ -4,7 +4,7 @@ use arrow_array::{Array, ArrayRef, ArrowPrimitiveType, cast::AsArray, types::*};
 use arrow_schema::DataType;
 
 use super::{MAX_SCALE, Number, read_cell};
-use crate::{NumberFault, arrow::Column};
+use crate::{NumberFault, read::arrow::Column};
 
 /// A column of numbers of a batch.
 pub(crate) struct NumberColumn<'a> {

@@ -4,7 +4,7 @@ use std::io::{self, Cursor, Read};
 
 use crate::{
     Compression, Dialect, Encoding, Error, SourceError,
-    foreign::{BEGINNING_BYTES, Foreign},
+    source::foreign::{BEGINNING_BYTES, Foreign},
 };
 
 /// Reads as much of a text's beginning as tells how it is encoded or compressed, or that it is no

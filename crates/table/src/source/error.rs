@@ -4,7 +4,7 @@ use std::{fmt, io};
 
 use psijoin_printable::{Quoted, Word};
 
-use crate::{Compression, Encoding, ErrorKind, Foreign, Format, TableLog, format::ENDINGS};
+use crate::{Compression, Encoding, ErrorKind, Foreign, Format, TableLog, source::format::ENDINGS};
 
 /// Why the files of a table cannot be found, opened or read, or are no table of one kind.
 #[derive(Debug, thiserror::Error)]

@@ -13,8 +13,10 @@ use super::{
 };
 use crate::{
     Compression, Dialect, Encoding, Error, ErrorKind, Format, Progress, SourceError,
-    foreign::Foreign,
-    part::{Content, Part, Version},
+    source::{
+        foreign::Foreign,
+        table_file::{Content, Part, Version},
+    },
 };
 
 /// What is said about a table, besides its place.

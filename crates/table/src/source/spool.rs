@@ -7,8 +7,9 @@ use std::{
 
 use super::decoded::{beginning, decoded};
 use crate::{
-    Compression, Dialect, Encoding, Error, Progress, SourceError, error::nameless,
-    foreign::Foreign, part::Content,
+    Compression, Dialect, Encoding, Error, Progress, SourceError,
+    error::nameless,
+    source::{foreign::Foreign, table_file::Content},
 };
 
 /// Copies what could not be read twice, one stream behind the other, to a temporary file without

@@ -12,7 +12,7 @@ use super::Source;
 use crate::{
     Error, Progress, ReadError, SourceError,
     error::nameless,
-    part::Content,
+    source::table_file::Content,
     write::{Full, Group, GroupRows, owned},
 };
 

@@ -11,10 +11,11 @@ use psijoin_key::Place;
 
 use crate::{
     Error, Format, Progress,
-    arrow::{Column, FilePieces, Piece, TypedFile},
-    frame, ipc, parquet,
-    part::{Content, Part},
-    row_numbers,
+    read::{
+        arrow::{Column, FilePieces, Piece, TypedFile},
+        frame, ipc, parquet, row_numbers,
+    },
+    source::table_file::{Content, Part},
 };
 
 /// Reads a part's schema, in a format that is not text.

@@ -8,7 +8,9 @@ use arrow_schema::{DataType, Field, Schema, SchemaRef};
 
 use super::{Planned, Source, text_columns, typed};
 use crate::{
-    Difference, Error, Progress, SourceError, arrow::said_of_type, dialect::Layout, part::Part,
+    Difference, Error, Progress, SourceError,
+    read::arrow::said_of_type,
+    source::{dialect::Layout, table_file::Part},
 };
 
 /// The columns of all parts together.

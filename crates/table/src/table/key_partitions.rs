@@ -15,11 +15,11 @@ use psijoin_key::{BadCellsOfKey, KeySpec, Look, Meaning};
 
 use crate::{
     AlignedRows, Doubt, Error, Numbers, Progress, Source,
-    aligned::{self, Ranked},
-    given::{
+    share::{
         GivenRows, PartnerRows, PayloadLayout, PayloadOfRow, PayloadRanges, Payloads, RepeatedKeys,
         RowPayloads,
     },
+    write::alignment::{self, Ranked},
 };
 
 /// Bytes of a row that repeats a key, and of the first row that has it.
@@ -325,7 +325,7 @@ impl KeyPartitions {
     /// # Errors
     /// As that, and if what was spilled cannot be read.
     pub fn check_alignable(&self, repeated: RepeatedKeys) -> Result<(), Error> {
-        aligned::check_repeated(repeated, self.counts.duplicates, || self.first_repeated())
+        alignment::check_repeated(repeated, self.counts.duplicates, || self.first_repeated())
     }
 
     /// Returns the first of the rows that repeat a key.
@@ -362,7 +362,7 @@ impl KeyPartitions {
             let shared = items.filter(|(_, row)| shared_rows.get((*row).into()));
             let shared: Vec<([u8; 32], u32)> = shared.collect();
             let mut ranked = vec![Ranked::default(); shared.len()];
-            aligned::rank(key, &shared, &mut ranked);
+            alignment::rank(key, &shared, &mut ranked);
             Ok(ranked)
         };
         let keys = shared_rows.count() as usize;

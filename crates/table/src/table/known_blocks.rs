@@ -5,8 +5,8 @@ use std::{iter::Peekable, ops::Range, slice, sync::Arc};
 use super::{BlockStart, bitmap::Bitmap};
 use crate::{
     Error, Source,
-    dialect::Layout,
-    text::{Block, Text},
+    read::text::{Block, Text},
+    source::dialect::Layout,
 };
 
 /// The blocks that have chosen rows, in order.

@@ -2,8 +2,9 @@
 
 use super::bitmap::Bitmap;
 use crate::{
-    AlignedRows, Error, aligned,
-    given::{GivenRows, PartnerRows, PayloadOfRow, RepeatedKeys},
+    AlignedRows, Error,
+    share::{GivenRows, PartnerRows, PayloadOfRow, RepeatedKeys},
+    write::alignment,
 };
 
 /// Which row of a table holds which of its distinct keys, the items.
@@ -121,7 +122,7 @@ impl RowItems {
     /// If rows repeat a key, and that is refused, or a list of them is to be written.
     pub fn check_alignable(&self, repeated: RepeatedKeys) -> Result<(), Error> {
         let rows = self.repeated.iter().map(|(row, _)| *row);
-        aligned::check_repeated(repeated, rows.len() as u64, || {
+        alignment::check_repeated(repeated, rows.len() as u64, || {
             Ok(rows.min().expect("there are some"))
         })
     }
@@ -145,7 +146,7 @@ impl RowItems {
             self.first.len(),
             "one fingerprint for each distinct key"
         );
-        let ranked = aligned::ranked(key, shared.len(), &|place| {
+        let ranked = alignment::ranked(key, shared.len(), &|place| {
             let item = shared[place] as usize;
             (fingerprints[item], self.first[item])
         });

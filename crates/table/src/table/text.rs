@@ -10,10 +10,10 @@ use psijoin_key::{KeyColumns, Kind, Place};
 
 use crate::{
     Error, Progress, ReadError, Source,
-    dialect::Layout,
     in_order::in_order,
     numbers,
-    text::{Block, Extent, Needed, Record, Start},
+    read::text::{Block, Extent, Needed, Record, Start},
+    source::dialect::Layout,
 };
 
 /// Reads what is wanted from a table that is text: its blocks in parallel.

@@ -16,10 +16,12 @@ use psijoin_key::{KeyColumns, Place};
 
 use crate::{
     Error, Progress, Source,
-    arrow::{KeyColumn, Stored},
     in_order::in_order,
-    key,
     numbers::{self, NumberColumn},
+    read::{
+        arrow::{KeyColumn, Stored},
+        key_columns,
+    },
     source::{Batch, Pieces, Selection, TablePiece},
 };
 use dictionary::DictionaryKeys;
@@ -34,10 +36,10 @@ pub(super) fn read_typed(
     let names = source.columns()?;
     let header = source.header(&names);
     let key_columns = header.key_columns(wanted.key)?;
-    key::check_types(source, &schema, &key_columns)?;
+    key_columns::check_types(source, &schema, &key_columns)?;
     let countries = header.country_columns(wanted.key)?;
     let country_columns: Vec<_> = countries.iter().flatten().copied().collect();
-    key::check_types(source, &schema, &country_columns)?;
+    key_columns::check_types(source, &schema, &country_columns)?;
     let number_columns = header.find_all(wanted.numbers)?;
     numbers::check_types(source, &schema, &number_columns)?;
 

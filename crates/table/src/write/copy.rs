@@ -1,5 +1,5 @@
 //! Copies rows of a text to one of the same format, byte for byte, but for
-//! [formulas](crate::formula) if there are to be none.
+//! [formulas](crate::read::formula) if there are to be none.
 
 use std::{
     borrow::Cow,
@@ -21,10 +21,10 @@ use psijoin_key::Place;
 
 use crate::{
     Encoding, Error, Progress, Source, WriteError,
-    dialect::Layout,
     in_order::{HandOver, in_order_by_pieces},
+    read::text::{Needed, Record, Start, Text},
+    source::dialect::Layout,
     table::{KnownBlock, KnownBlocks},
-    text::{Needed, Record, Start, Text},
 };
 
 /// How many bytes of a block's rows wait at most for those before them.

@@ -4,7 +4,7 @@ use std::io;
 
 use psijoin_printable::Quoted;
 
-use crate::{ErrorKind, Format, WhichRows, format::ENDINGS};
+use crate::{ErrorKind, Format, WhichRows, source::format::ENDINGS};
 
 /// Why rows could not be written.
 #[derive(Debug, thiserror::Error)]

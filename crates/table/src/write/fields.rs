@@ -5,7 +5,7 @@ use std::borrow::Cow;
 use super::{Form, Output, added::Cursor};
 use psijoin_key::Place;
 
-use crate::{Error, WriteError, formula::defused};
+use crate::{Error, WriteError, read::formula::defused};
 
 /// Writes rows of texts.
 pub(super) trait FieldWriter {

@@ -19,7 +19,7 @@ use super::{
     Output, cannot_write,
     groups::{self, Full, GroupRows, GroupWriter, Misfit},
 };
-use crate::{Error, Progress, arrow::batch_of};
+use crate::{Error, Progress, read::arrow::batch_of};
 
 /// Puts rows together.
 pub(super) struct Encoder {

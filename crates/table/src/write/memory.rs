@@ -16,7 +16,7 @@ use super::{
     ipc::may_share,
     owned::{can_own, owned},
 };
-use crate::{Error, Progress, arrow::batch_of};
+use crate::{Error, Progress, read::arrow::batch_of};
 
 /// Rows in memory, and how errors call them.
 pub(super) struct Kept<'a> {

@@ -11,7 +11,7 @@ use arrow_schema::{ArrowError, DataType, Field, FieldRef, Schema};
 use arrow_select::take::take;
 
 use crate::{
-    arrow::batch_of,
+    read::arrow::batch_of,
     write::ipc::{may_share, without_shared_texts},
 };
 

@@ -36,8 +36,10 @@ use psijoin_key::panics::contained;
 
 use crate::{
     Error, Progress,
-    arrow::{batch_of, value_type},
-    parquet::kept,
+    read::{
+        arrow::{batch_of, value_type},
+        parquet::kept,
+    },
 };
 
 /// Encodes row groups.

@@ -6,7 +6,7 @@ use std::collections::HashMap;
 use arrow_schema::{Field, Schema};
 use serde_json::{Map, Value};
 
-use crate::arrow::PARQUET_TYPE;
+use crate::read::arrow::PARQUET_TYPE;
 
 /// Words of keys that claim something about rows, their order or their values.
 const CLAIMS: [&str; 85] = [

@@ -28,8 +28,8 @@ use psijoin_key::Place;
 
 use crate::{
     Error, Format, Progress, Source,
-    arrow::PIECE_BYTES,
     in_order::in_order,
+    read::arrow::PIECE_BYTES,
     source::{Batch, Pieces, Selection, TableBatches, TablePiece},
     table::bitmap::Bitmap,
 };

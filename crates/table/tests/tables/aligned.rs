@@ -26,7 +26,7 @@ use psijoin_files::spill::{Budget, Folder, Spill};
 use psijoin_table::{
     AlignedRows, Destination, Dialect, Error, ErrorKind, Existing, KeyPartitions, KeySpec,
     KeyTable, Progress, Source, SourceError, WhichRows,
-    given::{GivenColumns, PayloadLayout, Payloads, RepeatedKeys},
+    share::{GivenColumns, PayloadLayout, Payloads, RepeatedKeys},
 };
 
 use crate::{Files, array, assert_contains, key, open, ranges::InRanges, typed_columns};

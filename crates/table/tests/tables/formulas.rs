@@ -6,7 +6,7 @@ use arrow_array::*;
 use proptest::prelude::*;
 use psijoin_table::{
     Destination, Dialect, Error, ErrorKind, Existing, KeyTable, Progress, Source, WhichRows,
-    given::RepeatedKeys,
+    share::RepeatedKeys,
 };
 
 use crate::{

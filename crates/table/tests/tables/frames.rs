@@ -14,7 +14,7 @@ use psijoin_files::spill::{Budget, Folder, Spill};
 use psijoin_table::{
     Destination, Error, ErrorKind, Existing, Format, KeyPartitions, KeyTable, Progress, Source,
     StagedRows, WhichRows,
-    given::{GivenColumns, PayloadLayout, Payloads, RepeatedKeys},
+    share::{GivenColumns, PayloadLayout, Payloads, RepeatedKeys},
 };
 
 use crate::{Files, array, assert_contains, key, open, write_some};

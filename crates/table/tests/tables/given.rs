@@ -15,7 +15,7 @@ use psijoin_files::spill::{Budget, Folder, Spill};
 use psijoin_table::{
     Destination, Dialect, Error, ErrorKind, Existing, KeyPartitions, KeyTable, Progress, Source,
     WhichRows,
-    given::{GivenColumns, PartitionedPayloads, PayloadLayout, Payloads, RepeatedKeys},
+    share::{GivenColumns, PartitionedPayloads, PayloadLayout, Payloads, RepeatedKeys},
 };
 
 use crate::{Files, array, assert_contains, key, open, ranges::InRanges, typed_columns};

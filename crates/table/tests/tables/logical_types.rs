@@ -16,7 +16,7 @@ use parquet::{
         types::{SchemaDescriptor, Type},
     },
 };
-use psijoin_table::{Format, given::GivenColumns};
+use psijoin_table::{Format, share::GivenColumns};
 
 use crate::{Files, array, join, key, open, read, read_bytes, set_of};
 

@@ -18,7 +18,7 @@ use parquet::{
     basic::{ConvertedType, Type as Physical},
     file::{metadata::KeyValue, properties::WriterProperties},
 };
-use psijoin_table::given::GivenColumns;
+use psijoin_table::share::GivenColumns;
 
 use crate::{
     Files, array, assert_contains, join, key,

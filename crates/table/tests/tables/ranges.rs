@@ -8,7 +8,7 @@ use std::{
     },
 };
 
-use psijoin_table::given::PayloadRanges;
+use psijoin_table::share::PayloadRanges;
 
 /// Payloads of rows.
 #[derive(Clone)]

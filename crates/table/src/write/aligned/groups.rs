@@ -19,8 +19,8 @@ use arrow_select::interleave::interleave_record_batch;
 use super::{Buckets, Order, Parted, Placed};
 use crate::{
     Error, Progress,
-    arrow::{PIECE_BYTES, PIECE_ROWS},
     in_order::in_order,
+    read::arrow::{PIECE_BYTES, PIECE_ROWS},
     write::{
         cannot_write,
         groups::{Encoder, Full, Group, GroupRows, GroupWriter, Misfit},

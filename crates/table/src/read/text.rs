@@ -1,0 +1,172 @@
+//! Tables that are text: CSV, TSV, and one value per line.
+
+mod blocks;
+pub(crate) mod escapes;
+mod formulas;
+mod records;
+mod split;
+
+pub(crate) use blocks::{Block, Blocks, Extent, Start};
+pub use records::MAX_RECORD_BYTES;
+pub(crate) use records::Record;
+use records::Records;
+pub(crate) use split::Needed;
+
+use crate::{
+    Doubt, Encoding, Error, ReadError,
+    read::header::Header,
+    source::{dialect::Layout, format::LINE_COLUMN, section::Section, table_file::Part},
+};
+
+/// A header is read with a buffer of this length, unless it is longer.
+const HEADER_BYTES: usize = 1 << 16;
+
+/// A text whose columns are known, and whose rows are still to be read.
+pub(crate) struct Text<'a> {
+    part: &'a Part,
+    content: Section,
+    layout: Layout,
+    columns: Vec<String>,
+    byte_order_mark: &'static str,
+    /// The record that named them.
+    raw_header: String,
+    /// How many bytes are before the rows, and the line on which those begin.
+    rows_start: u64,
+    rows_line: u64,
+}
+
+impl<'a> Text<'a> {
+    /// Opens a part of a table that is text.
+    pub(crate) fn open(part: &'a Part, layout: Layout) -> Result<Self, Error> {
+        let content = part.open()?;
+        let mut records = Records::new(
+            content.clone(),
+            part.name(),
+            layout,
+            part.encoding(),
+            vec![0; HEADER_BYTES],
+        );
+        let byte_order_mark = records.byte_order_mark()?;
+        if let Layout::Delimited(dialect) = layout {
+            records.skip_lines(dialect.skipped_lines)?;
+        }
+        let mut raw_header = String::new();
+        let columns = match layout {
+            Layout::Lines => vec![LINE_COLUMN.to_owned()],
+            Layout::Delimited(dialect) if !dialect.header => {
+                let fields = records.fields_ahead()?.ok_or_else(|| {
+                    Error::Read(ReadError::NoRows {
+                        file: part.name().to_owned(),
+                    })
+                })?;
+                (1..=fields).map(|number| number.to_string()).collect()
+            }
+            Layout::Delimited(_) => {
+                let header = records.next()?.ok_or_else(|| {
+                    Error::Read(ReadError::NoHeader {
+                        file: part.name().to_owned(),
+                    })
+                })?;
+                raw_header.push_str(header.raw());
+                (0..header.len())
+                    .map(|index| header.field(index).into_owned())
+                    .collect()
+            }
+        };
+        Ok(Self {
+            part,
+            layout,
+            columns,
+            byte_order_mark,
+            raw_header,
+            rows_start: records.position(),
+            rows_line: records.line(),
+            content,
+        })
+    }
+
+    /// How errors call the text.
+    pub(crate) fn name(&self) -> &'a str {
+        self.part.name()
+    }
+
+    /// Its length, in UTF-8.
+    pub(crate) fn bytes(&self) -> u64 {
+        self.part.bytes()
+    }
+
+    /// How it was encoded.
+    pub(crate) fn encoding(&self) -> Encoding {
+        self.part.encoding()
+    }
+
+    pub(crate) fn header(&self) -> Header<'_> {
+        Header {
+            file: self.name(),
+            names: &self.columns,
+            layout: Some(self.layout),
+            has_positions: true,
+        }
+    }
+
+    pub(crate) fn columns(&self) -> &[String] {
+        &self.columns
+    }
+
+    /// What the first record suggests about how the text is written.
+    pub(crate) fn doubts(&self) -> Result<Vec<Doubt>, Error> {
+        let Layout::Delimited(dialect) = self.layout else {
+            return Ok(Vec::new());
+        };
+        let mut doubts = Vec::new();
+        if dialect.header {
+            let is_separator_line = self.columns[0].starts_with("sep=");
+            doubts.extend(is_separator_line.then_some(Doubt::SeparatorLine));
+            let in_quotes = |name: &&String| self.layout.has_stray_quotes(name);
+            let quoted = self.columns.iter().filter(in_quotes).count() as u64;
+            doubts.extend((quoted > 0).then_some(Doubt::QuotedNames(quoted)));
+        }
+        if self.columns.len() == 1 {
+            let first = match dialect.header {
+                true => Some(self.columns[0].clone()),
+                false => self.first_field()?,
+            };
+            let likelier = first.and_then(|field| dialect.likelier_delimiter(&field));
+            doubts.extend(likelier.map(Doubt::Undivided));
+        }
+        Ok(doubts)
+    }
+
+    /// The first field of the first row.
+    fn first_field(&self) -> Result<Option<String>, Error> {
+        let mut rows = self.records(self.rows_start, vec![0; HEADER_BYTES]);
+        Ok(rows.next()?.map(|row| row.field(0).into_owned()))
+    }
+
+    /// The records from this byte on, where lines have the number 0.
+    fn records(&self, from: u64, buffer: Vec<u8>) -> Records<'a, Section> {
+        let rest = self.content.at(from);
+        let records = Records::new(rest, self.name(), self.layout, self.encoding(), buffer);
+        records.behind(from, 0)
+    }
+
+    /// The byte order mark, if there is one.
+    pub(crate) fn byte_order_mark(&self) -> &'static str {
+        self.byte_order_mark
+    }
+
+    /// The record that names the columns, as it is; empty if there is none.
+    pub(crate) fn raw_header(&self) -> &str {
+        &self.raw_header
+    }
+
+    /// How many bytes are before the rows.
+    pub(crate) fn rows_start(&self) -> u64 {
+        self.rows_start
+    }
+
+    /// The line of the first row, or of the blank lines before it, from 1.
+    pub(crate) fn rows_line(&self) -> u64 {
+        self.rows_line
+    }
+}
