@@ -19,7 +19,7 @@ pub use staging::{remove_abandoned, remove_staged};
 
 use crate::folder;
 
-/// What happens to a file that has the name already.
+/// The treatment of a file that has the name already.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum Existing {
     /// It is replaced, at the commit.
@@ -89,8 +89,8 @@ impl AtomicFile {
         &self.path
     }
 
-    /// Writes the file to the disk, without its name yet. What can fail, such as a full disk, has
-    /// failed when this returns. Then nothing is left.
+    /// Writes the file to the disk, without its name yet. All possible failures, such as a full
+    /// disk, have happened when this returns. Then nothing is left.
     ///
     /// # Errors
     /// Those of `write`, and those of the operating system.

@@ -16,7 +16,7 @@ use tempfile::TempPath;
 use super::{Existing, rights};
 use crate::private;
 
-/// What the names of staged files begin with; 16 hexadecimal digits follow.
+/// The prefix of the names of staged files; 16 hexadecimal digits follow.
 const PREFIX: &str = ".psijoin-staged-";
 
 /// A name is almost certainly free, and nobody else takes its file.
@@ -173,7 +173,7 @@ fn hold(path: &Path, file: &File) -> io::Result<bool> {
 }
 
 /// Removes the staged files in this folder that are left of processes of ours, `own` being a file
-/// of ours. What cannot be removed stays: that is no reason to fail.
+/// of ours. Files that cannot be removed stay: that is no reason to fail.
 pub fn remove_abandoned(folder: &Path, own: &Metadata) {
     let Ok(entries) = fs::read_dir(folder) else {
         return;

@@ -4,7 +4,7 @@ use super::{Budget, Error, Folder};
 /// is the same place.
 #[derive(Clone)]
 pub struct Spill {
-    /// How much memory they may take together...
+    /// The memory that they may take together...
     pub budget: Budget,
     /// ...and where the rest lies.
     pub folder: Folder,
