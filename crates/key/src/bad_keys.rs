@@ -6,7 +6,7 @@ use psijoin_printable::Quoted;
 
 use crate::{Error, KeyFault, Place, Places};
 
-/// What becomes of cells of the key that have no canonical text, such as those that a rule cannot
+/// The treatment of cells of the key that have no canonical text, such as those that a rule cannot
 /// read.
 ///
 /// Written as `refuse`, `null`, or `null:5%`.
@@ -56,13 +56,13 @@ impl fmt::Display for BadKeys {
 
 /// The cells of a column, of the key or of numbers, that have one fault.
 ///
-/// The text says where they are, and what is wrong, and holds no value of the table.
+/// The text names their places and the fault, and holds no value of the table.
 #[derive(Debug, Clone, PartialEq, Eq)]
 #[non_exhaustive]
 pub struct BadCells<Fault = KeyFault> {
     /// The column's name.
     pub column: String,
-    /// What is wrong.
+    /// The fault.
     pub fault: Fault,
     /// Where.
     pub places: Places,
@@ -83,14 +83,14 @@ impl<Fault: fmt::Display> fmt::Display for BadCells<Fault> {
 #[derive(Debug, Clone, Default, PartialEq, Eq)]
 #[non_exhaustive]
 pub struct BadCellsOfKey {
-    /// How many rows have some.
+    /// The number of rows with such cells.
     pub rows: u64,
     /// The cells, in the order in which the first of each sort was found.
     pub sorts: Vec<BadCells>,
 }
 
 impl BadCellsOfKey {
-    /// Checks that so many may count as null, in a table of `rows` rows.
+    /// Checks that this many may count as null, in a table of `rows` rows.
     ///
     /// # Errors
     /// If they may not.

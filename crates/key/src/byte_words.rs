@@ -3,8 +3,8 @@
 /// A byte in each place of a word.
 pub(crate) const EACH: u64 = 0x0101_0101_0101_0101;
 
-/// Whether all bytes pass: `odd` has a bit in the place of each byte that does not, and may look at
-/// bytes in any order, and at some twice.
+/// Returns whether all bytes pass: `odd` has a bit in the place of each byte that does not, and may
+/// look at bytes in any order, and at some twice.
 #[inline]
 pub(crate) fn all(bytes: &[u8], odd: impl Fn(u64) -> u64) -> bool {
     let word = |bytes: &[u8; 8]| u64::from_le_bytes(*bytes);

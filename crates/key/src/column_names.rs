@@ -3,7 +3,7 @@
 use psijoin_printable::{Quoted, is_printable};
 use unicode_normalization::UnicodeNormalization;
 
-/// What can differ in a name without being noticed, and how to leave that out.
+/// A difference between names that may go unnoticed, and the way to leave it out.
 type Way = (&'static str, fn(&str) -> String);
 
 const WAYS: [Way; 4] = [
@@ -33,14 +33,14 @@ pub fn first_alike<'n>(
     alike.next()
 }
 
-/// What two names differ in, if nothing of it is easily noticed.
+/// Returns the difference between two names, if nothing of it is easily noticed.
 fn difference(one: &str, other: &str) -> Option<String> {
     let without = |ways: &[usize]| {
         let plain = |name: &str| {
             let name = ways
                 .iter()
                 .fold(name.to_owned(), |name, &way| WAYS[way].1(&name));
-            // What was taken off may have kept letters apart.
+            // The characters that were taken off may have kept letters apart.
             match ways.contains(&COMPOSED) {
                 true => name.nfc().collect(),
                 false => name,
@@ -71,7 +71,8 @@ fn difference(one: &str, other: &str) -> Option<String> {
 /// At most this many columns are listed in an error.
 const LISTED: usize = 20;
 
-/// What follows a sentence that says that none of these has this name, if one is nearly called so.
+/// Returns the continuation of a sentence that none of these has this name, if one is nearly called
+/// so.
 pub fn differs(names: &[String], name: &str) -> String {
     match first_alike(names.iter().map(String::as_str), name) {
         Some((index, difference)) => {

@@ -1,4 +1,4 @@
-//! How the columns of a key are read.
+//! The reading of key columns.
 
 use std::borrow::Cow;
 
@@ -13,22 +13,22 @@ use crate::{
     suspicion::{Glance, Suspicion},
 };
 
-/// How the columns of a key are read: the same for all threads.
+/// The rules by which the columns of a key are read: shared by all threads.
 pub struct KeyColumns<'a> {
     pub(crate) columns: Vec<KeyColumn<'a>>,
-    /// Whether the columns' names stand before the rows.
+    /// `true` if the columns' names precede the rows.
     has_header: bool,
     pub(crate) context: ContextKey,
 }
 
 /// A column at a position of the key.
 pub struct KeyColumn<'a> {
-    /// What errors call it.
+    /// Its name in errors.
     pub name: String,
     kind: Kind,
     /// The rules that are applied.
     pub rules: Cow<'a, [Rule]>,
-    /// Whether they make a hash of it in the end.
+    /// `true` if they make a hash of it in the end.
     is_hashed: bool,
     /// Passes most of its texts, if they are compared as they are.
     pub(crate) glance: Option<Glance>,
@@ -68,7 +68,7 @@ impl<'a> KeyColumns<'a> {
         self.has_header
     }
 
-    /// What is suspicious about a text, if that is what the column holds.
+    /// Returns the suspicion about a text, if the column holds texts.
     pub(crate) fn suspicion(&self, position: usize, text: &str) -> Option<Suspicion> {
         let column = &self.columns[position];
         let of_text = || {
@@ -84,7 +84,7 @@ impl<'a> KeyColumns<'a> {
         &self.columns
     }
 
-    /// The fingerprint of a row with these canonical fields, none of which is empty.
+    /// Returns the fingerprint of a row with these canonical fields, none of which is empty.
     pub fn fingerprint(&self, fields: &[String]) -> [u8; 32] {
         fingerprint_of(fields)
     }

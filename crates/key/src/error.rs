@@ -1,4 +1,4 @@
-//! What can be wrong with a key: with what is said of it, and with its cells.
+//! Errors about a key: about its options, and its cells.
 
 use psijoin_printable::Quoted;
 
@@ -80,17 +80,17 @@ pub enum Error {
         bad_keys::listed(.cells)
     )]
     TooManyBadKeys {
-        /// How many rows have such cells.
+        /// The number of rows with such cells.
         bad: u64,
         /// All rows.
         rows: u64,
-        /// How many may have some, in percent of all rows.
+        /// The most rows that may have some, in percent of all.
         at_most_percent: f64,
         /// The cells.
         cells: Vec<BadCells>,
     },
 
-    /// This does not say what becomes of cells of the key that have no canonical text.
+    /// The text does not name a treatment of key cells without a canonical text.
     #[error(
         "{} does not say what becomes of keys that cannot be read: say refuse, null, or null with the most rows that may have \
          some, as in null:5%",
@@ -106,11 +106,11 @@ impl Error {
     }
 }
 
-/// What can be wrong with a cell of a key.
+/// A fault of a key's cell.
 #[derive(Debug, Clone, PartialEq, Eq, thiserror::Error)]
 #[non_exhaustive]
 pub enum KeyFault {
-    /// A floating-point number that may stand for several values.
+    /// A floating-point number that may mean several values.
     #[error(
         "a floating-point number that stands for no single whole number (it must be whole, and \
          below 2^53, 2^24 or 2^11 in 64, 32 or 16 bits; cast the column to decimal, text or \

@@ -93,7 +93,7 @@ impl<'a> Fingerprinter<'a> {
     }
 
     /// Appends the row's field at this position of the key if there is nothing to do for it, and
-    /// nothing to tell of it; says whether that is so. Otherwise nothing has happened.
+    /// nothing to report. Returns whether that is so; otherwise nothing has happened.
     #[inline]
     pub fn passing_field(&mut self, position: usize, text: &str) -> bool {
         let glance = self.key.columns[position].glance.as_ref();
@@ -131,7 +131,7 @@ impl<'a> Fingerprinter<'a> {
         self.joined.extend_from_slice(text.as_bytes());
     }
 
-    /// Ends a row, and says whether it has a key: it has none if a field of its key is empty.
+    /// Ends a row, and returns whether it has a key: it has none if a field of its key is empty.
     #[inline]
     pub fn finish_row(&mut self) -> bool {
         let complete = mem::replace(&mut self.complete, true);
@@ -168,7 +168,7 @@ impl<'a> Fingerprinter<'a> {
             self.long.push((self.blocks.len(), hash.into()));
             self.lengths.push(0);
         }
-        // What is not used of it is zero. That of a long key stands in for nothing.
+        // Unused bytes are zero. The block of a long key is not used.
         self.blocks.push(self.block);
         if self.blocks.len() == BATCH {
             self.hash();

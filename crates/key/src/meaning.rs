@@ -1,11 +1,11 @@
-//! What the values of a key column mean, whatever their type: two columns can match only if they
-//! mean the same.
+//! The meaning of a key column's values, whatever their type: two columns can match only if they
+//! have one meaning.
 
 use std::fmt;
 
 use crate::rules::Rule;
 
-/// What kind of values a key column has, once it is normalised.
+/// The kind of a key column's values, once they are normalised.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 #[non_exhaustive]
 pub enum Kind {
@@ -115,19 +115,19 @@ impl fmt::Display for Kind {
     }
 }
 
-/// What the values of a key column mean: their kind, and the rules that change what a value of
-/// that kind is. Rules by which a value is read are not among these, as the kind shows them.
+/// The meaning of a key column's values: their kind, and the rules that change a value of that
+/// kind. Rules by which a value is read are not among these, as the kind shows them.
 ///
 /// The text, as in `text: trim, lowercase (Unicode 17.0.0)`, is the same on both sides if and only
 /// if the columns mean the same. It holds no name and no value of the table.
 ///
-/// What was hashed before it came to this party is not known. Hashes that this party makes tell of
-/// what, as in `SHA-256 hash: of text: trim, lowercase (Unicode 17.0.0)`.
+/// The origin of hashes that come to this party is unknown. Hashes that this party makes name
+/// theirs, as in `SHA-256 hash: of text: trim, lowercase (Unicode 17.0.0)`.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct Meaning {
     kind: Kind,
     rules: Vec<Rule>,
-    /// What was hashed, in words, if this party does it.
+    /// The origin of the hashes, in words, if this party makes them.
     hashed: Option<String>,
 }
 
@@ -148,7 +148,7 @@ impl Meaning {
         let mut hashed = None;
         let read = match rule {
             Rule::Text if kind == Kind::Binary => Kind::Text,
-            // Which words are null is each side's own; and there are no bytes elsewhere.
+            // Each side has its own null words; and there are no bytes elsewhere.
             Rule::Null(_) | Rule::Text => return self,
             Rule::ExcelDate => Kind::Date,
             Rule::UnixTime(_) => Kind::UniversalTimestamp,

@@ -1,4 +1,4 @@
-//! What a column of a key is found to mean while it is read, and what it looks like.
+//! The meaning and the look of a key column, as found while it is read.
 
 use crate::{
     byte_words::{self, EACH},
@@ -10,14 +10,14 @@ use crate::{
 /// zone, and telephone numbers the code of a country.
 pub struct Observed {
     meaning: Meaning,
-    /// Which sorts of values were seen, where that has to be seen.
+    /// The sorts of values that were seen, where that has to be seen.
     sorts: Option<Sorts>,
     sample: Sample,
     digits: Digits,
 }
 
-/// What the keys of a column are, as far as it can be told from the first of each stretch of the
-/// table: for the owner alone, who may have to say that they are hashed.
+/// The look of a column's keys, judged from the first of each stretch of the table: for the owner
+/// alone, who may have to declare that they are hashed.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 #[non_exhaustive]
 pub enum Look {
@@ -29,7 +29,7 @@ pub enum Look {
     LikeAddresses,
 }
 
-/// What some texts look like.
+/// The look of some texts.
 #[derive(Default)]
 struct Sample {
     seen: u32,
@@ -47,7 +47,7 @@ struct Digits {
 }
 
 impl Digits {
-    /// Looks at a text; says whether it has several digits and begins with a zero.
+    /// Looks at a text; returns whether it has several digits and begins with a zero.
     fn see(&mut self, text: &[u8]) -> bool {
         let lengths = match text {
             [b'0', _, ..] => &mut self.zero_led,
@@ -97,7 +97,7 @@ impl Sample {
     }
 }
 
-/// Whether values were seen with a zone or a code of a country, and without.
+/// The sorts of values that were seen: with a zone or a code of a country, and without.
 #[derive(Default)]
 struct Sorts {
     seen_with: bool,
@@ -130,7 +130,7 @@ impl Observed {
         self.sample.seen >= SAMPLE
     }
 
-    /// Looks at a canonical text; says whether it may be a number that is filled up with zeros.
+    /// Looks at a canonical text; returns whether it may be a number that is filled up with zeros.
     pub fn see(&mut self, text: &str) -> bool {
         if !self.has_seen_enough() {
             self.sample.see(text);

@@ -6,7 +6,7 @@ use std::{
 };
 
 thread_local! {
-    /// Whether such a library runs on this thread.
+    /// `true` while such a library runs on this thread.
     static CONTAINED: Cell<bool> = const { Cell::new(false) };
 }
 
@@ -21,7 +21,7 @@ pub fn is_panic_contained() -> bool {
     CONTAINED.get()
 }
 
-/// Runs a library that may panic on its input; `None` if it does. What it leaves behind must be
+/// Runs a library that may panic on its input; `None` if it does. Whatever it leaves behind must be
 /// dropped, or be as good as before.
 pub fn contained<T>(run: impl FnOnce() -> T) -> Option<T> {
     let before = CONTAINED.replace(true);

@@ -5,14 +5,15 @@ use std::fmt;
 /// As many places are kept of what is found in many.
 const KEPT: usize = 10;
 
-/// How often something is found in a table, and the first ten places, in the order of rows.
+/// The number of times that something is found in a table, and the first ten places, in the order
+/// of rows.
 ///
 /// The text names these: `t.csv, lines 3, 4 and 9`. Nothing is kept, nor allocated, until something
 /// is found.
 #[derive(Debug, Clone, Default, PartialEq, Eq)]
 #[non_exhaustive]
 pub struct Places {
-    /// How often it is found.
+    /// The number of times that it is found.
     pub count: u64,
     /// The first places.
     pub first: Vec<Located>,
@@ -60,7 +61,7 @@ impl Places {
         }
     }
 
-    /// How many places are not named.
+    /// Returns the number of places that are not named.
     fn others(&self) -> u64 {
         self.count - self.first.len() as u64
     }
@@ -122,7 +123,7 @@ impl Place {
         }
     }
 
-    /// What is counted: `line`, or `row`.
+    /// Returns the unit that is counted: `line`, or `row`.
     pub fn unit(self) -> &'static str {
         match self {
             Self::Line(_) => "line",

@@ -26,10 +26,10 @@ use crate::{
 /// value gets another text than before, so that both sides must have the same.
 pub const SPELLING_VERSION: u32 = 4;
 
-/// What is behind the name of a rule that takes countries from a column.
+/// The text behind the name of a rule that takes countries from a column.
 const IN_COLUMN: &str = "column:";
 
-/// What the rule for dates in Excel's numbers has in the place of a format.
+/// The text in the place of a format of the rule for dates in Excel's numbers.
 const EXCEL: &str = "excel";
 
 /// One step of normalisation.
@@ -38,8 +38,8 @@ const EXCEL: &str = "excel";
 /// their meaning is up to the mail provider; `email:gmail` and `email:google` know it for Gmail.
 ///
 /// The rules from `number` on read a value, and give the canonical text of a column of that type.
-/// White space at both ends does not count for them. What they cannot read is a [`KeyFault`],
-/// but an empty text stays empty.
+/// White space at both ends does not count for them. An unreadable text is a [`KeyFault`], but an
+/// empty one stays empty.
 #[derive(Debug, Clone, PartialEq, Eq)]
 #[non_exhaustive]
 pub enum Rule {
@@ -71,7 +71,7 @@ pub enum Rule {
     /// `email:google` is short for `trim+lowercase` and this: an address at `gmail.com` or
     /// `googlemail.com` loses its dots, as Google describes it for lists of customers.
     Google,
-    /// `null:WORD,WORD`: these words stand for null. `null:common` knows those that programs write.
+    /// `null:WORD,WORD`: these words mean null. `null:common` knows those that programs write.
     Null(NullWords),
     /// `text`: bytes are a text in UTF-8. A column of another type takes no notice of it.
     Text,
@@ -408,7 +408,8 @@ fn unquoted(name: &str) -> String {
     }
 }
 
-/// Rules of which the last may make hashes: behind others that change values, `sha256` does.
+/// Returns rules the last of which may make hashes: behind others that change values, `sha256`
+/// does.
 fn with_hash(mut rules: Vec<Rule>) -> Result<Vec<Rule>, Error> {
     if let Some((last, others)) = rules.split_last_mut() {
         if others.contains(&Rule::Sha256) {
@@ -676,7 +677,7 @@ mod tests {
     }
 
     proptest! {
-        /// What is quick for ASCII is what Unicode says.
+        /// The fast paths for ASCII give the results of Unicode's rules.
         #[test]
         fn ascii_is_no_exception(
             text in r"[ -~]{0,20}|[ a-zA-Z0-9\t]{0,20}|[0-9]{0,8}|[ A-Zß-üΣİ]{0,8}",

@@ -1,4 +1,4 @@
-//! Which columns are the key, and how they are normalised.
+//! The columns of the key, and the rules that normalise them.
 
 use std::borrow::Cow;
 
@@ -10,7 +10,7 @@ use crate::{
     rules::{ColumnRules, Rule, normalize},
 };
 
-/// Which columns are the key, and how each is normalised.
+/// The columns that are the key, and the normalisation of each.
 #[derive(Debug, Clone, Default)]
 pub struct KeySpec {
     columns: Vec<String>,
@@ -52,7 +52,7 @@ impl KeySpec {
         Self { bad_keys, ..self }
     }
 
-    /// What becomes of cells that have no canonical text.
+    /// Returns the treatment of cells that have no canonical text.
     pub fn bad_keys(&self) -> BadKeys {
         self.bad_keys
     }
@@ -67,13 +67,13 @@ impl KeySpec {
         &self.columns
     }
 
-    /// How many columns the key has.
+    /// Returns the number of the key's columns.
     pub fn width(&self) -> usize {
         self.columns.len().max(1)
     }
 
-    /// What the columns of the key mean if they are text, as far as that is known before a value is
-    /// seen.
+    /// Returns the meanings of the key's columns if they are text, as far as they are known before
+    /// a value is seen.
     pub fn meanings_of_text(&self) -> Vec<Meaning> {
         let rules = self.rules_by_position().into_iter();
         rules
@@ -81,9 +81,9 @@ impl KeySpec {
             .collect()
     }
 
-    /// How each column of the key is normalised, in words, as in
-    /// `mail: trim, lowercase (Unicode 17.0.0); zip: as it is`; and what becomes of cells that have
-    /// no canonical text, if they are not refused, as in `bad keys: null`.
+    /// Describes the normalisation of each column of the key, as in `mail: trim, lowercase (Unicode
+    /// 17.0.0); zip: as it is`; and the treatment of cells that have no canonical text, if they are
+    /// not refused, as in `bad keys: null`.
     pub fn normalization(&self) -> String {
         let only = ["the only column".to_owned()];
         let names = match self.columns.is_empty() {

@@ -1,7 +1,7 @@
 //! Texts of the key that surely are no keys, or not the keys that were meant.
 //!
-//! Whether they are cannot be known, so they are compared like others, and counted. What is looked
-//! at is cheap: it is done for each field of each row.
+//! That cannot be known, so they are compared like others, and counted. The checks are cheap: they
+//! are done for each field of each row.
 
 use psijoin_printable::is_printable;
 
@@ -12,7 +12,7 @@ use crate::{
     spelling::null_words,
 };
 
-/// What is suspicious about a text of the key.
+/// The suspicion about a text of the key.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 #[non_exhaustive]
 pub enum Suspicion {
@@ -22,7 +22,7 @@ pub enum Suspicion {
     Rounded,
     /// It has characters that nobody sees, or spaces at its ends.
     Unseen,
-    /// It is a line of dashes, the header once more, or what a database says of its rows.
+    /// It is a line of dashes, the header once more, or a database's remark about its rows.
     NoData,
     /// It is a number with zeros before it, as `00123`, where shorter numbers have none.
     ZeroLed,
@@ -109,7 +109,7 @@ pub(crate) struct Glance {
     by_first: [Closer; 256],
 }
 
-/// What a text has to be looked at for.
+/// The closer look that a text needs.
 #[derive(Clone, Copy, PartialEq, Eq)]
 enum Closer {
     Nothing,

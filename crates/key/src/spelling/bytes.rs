@@ -1,4 +1,4 @@
-//! Texts that a typed column holds as bytes, of which the hexadecimal digits are at hand.
+//! Texts that a typed column holds as bytes, whose hexadecimal digits are at hand.
 
 use crate::KeyFault;
 

@@ -8,7 +8,7 @@ use jiff::{SignedDuration, civil::Date};
 const CYCLE_YEARS: i64 = 400;
 const CYCLE_DAYS: i64 = 146_097;
 
-/// The cycle whose dates stand for those of all others: columns hold years that `jiff` does not.
+/// The cycle whose dates represent those of all others: columns hold years that `jiff` does not.
 const CYCLE_START: Date = Date::constant(1970, 1, 1);
 
 /// Appends the date that lies this many days after 1970-01-01 in the Gregorian calendar. A year

@@ -1,4 +1,4 @@
-//! How the dates of a column are written.
+//! The notation of a column's dates.
 
 use std::fmt::{self, Write};
 
@@ -6,8 +6,7 @@ use jiff::civil::Date;
 
 use crate::{Error, KeyFault};
 
-/// How the dates of a column are written, in the [notation of `strftime`](jiff::fmt::strtime):
-/// `%d.%m.%Y`.
+/// The notation of a column's dates, in that of [`strftime`](jiff::fmt::strtime): `%d.%m.%Y`.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct DateFormat(String);
 

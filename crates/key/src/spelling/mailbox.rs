@@ -1,4 +1,4 @@
-//! Which mail addresses are one mailbox, as the guidelines of the advertising industry say.
+//! Mail addresses that are one mailbox, by the guidelines of the advertising industry.
 
 use std::borrow::Cow;
 

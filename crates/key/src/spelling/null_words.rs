@@ -1,4 +1,4 @@
-//! Words that stand for null.
+//! Words that mean null.
 
 use std::fmt;
 
@@ -16,12 +16,12 @@ pub(crate) const COMMON: &[&str] = &[
 /// The name of the [common](COMMON) words.
 const COMMON_NAME: &str = "common";
 
-/// Words that stand for null in a column.
+/// Words that mean null in a column.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct NullWords(Vec<String>);
 
 impl NullWords {
-    /// Some words, with commas between them; `common` stands for those that programs write.
+    /// Reads some words, with commas between them; `common` means those that programs write.
     ///
     /// # Errors
     /// If a word is empty.

@@ -7,7 +7,7 @@ use crate::KeyFault;
 /// while a cell cannot demand much memory.
 const MAX_EXPONENT: u64 = 1000;
 
-/// What can be wrong with a text that is to be a number.
+/// A fault of a text that is to be a number.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum NotationFault {
     /// It is written in no such way.
@@ -28,7 +28,7 @@ impl From<NotationFault> for KeyFault {
 /// A number as it is written: a sign, digits with a point among them or beside, and an exponent.
 /// Only one digit must be there.
 pub struct Notation<'a> {
-    /// Whether a minus stands before it.
+    /// `true` if it has a minus sign.
     pub negative: bool,
     whole: &'a str,
     fraction: &'a str,
@@ -103,7 +103,7 @@ pub fn write_decimal(text: &mut String, negative: bool, digits: &str, scale: i64
     if negative {
         text.push('-');
     }
-    // How many digits stand before the point.
+    // The number of digits before the point.
     let whole = significant.len() as i64 - scale;
     if scale <= 0 {
         text.push_str(significant);

@@ -36,8 +36,8 @@ impl Country {
     /// `;ext=12`: two extensions of a number are two telephones.
     ///
     /// It must be possible, that is, of a length that its plan has, and need not be assigned, as
-    /// plans change more often than programs. A local number, which lacks its area, stands for
-    /// another telephone in each.
+    /// plans change more often than programs. A local number, which lacks its area, means another
+    /// telephone in each.
     pub(crate) fn canonical(&self, text: &str) -> Result<String, KeyFault> {
         // The library panics on some odd texts, which are no numbers.
         contained(|| self.read(text).filter(|number| self.is_stable(number)))
@@ -187,7 +187,7 @@ mod tests {
             ("+1 555 0123", "US"),
             ("n/a", "DE"),
             ("ann@example.org", "DE"),
-            // What begins with a prefix twice would lose one each time that it is read.
+            // A number that begins with a prefix twice would lose one each time that it is read.
             ("+49 0030 1234567", "DE"),
             // The library panics on this.
             (";phone-context=ext;ext=tel:", "DE"),
