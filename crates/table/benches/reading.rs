@@ -31,7 +31,7 @@ use psijoin_block::parallel::Pool;
 use psijoin_files::spill::Spill;
 use psijoin_table::{Destination, Dialect, Error, Existing, KeySpec, KeyTable, Progress, Source};
 
-/// How many keys a table has whose keys fit into the dictionary of a row group.
+/// The number of keys of a table whose keys fit into the dictionary of a row group.
 const FEW_KEYS: usize = 20_000;
 const BATCH_ROWS: usize = 1 << 16;
 
@@ -129,7 +129,7 @@ type Reader = fn(&Path) -> Vec<RecordBatch>;
 /// The column of the key.
 const KEY: &str = "email";
 
-/// How other readers fare with a CSV file, if the keys are then read from memory.
+/// Measures how other readers fare with a CSV file, if the keys are then read from memory.
 fn measure_peers(path: &Path, bytes: u64, repeat: usize) {
     let peers: [(&str, Reader); 2] = [("csv crate", by_csv), ("arrow-csv crate", by_arrow_csv)];
     for (name, read) in peers {

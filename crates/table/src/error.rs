@@ -1,4 +1,4 @@
-//! What can go wrong with tables: an enum for each room, and this one around them.
+//! Errors about tables: an enum for each room, and this one around them.
 
 use std::io;
 
@@ -8,8 +8,8 @@ use crate::{KeyError, ReadError, ShareError, SourceError, WriteError};
 ///
 /// The texts name files, lines and fields, and never hold a value of the table. Nor do they name
 /// the columns of a text, except as the user called them, since the first record of a text without
-/// a header is a row. `Debug` shows no more. A text holds what the operating system says, which
-/// `source` does not say again.
+/// a header is a row. `Debug` shows no more. A text includes the operating system's error, which
+/// `source` does not repeat.
 #[derive(Debug, thiserror::Error)]
 #[non_exhaustive]
 pub enum Error {
@@ -33,7 +33,7 @@ pub enum Error {
     #[error(transparent)]
     Write(#[from] WriteError),
 
-    /// What does not fit into memory could not be put on disk, or not be had back from there.
+    /// Data that exceed memory could not be put on disk, or not be read back from there.
     #[error(transparent)]
     Spill(#[from] psijoin_files::spill::Error),
 

@@ -10,7 +10,7 @@ use psijoin_block::parallel;
 
 use crate::Error;
 
-/// How many tasks per thread may be done, or be under way, that are not taken yet. This bounds
+/// The most tasks per thread that may be done, or be under way, and are not taken yet. This bounds
 /// the memory that results take while they wait for a slow one before them.
 const AHEAD_PER_THREAD: u64 = 4;
 
@@ -85,7 +85,7 @@ struct Line<'a, T, R> {
 
 struct State<'a, T, R> {
     next: &'a mut (dyn FnMut() -> Option<T> + Send),
-    /// How many tasks were given to threads, and how many results were taken.
+    /// The number of tasks given to threads, and of results taken.
     given: u64,
     taken: u64,
     /// The results of the tasks from number `taken` on, as far as they are there.

@@ -1,4 +1,4 @@
-//! What a table's keys look like, for its owner: offline, before the other party is met.
+//! A view of a table's keys for its owner: offline, before the other party is met.
 
 use std::{cmp::Reverse, collections::HashMap};
 
@@ -13,7 +13,7 @@ use crate::{
 #[derive(Debug, Clone, PartialEq, Eq)]
 #[non_exhaustive]
 pub struct Inspection {
-    /// What a protocol gets from the table.
+    /// The keys that a protocol gets from the table.
     pub keys: KeyTable,
     /// The columns of the key, in its order.
     pub columns: Vec<InspectedColumn>,
@@ -28,7 +28,7 @@ impl Inspection {
     /// Reads the keys of a table, and keeps the first `most` of them as they are compared, and as
     /// many of the most frequent. For these it reads the table twice, if rows repeat keys.
     ///
-    /// Cells that have no canonical text count as null, whatever the key says of them: see
+    /// Cells that have no canonical text count as null, whatever the key's rule for them: see
     /// [`BadCellsOfKey::check`](crate::BadCellsOfKey::check).
     ///
     /// # Errors

@@ -65,19 +65,19 @@
 //!
 //! # Numbers
 //!
-//! Besides its keys, a table can give columns of numbers, to be added up: [`Numbers`]. A
-//! number is written with digits, with a sign, a decimal point and an exponent where needed, as
-//! `-0.50` or `1.5e3`; spaces around it do not count; anything else is an error. Typed columns
-//! may be text, integers, decimals of at most 18 places, and floating-point numbers, which stand
-//! for the shortest decimal that reads back as the same number, with one place at least (`2.0`).
+//! Besides its keys, a table can give columns of numbers, to be added up: [`Numbers`]. A number is
+//! written with digits, with a sign, a decimal point and an exponent where needed, as `-0.50` or
+//! `1.5e3`; spaces around it do not count; anything else is an error. Typed columns may be text,
+//! integers, decimals of at most 18 places, and floating-point numbers, each of which means the
+//! shortest decimal that reads back as that number, with one place at least (`2.0`).
 //!
 //! - Numbers are exact: whole multiples of 10^-scale, where the scale is the most decimals that
 //!   the column shows. An exponent moves the point: `1.50e1` shows one decimal, as `15.0` does.
 //! - Several rows with one key count as one row with the sum of their numbers.
 //! - An empty cell, or a null, counts as nothing, and is counted. A row without a key is left out
 //!   with its numbers.
-//! - The positive numbers of a column, and the negative ones, must each add up to no more than an
-//!   `i64` holds, so any sum of some of them fits too.
+//! - Neither the sum of a column's positive numbers nor that of its negative ones may overflow an
+//!   `i64`, so any sum of some of them fits, too.
 //!
 //! # Files
 //!
@@ -106,8 +106,8 @@
 //! Arrow under another name, or that has their name and begins otherwise, is an error unless its
 //! format is given.
 //!
-//! The rows that are written are the shared ones, the others, or all with a column that says which
-//! are shared: [`Destination::choosing`]. They can get columns of the other party: [`share`]. Or
+//! The rows that are written are the shared ones, the others, or all with a column that marks the
+//! shared ones: [`Destination::choosing`]. They can get columns of the other party: [`share`]. Or
 //! both parties write a row for each shared key in one order, so that their outputs belong together
 //! line by line: [`AlignedRows`].
 //!
@@ -128,21 +128,19 @@
 //! called 1, 2 and so on, the
 //! first row shows how many there are, and the output has no header either.
 //!
-//! In a text without quotes a dialect can also say that there are escapes, as PostgreSQL's `COPY`
-//! and MySQL write them: `\t`, `\n`, `\r`, `\b`, `\v`, `\f`, `\0` and `\Z` stand for control
-//! characters, `\\` for a backslash; a delimiter or a line feed after a backslash is a character of
-//! its field. A field that is `\N` is null: an empty text, and no key. A backslash before anything
-//! else is an error.
+//! In a text without quotes a dialect can also have escapes, as PostgreSQL's `COPY` and MySQL write
+//! them: `\t`, `\n`, `\r`, `\b`, `\v`, `\f`, `\0` and `\Z` mean control characters, `\\` a
+//! backslash; a delimiter or a line feed after a backslash is a character of its field. A field
+//! that is `\N` is null: an empty text, and no key. A backslash before anything else is an error.
 //!
-//! Texts are UTF-8, or UTF-16 if its byte order mark is there. A dialect can say another
-//! [`Encoding`]; the same characters are the same key in all of them. A byte order mark is skipped,
-//! and must be that of the given encoding.
+//! Texts are UTF-8, or UTF-16 if its byte order mark is there. A dialect can have another
+//! [`Encoding`]; equal characters are equal keys in all of them. A byte order mark is skipped, and
+//! must be that of the given encoding.
 //!
 //! Lines end in LF or CRLF. Blank lines are not rows, nor are comments and lines before the header,
-//! if a dialect says that there are such; they are not copied. Bytes that are not of the encoding,
-//! rows with
-//! too many or too few fields, and faulty quotes are errors with line and field. Nothing is guessed
-//! or repaired.
+//! if a dialect has such; they are not copied. Bytes that are not of the encoding, rows with too
+//! many or too few fields, and faulty quotes are errors with line and field. Nothing is guessed or
+//! repaired.
 //!
 //! Rows that are written in the source's own format keep its dialect, its encoding, and their
 //! bytes. In another format they are written as is usual there, in UTF-8, with the header of the
@@ -154,8 +152,8 @@
 //!
 //! In a file of lines every line is a row, and a blank line is a row without a key.
 //!
-//! A text may be compressed, with gzip or Zstandard, if its name says so by a second ending, as in
-//! `customers.csv.gz`. It is decompressed once, to a temporary file without a name; text that is
+//! A text may be compressed, with gzip or Zstandard, if its name has a second ending for that, as
+//! in `customers.csv.gz`. It is decompressed once, to a temporary file without a name; text that is
 //! not UTF-8 is decoded in the same way. A stream that is damaged or cut off is an error. Nothing
 //! else is taken for compressed: a file that begins like gzip or Zstandard under another name, or
 //! on standard input, is an error.

@@ -1,4 +1,4 @@
-//! Columns of numbers: what their cells say, and their sum for each key.
+//! Columns of numbers: their cells, and their sum for each key.
 
 mod column;
 pub(crate) mod decimal;
@@ -78,7 +78,7 @@ fn may_be_numbers(data_type: &DataType) -> bool {
     }
 }
 
-/// Returns what a cell of a column of numbers says; `None` if it is empty.
+/// Returns the number in a cell of a column of numbers; `None` if it is empty.
 pub(crate) fn read_cell(cell: &str) -> Result<Option<Number>, NumberFault> {
     Number::parse(cell)
 }
@@ -96,7 +96,7 @@ pub(crate) struct Totals {
 }
 
 impl Totals {
-    /// Adds what the next cell says.
+    /// Adds the number in the next cell.
     pub(crate) fn add(&mut self, number: Option<Number>) -> Result<(), NumberFault> {
         let Some(number) = number else {
             self.empty += 1;

@@ -2,7 +2,7 @@ use std::sync::atomic::{AtomicBool, AtomicU64, Ordering::Relaxed};
 
 use crate::Error;
 
-/// How far a pass over the input is, for another thread to show, and the means to stop it.
+/// The progress of a pass over the input, for another thread to show, and the means to stop it.
 #[derive(Debug, Default)]
 pub struct Progress {
     done_bytes: AtomicU64,

@@ -1,8 +1,8 @@
 //! Columns that one party gives to the other, for the keys that they share.
 //!
 //! A protocol carries one *payload* for each key of the sender, all of one length, and hands the
-//! receiver those of its shared keys. This is the way of rows into payloads and back. What a
-//! payload means is told beside the protocol, as a [`PayloadLayout`].
+//! receiver those of its shared keys. This is the way of rows into payloads and back. The meaning
+//! of a payload is told beside the protocol, as a [`PayloadLayout`].
 //!
 //! The sender:
 //!
@@ -55,7 +55,7 @@
 //! A row is a flag for each column, set for a null, in as many bytes as they take, the lowest bit
 //! of each first; and then the values that are not null. Values of a fixed width are in little
 //! endian, a boolean is a byte, and a text or binary data has its length before it, in two bytes.
-//! So a row says where it ends. The rest of its slot is zeros.
+//! So the end of a row follows from it. The rest of its slot is zeros.
 //!
 //! Whatever a sender has put into a payload, the receiver gets values of the agreed types, or an
 //! error. A payload is refused if a value is cut off, a text is not UTF-8, a boolean is neither 0
@@ -64,18 +64,19 @@
 //!
 //! # How rows come and go
 //!
-//! nothing of what is in them. The module's documentation has the encoding byte by byte. What
-//! follows speaks of the sender; the receiver gives in the same way, after the sender.
+//! nothing of their contents. The module's documentation has the encoding byte by byte. The
+//! following is about the sender; the receiver gives in the same way, after the sender.
 //!
 //! - *Two things are told.* The sender offers columns (`GivenColumns`), and the receiver takes some
 //!   by name. Both know the taken ones then, so nothing else is encoded. With them comes how rows
 //!   stand in payloads (`PayloadLayout`): the bytes of a row's slot, and how many slots a list has.
 //!   Both are told in one canonical form with a version. Reading it allocates for what is there,
 //!   never for what a length claims.
-//! - *One length.* A slot has room for the longest row that occurs, or for as many bytes as the
-//!   sender says. If all types have a fixed width, the length follows from them; otherwise
+//! - *One length.* A slot has room for the longest row that occurs, or for the sender's number of
+//!   bytes. If all types have a fixed width, the length follows from them; otherwise
 //!   `GivenRows::longest_row` reads the table once for it, before any payload is made. The length
-//!   is told, so it tells how long the longest row is; a number that the sender says tells nothing.
+//!   is told, so it reveals that of the longest row; a number that the sender chooses reveals
+//!   nothing.
 //! - *A second pass.* Keys are read first. Then it is known which item each row has, and the given
 //!   columns are read again: in parallel, by known blocks (`table::known_blocks`) or pieces of
 //!   typed files, and taken in order. Rows without a key are not encoded, and blocks without a
@@ -83,8 +84,8 @@
 //! - *Repeated keys* of the sender are refused, or the first row is given, or a list of up to K
 //!   rows. A repeated key of the receiver is nothing special: each of its rows gets the same
 //!   payload.
-//! - *Nothing of a payload is believed.* Values are checked as they are decoded. What a sender can
-//!   still do is to give other values than its table has, as it can have any table.
+//! - *Nothing of a payload is believed.* Values are checked as they are decoded. A sender can still
+//!   give other values than its table has, as it can have any table.
 //! - *Rows are widened where they are written.* `write::added` computes the added columns of chosen
 //!   rows, a thousand at a time: whether a row is shared, and the partner's columns. All formats
 //!   take them from there. A typed batch is repeated by `take`, in parallel; a text in its own
@@ -103,24 +104,24 @@
 //! | a text that the output's dialect or encoding cannot hold | an error with the row's number, and a format that can |
 //!
 //! The program connects both (`cli::session::giving`): after the hellos, and before anything is
-//! confirmed, the sender says what it offers, the receiver what it takes, and the sender how that
-//! stands in payloads. The plan follows from the length; the layout is confirmed with it. A job
-//! keeps the layouts, and a hash of the values that this party gives.
+//! confirmed, the sender offers columns, the receiver takes some, and the sender tells their layout
+//! in payloads. The plan follows from the length; the layout is confirmed with it. A job keeps the
+//! layouts, and a hash of the values that this party gives.
 //!
-//! *Who has a result last.* If only the receiver learns, the last message is the sender's, and the
+//! *The order of results.* If only the receiver learns, the last message is the sender's, and the
 //! receiver has its result whatever the sender does then. If both learn, it is the receiver's: so
-//! the receiver waits until the transport of the sender says that it has all, before it writes.
-//! With a job, both confirm, as for shares (`OutputKind::is_for_both`).
+//! the receiver waits until the transport of the sender confirms that it has everything, before it
+//! writes. With a job, both confirm, as for shares (`OutputKind::is_for_both`).
 //!
-//! *What does not fit into memory.* In a plan in parts, what a party gives is kept by the
-//! partitions of its keys, within the budget (`given::PartitionedPayloads`), and poured into the
-//! parts with them. What it gets arrives by parts, and spills by ranges of first rows
+//! *Data that exceed memory.* In a plan in parts, a party's payloads are kept by the partitions of
+//! its keys, within the budget (`given::PartitionedPayloads`), and distributed among the parts with
+//! them. The payloads that it gets arrive by parts, and spill by ranges of first rows
 //! (`psi_parts::Given`). The writer goes through the rows in order, and so takes one range after
 //! the other (`given::PayloadRanges`): a range is in memory from the first of its rows that is
 //! asked for until the last one. A row that repeats a key would need the range of an earlier row
 //! again, so its payload is copied to its own range first: once, range by range, and only where
-//! keys repeat. What stays in memory is 4 bytes per row of a party that gives, for the number of
-//! its payload, and a bit per row.
+//! keys repeat. In memory stay 4 bytes per row of a party that gives, for the number of its
+//! payload, and a bit per row.
 
 mod appended;
 mod columns;

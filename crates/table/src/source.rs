@@ -59,10 +59,10 @@ const BLOCK_BYTES: u64 = 1 << 20;
 #[derive(Debug)]
 pub struct Source {
     name: String,
-    /// What the user named; nothing for a stream.
+    /// The inputs that the user named; none for a stream.
     inputs: Vec<PathBuf>,
     format: Format,
-    /// How the text is written; `None` if it is none.
+    /// The layout of the text; `None` if it is none.
     layout: Option<Layout>,
     /// At least one.
     parts: Vec<Part>,
@@ -74,7 +74,7 @@ pub struct Source {
 }
 
 impl Source {
-    /// Opens what one name stands for: [`open_all`](Self::open_all).
+    /// Opens the table that one name means: [`open_all`](Self::open_all).
     ///
     /// # Errors
     /// As there.
@@ -89,8 +89,8 @@ impl Source {
     }
 
     /// Opens a table: standard input if the only input is `-`, and otherwise all files that the
-    /// inputs stand for. An input is a file; if there is none of that name, a pattern as
-    /// `export/*.csv`; or a folder of Parquet or Arrow files ([Files](crate#files)).
+    /// inputs mean. An input is a file; if there is none of that name, a pattern as `export/*.csv`;
+    /// or a folder of Parquet or Arrow files ([Files](crate#files)).
     ///
     /// The format, unless given, follows from the file name's ending. A file without an ending,
     /// such as a word list, is lines, if no key columns are named (`keyed` is false). Standard
@@ -105,10 +105,10 @@ impl Source {
     ///
     /// # Errors
     /// If a file cannot be opened, or its format is not known, or it seems to be of another one; if
-    /// it is compressed and its name does not say so, or cannot be decompressed to its end; if a
-    /// byte order mark is that of another encoding than was said; if the dialect says something
-    /// that the format does not have, or its delimiter is its quote. If there are several files,
-    /// and two of them are the same, or differ in format, encoding or columns, or one is `-`.
+    /// it is compressed without the ending for it, or cannot be decompressed to its end; if a byte
+    /// order mark is that of another encoding than the given one; if the dialect has something that
+    /// the format does not have, or its delimiter is its quote. If there are several files, and two
+    /// of them are the same, or differ in format, encoding or columns, or one is `-`.
     ///
     /// # Panics
     /// If there are no inputs.
@@ -141,7 +141,7 @@ impl Source {
         Self::of_files(inputs, planned, said, progress)
     }
 
-    /// A table of the files that these inputs stand for. There must be at least one.
+    /// Returns a table of the files that these inputs mean. There must be at least one.
     fn of_files(
         inputs: &[PathBuf],
         planned: Vec<Planned>,
@@ -184,8 +184,8 @@ impl Source {
         Ok(source)
     }
 
-    /// Copies a stream to a temporary file without a name, as it could not be read twice. `name`
-    /// stands for it in errors.
+    /// Copies a stream to a temporary file without a name, as it could not be read twice. `name` is
+    /// its name in errors.
     ///
     /// # Errors
     /// If the stream cannot be read, or is compressed, or the temporary file cannot be written; if
@@ -257,15 +257,15 @@ impl Source {
         ))
     }
 
-    /// A table that is in memory as Arrow data, such as a data frame: these batches, in order, with
-    /// the columns of the schema. There may be none. `name` stands for it in errors.
+    /// Returns a table that is in memory as Arrow data, such as a data frame: these batches, in
+    /// order, with the columns of the schema. There may be none. `name` is its name in errors.
     ///
     /// It is read as an [Arrow file](crate#files) of the same columns would be. The batches are
-    /// shared and not copied. How the rows are parted into batches does not matter.
+    /// shared and not copied. The division of rows into batches does not matter.
     ///
     /// # Errors
     /// If a batch does not have the columns of the schema, in its order and with its types, or has
-    /// nulls where the schema says that there are none.
+    /// nulls where the schema allows none.
     pub fn of_batches(
         name: &str,
         schema: SchemaRef,
@@ -275,7 +275,7 @@ impl Source {
         Ok(Self::typed(name, Content::Frame(frame)))
     }
 
-    /// The numbers of this many rows. `name` stands for them in errors.
+    /// Returns the numbers of this many rows. `name` is their name in errors.
     pub(crate) fn row_numbers(name: &str, rows: u64) -> Self {
         Self::typed(name, Content::RowNumbers(RowNumbers::new(rows)))
     }
@@ -327,13 +327,13 @@ impl Source {
         self.format
     }
 
-    /// How many files the table is made of: one, if it is a stream, or in memory.
+    /// Returns the number of the table's files: one, if it is a stream, or in memory.
     pub fn files(&self) -> usize {
         self.parts.len()
     }
 
-    /// How the table is written, in a few words: the format, and what differs from what is usual
-    /// in it, as in `CSV, semicolons, no header, UTF-16LE`; and how it is compressed.
+    /// Describes the form of the table: the format, and the deviations from its usual form, as in
+    /// `CSV, semicolons, no header, UTF-16LE`; and the compression.
     pub fn description(&self) -> String {
         let format = iter::once(self.format.to_string());
         let first = self.parts[0].compression;
@@ -347,7 +347,7 @@ impl Source {
             .join(", ")
     }
 
-    /// Whether the table is written as is usual in its format.
+    /// Returns whether the table has the usual form of its format.
     pub fn is_usual(&self) -> bool {
         self.differences().is_empty()
     }
@@ -383,7 +383,7 @@ impl Source {
         }
     }
 
-    /// What the table's beginning suggests about how it is written.
+    /// Returns the doubts about the table's form that its beginning suggests.
     ///
     /// # Errors
     /// If the header cannot be read, or there is none.
@@ -411,22 +411,22 @@ impl Source {
         }
     }
 
-    /// Whether the table has the file at `path`, by whatever way that leads there.
+    /// Returns whether the table has the file at `path`, by whatever way that leads there.
     pub fn is_file(&self, path: &Path) -> bool {
         fs::canonicalize(path).is_ok_and(|path| self.parts.iter().any(|part| part.is_at(&path)))
     }
 
-    /// Whether a new file at `path` would be one of the table's the next time.
+    /// Returns whether a new file at `path` would be one of the table's the next time.
     pub(crate) fn would_take(&self, path: &Path) -> bool {
         files::would_take(&self.inputs, path)
     }
 
-    /// How the text was encoded.
+    /// Returns the encoding of the text.
     pub(crate) fn encoding(&self) -> Encoding {
         self.parts[0].encoding()
     }
 
-    /// How the text is written; `None` if it is none.
+    /// Returns the layout of the text; `None` if it is none.
     pub(crate) fn layout(&self) -> Option<Layout> {
         self.layout
     }
@@ -468,7 +468,7 @@ impl Source {
     }
 }
 
-/// The name of a table of this many files that these inputs stand for.
+/// Returns the name of a table of this many files that these inputs mean.
 fn table_name(inputs: &[PathBuf], files: usize) -> String {
     match inputs {
         [input] => psijoin_printable::path(input),

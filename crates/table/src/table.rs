@@ -6,8 +6,8 @@
 //!
 //! # Reading in parallel
 //!
-//! The threads of the caller's pool read a table piece by piece. What comes out is what one thread
-//! would make of it: the same items, counts, lines and first error, whatever the pieces are
+//! The threads of the caller's pool read a table piece by piece. The result is that of one thread:
+//! the items, counts, lines and first error do not depend on the pieces
 //! (`table/tests/tables/blocks.rs`, and the fuzz target `csv`).
 //!
 //! - *Stretches.* A thread reads some rows that follow each other into a `Stretch`
@@ -15,9 +15,9 @@
 //!   columns of numbers; counts; the first error. Nothing in it depends on the rows before: rows
 //!   and lines count from its own beginning. So it can be read early, or in vain.
 //! - *Collecting is in order* (`table::in_order`, `table::table::collect`). No thread of its own
-//!   collects: whoever has done the next stretch takes it, and those behind it that wait. A thread
-//!   that is too far ahead waits. Whether sums of numbers fit is decided here, since it depends on
-//!   all rows before.
+//!   collects: the thread that has done the next stretch takes it, and those behind it that wait. A
+//!   thread that is too far ahead waits. Sums of numbers are checked for overflow here, since that
+//!   depends on all rows before.
 //! - *Guesses are verified* (`table::text::blocks`). A text is cut into blocks of 1 MiB. A block's
 //!   rows are those that begin in it, but where the first one begins is known only when all before
 //!   is read: a line feed may stand in a field. So a thread guesses: behind the first line feed, if
@@ -52,16 +52,16 @@
 //! - *Writing reads little again.* The reader keeps where each block begins and which row is its
 //!   first. Rows of a text in its own format are copied by block, in parallel and in order, and
 //!   blocks without a matching row are not read (`table::write::copy`). Nor is a piece of Parquet
-//!   without one decoded. Whether the shared rows are written, the others, or all, is a matter of
-//!   the bitmap of chosen rows only.
+//!   without one decoded. Only the bitmap of chosen rows decides whether the shared rows are
+//!   written, the others, or all.
 //! - *Typed rows are written in groups* (`table::write::groups`, `table::write::typed`): row groups
 //!   of 2^18 rows of Parquet, batches of 2^16 of Arrow, fewer if they take more memory. Threads
-//!   decode pieces and keep the matching rows. Whoever collects these cuts them into groups, each
-//!   of which is the next task of whichever thread is free, and is appended in order. So the file
-//!   is the same for any number of threads. How much is decoded at once is bounded by bytes, as the
-//!   footer tells them: pieces of wide rows are shorter, and row groups with lists, which cannot be
-//!   cut, are decoded in turn if they are large. A column of Parquet that is never a dictionary
-//!   alone in the source gets none, which saves the search for equal values.
+//!   decode pieces and keep the matching rows. The collecting thread cuts them into groups, each of
+//!   which is the next task of a free thread, and is appended in order. So the file is the same for
+//!   any number of threads. Bytes, as the footer tells them, bound the data that are decoded at
+//!   once: pieces of wide rows are shorter, and row groups with lists, which cannot be cut, are
+//!   decoded in turn if they are large. A column of Parquet that is never a dictionary alone in the
+//!   source gets none, which saves the search for equal values.
 //! - *Columns of the other party are decoded by portions* (`table::write::added`): at most 1,024
 //!   rows and about 1 MB as they come out, with the row of the table beside each row of a list. A
 //!   portion may end within a list. A piece of the table that would become too large is decoded in
@@ -115,21 +115,21 @@ pub struct KeyTable {
     /// The distinct keys' fingerprints in ascending order: BLAKE3 in key derivation mode over the
     /// normalised fields, each after its length.
     pub fingerprints: Vec<[u8; 32]>,
-    /// Which row holds which key.
+    /// The row of each key.
     pub rows: RowItems,
     /// The numbers of each column that was asked for, in that order.
     pub numbers: Vec<Numbers>,
-    /// How many rows there are of each sort.
+    /// The number of rows of each sort.
     pub counts: Counts,
-    /// What the fields at each position of the key mean.
+    /// The meaning of the fields at each position of the key.
     pub meanings: Vec<Meaning>,
     /// The cells of the key that count as null, as they have no canonical text.
     pub bad_cells: BadCellsOfKey,
-    /// What the keys, as they are read, suggest about how the table is written.
+    /// The doubts about the table's form that the keys suggest, as they are read.
     pub doubts: Vec<Doubt>,
 }
 
-/// How many rows a table has of each sort.
+/// The number of a table's rows of each sort.
 #[derive(Debug, Clone, Copy, Default, PartialEq, Eq)]
 #[non_exhaustive]
 pub struct Counts {
@@ -163,8 +163,8 @@ impl KeyTable {
         collected.into_table()
     }
 
-    /// Reads the keys and numbers of a CSV text from memory or a stream, for use without a file,
-    /// as by a fuzzer. `name` stands for the file in errors.
+    /// Reads the keys and numbers of a CSV text from memory or a stream, for use without a file, as
+    /// by a fuzzer. `name` is the file's name in errors.
     ///
     /// # Errors
     /// As [`KeyTable::read`], and if the dialect's delimiter is its quote.
@@ -180,12 +180,12 @@ impl KeyTable {
     }
 }
 
-/// What is wanted of a table.
+/// The parts of a table that are wanted.
 pub(crate) struct Wanted<'a> {
     pub(crate) key: &'a KeySpec,
     /// The columns of numbers.
     pub(crate) numbers: &'a [String],
-    /// Which keys are kept as they are compared, if the key is inspected.
+    /// The keys that are kept as they are compared, if the key is inspected.
     pub(crate) inspected: Option<Kept>,
     /// Where the keys lie.
     pub(crate) spill: Spill,

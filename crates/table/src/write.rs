@@ -47,7 +47,7 @@ use memory::Kept;
 pub(crate) use owned::owned;
 use typed::Target;
 
-/// Which rows are written.
+/// The rows that are written.
 pub(crate) struct Chosen<'a> {
     pub(crate) rows: &'a Bitmap,
     /// Where the rows of a text are: the beginning of each block that has rows.
@@ -67,13 +67,13 @@ impl<'a> Chosen<'a> {
     }
 }
 
-/// How rows are written.
+/// The form of written rows.
 #[derive(Debug, Clone, Copy)]
 pub(crate) struct Form {
     pub(crate) format: Format,
-    /// Whether CSV tells empty texts from nulls.
+    /// `true` if CSV tells empty texts from nulls.
     pub(crate) quote_empty: bool,
-    /// Whether CSV and TSV have no formulas.
+    /// `true` if CSV and TSV have no formulas.
     pub(crate) quote_formulas: bool,
 }
 
@@ -215,8 +215,8 @@ pub(crate) fn fits_added(source: &Source, added: &Schema, format: Format) -> Opt
     first_unfit(added, Format::Csv, format)
 }
 
-/// Why a format cannot hold the first of these columns whose values stand for more than their type
-/// says.
+/// Returns why a format cannot hold the first of these columns whose values mean more than their
+/// type tells.
 fn first_misunderstood(schema: &Schema, to: Format) -> Option<String> {
     let meant: fn(&Field) -> Option<&str> = match to {
         Format::Parquet => return None,
@@ -351,7 +351,7 @@ fn as_texts(
     writer.finish()
 }
 
-/// Which rows are chosen, in step with a pass over them.
+/// The chosen rows, in step with a pass over them.
 struct Pass<'a> {
     source: &'a Source,
     chosen: &'a Bitmap,
@@ -368,7 +368,7 @@ impl Pass<'_> {
         Ok(self.chosen.get(self.next - 1))
     }
 
-    /// Passes over this many rows if none of them is chosen; says whether it has.
+    /// Passes over this many rows if none of them is chosen; returns whether it has.
     fn pass_over(&mut self, rows: u64) -> bool {
         let end = self.next.saturating_add(rows);
         let passes = end <= self.chosen.len() && !self.chosen.any(self.next..end);
@@ -379,8 +379,8 @@ impl Pass<'_> {
     }
 
     /// Reads typed columns, and gives each batch of them to `take`, which asks for each of its rows
-    /// whether it is chosen. What has no chosen row is not read, where the file's description
-    /// says enough to pass over it.
+    /// whether it is chosen. Parts without a chosen row are not read, if the file's description
+    /// allows to pass over them.
     fn each_batch(
         &mut self,
         selection: &Selection<'_>,

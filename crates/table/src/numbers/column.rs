@@ -22,8 +22,8 @@ impl<'a> NumberColumn<'a> {
         })
     }
 
-    /// Returns what the cell in this row says; `None` if it is null or empty. Its text, if it must
-    /// be written, overwrites the `buffer`.
+    /// Returns the number in the cell of this row; `None` if it is null or empty. Its text, if it
+    /// must be written, overwrites the `buffer`.
     pub(crate) fn read(
         &self,
         row: usize,
@@ -82,7 +82,7 @@ mod tests {
 
     use super::*;
 
-    /// Returns what the rows say, read quickly, and as their texts.
+    /// Returns the numbers of the rows, read quickly, and as their texts.
     fn both(array: impl Array + 'static) -> [Vec<Result<Option<Number>, NumberFault>>; 2] {
         let array: ArrayRef = Arc::new(array);
         let mut column = NumberColumn::new(&array).unwrap();

@@ -7,7 +7,7 @@ use std::fmt;
 pub struct Decimal {
     /// The number without its point.
     pub mantissa: i64,
-    /// How many of the mantissa's digits stand behind the point.
+    /// The number of the mantissa's digits behind the point.
     pub scale: u32,
 }
 

@@ -1,6 +1,6 @@
-//! What can be wrong with a number.
+//! Faults of numbers.
 
-/// What can be wrong with a cell of a column of numbers.
+/// A fault of a cell in a column of numbers.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, thiserror::Error)]
 #[non_exhaustive]
 pub enum NumberFault {
@@ -16,7 +16,7 @@ pub enum NumberFault {
     /// It has more than [`MAX_SCALE`](crate::MAX_SCALE) decimals.
     #[error("a number of more than 18 decimals (round it)")]
     TooManyDecimals,
-    /// The column's positive numbers, or the negative ones, add up to too much, at this many
+    /// The sum of the column's positive numbers, or of the negative ones, overflows at this many
     /// decimals.
     #[error(
         "the running total overflows 64 bits, at {} (round to fewer \

@@ -31,10 +31,10 @@ pub(crate) fn batch_of(
     RecordBatch::try_new_with_options(schema, columns, &options)
 }
 
-/// What the values of a key column are, where Arrow's type for them does not say so.
+/// The meaning of a key column's values, where their Arrow type does not tell.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(crate) enum Stored {
-    /// What the type says.
+    /// The meaning of the type.
     AsTyped,
     /// 16 bytes are a UUID.
     Uuid,
@@ -71,8 +71,8 @@ impl Stored {
     }
 }
 
-/// By which key a column of times of day says that they are of universal time, as the library's
-/// writer of Parquet has it.
+/// The metadata key that marks a column of times of day as of universal time, in the library's
+/// writer of Parquet.
 const UNIVERSAL_TIME: &str = "adjusted_to_utc";
 
 pub(crate) fn is_universal_time(field: &Field) -> bool {
@@ -82,19 +82,19 @@ pub(crate) fn is_universal_time(field: &Field) -> bool {
         .is_some_and(|said| said == "true")
 }
 
-/// Returns what says of a column of times of day that they are of universal time.
+/// Returns the metadata that mark a column of times of day as of universal time.
 pub(crate) fn universal_time() -> HashMap<String, String> {
     HashMap::from([(UNIVERSAL_TIME.to_owned(), "true".to_owned())])
 }
 
-/// What Parquet calls texts of a few words.
+/// Parquet's name for texts of a few words.
 pub(crate) const ENUM: &str = "ENUM";
 
-/// By which key a column that is read from Parquet says what it is there, if Arrow has no type for
-/// that: the name of the logical type, and behind a blank what more belongs to it.
+/// The metadata key for the Parquet type of a column that is read from there, if Arrow has no type
+/// for it: the name of the logical type, and behind a blank its parameters.
 pub(crate) const PARQUET_TYPE: &str = "psijoin:parquet_type";
 
-/// Returns what a column's metadata says of its type.
+/// Returns what a column's metadata tell about its type.
 pub(crate) fn said_of_type(field: &Field) -> [Option<&str>; 4] {
     [
         extension::EXTENSION_TYPE_NAME_KEY,
@@ -111,8 +111,7 @@ pub(crate) fn parquet_type(field: &Field) -> Option<&str> {
     said.split(' ').next()
 }
 
-/// Returns what the values of a column stand for, if that is neither what their type says nor
-/// something that is known.
+/// Returns the meaning of a column's values, if it is neither that of their type nor a known one.
 pub(crate) fn unknown_meaning(field: &Field) -> Option<&str> {
     let known = [
         <extension::Uuid as ExtensionType>::NAME,
@@ -132,7 +131,7 @@ pub(crate) fn unknown_key(field: &Field) -> Option<&str> {
 }
 
 /// # Errors
-/// If values of one of these columns stand for something that is not known, as `unknown` tells.
+/// If values of one of these columns have an unknown meaning, as `unknown` tells.
 pub(crate) fn check_meanings(
     file: &str,
     schema: &SchemaRef,

@@ -4,11 +4,10 @@ use psijoin_key::{Places, Suspicion};
 
 use crate::Encoding;
 
-/// What suggests that a table is written in another way than it is read, or that its keys cannot
-/// match.
+/// A sign that a table is not written as it is read, or that its keys cannot match.
 ///
-/// It is not a fault: the table can be read as it is. Its text is a sentence about the table that
-/// says what to do, and holds no value of it.
+/// It is not a fault: the table can be read as it is. Its text is a sentence about the table with
+/// advice, and holds no value of it.
 #[derive(Debug, Clone, PartialEq, Eq)]
 #[non_exhaustive]
 pub enum Doubt {
@@ -27,16 +26,16 @@ pub enum Doubt {
     Fields {
         /// The column's name.
         column: String,
-        /// What is suspicious about them.
+        /// The suspicion.
         suspicion: Suspicion,
-        /// How many they are, and where the first are.
+        /// Their number, and the places of the first.
         places: Places,
     },
     /// One key is in far more rows than others are, and in more than a percent of all.
     Frequent {
-        /// How many rows have it.
+        /// The number of rows that have it.
         rows: u64,
-        /// How many rows have a key.
+        /// The number of rows that have a key.
         of: u64,
         /// The first row that has it, from 1, the header not among them.
         first: u64,

@@ -1,4 +1,4 @@
-//! What can be wrong with what a table holds.
+//! Errors about the contents of a table.
 
 use arrow_schema::DataType;
 use psijoin_printable::{Quoted, Word};
@@ -16,7 +16,7 @@ pub enum ReadError {
     Parquet {
         /// The file as the user named it.
         file: String,
-        /// What is wrong.
+        /// The fault.
         fault: ParquetFault,
     },
 
@@ -25,7 +25,7 @@ pub enum ReadError {
     Arrow {
         /// The file as the user named it.
         file: String,
-        /// What is wrong.
+        /// The fault.
         fault: ArrowFault,
     },
 
@@ -34,7 +34,7 @@ pub enum ReadError {
     Frame {
         /// The table as the caller named it.
         table: String,
-        /// What does not fit.
+        /// The contradiction.
         reason: String,
     },
 
@@ -61,7 +61,7 @@ pub enum ReadError {
         line: u64,
         /// The field in which it is, from 1.
         field: usize,
-        /// What is wrong.
+        /// The fault.
         fault: Fault,
     },
 
@@ -81,7 +81,7 @@ pub enum ReadError {
         rows: RaggedRows,
         /// The number of fields of the header, or of the first row.
         expected: usize,
-        /// Whether the table has a header.
+        /// `true` if the table has a header.
         has_header: bool,
     },
 
@@ -136,7 +136,7 @@ pub enum ReadError {
         data_type: DataType,
     },
 
-    /// The values of this column stand for something that its type does not say.
+    /// The values of this column mean something that their type does not tell.
     #[error(
         "{file}: the column {} holds values of the type {}, for which psijoin knows no one spelling: convert them to text, \
          numbers, booleans, dates or times first",
@@ -193,7 +193,7 @@ pub enum ReadError {
     },
 }
 
-/// What can be wrong with a field of a text.
+/// A fault of a field of a text.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, thiserror::Error)]
 #[non_exhaustive]
 pub enum Fault {

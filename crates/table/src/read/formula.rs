@@ -1,4 +1,4 @@
-//! What a spreadsheet takes for a formula.
+//! Texts that a spreadsheet takes for formulas.
 //!
 //! Whoever writes a text into somebody else's table can have it computed by the spreadsheet that
 //! opens the table, and a formula can send other cells away or start a program: [CSV
@@ -7,10 +7,10 @@
 
 use psijoin_printable::is_printable;
 
-/// What formulas begin with, also as East Asian spreadsheets write it.
+/// The beginnings of formulas, also as East Asian spreadsheets write them.
 const BEGINNINGS: [char; 8] = ['=', '+', '-', '@', '＝', '＋', '－', '＠'];
 
-/// What may divide cells where the delimiter is taken for another one.
+/// The characters that may divide cells where the delimiter is taken for another one.
 const DIVIDERS: [char; 6] = [',', ';', '\t', '|', '\n', '\r'];
 
 /// Returns the text with a single quote before everything that a spreadsheet may take for a

@@ -147,7 +147,7 @@ struct Pieces<'a> {
     frame: &'a Frame,
     /// Those that are read.
     columns: Vec<usize>,
-    /// How many rows a piece has at most.
+    /// The most rows of a piece.
     piece_rows: usize,
     /// The batch that has the next row, and its number there.
     batch: usize,

@@ -15,15 +15,15 @@ use crate::{
 pub(crate) struct Header<'a> {
     pub(crate) file: &'a str,
     pub(crate) names: &'a [String],
-    /// How the table is written if it is a text. Its header may be missing: then these are the
-    /// first row's values, which belong in no error.
+    /// The layout of the table if it is a text. Its header may be missing: then these are the first
+    /// row's values, which belong in no error.
     pub(crate) layout: Option<Layout>,
-    /// Whether columns can be named by their positions: of files, and not of data frames, of which
-    /// a join may see some columns only.
+    /// `true` if columns can be named by their positions: in files, and not in data frames, as a
+    /// join may see only some of their columns.
     pub(crate) has_positions: bool,
 }
 
-/// What stands before a column's position, where that is said in place of its name.
+/// The prefix of a column's position, where that takes the place of its name.
 const POSITION: &str = "column:";
 
 impl Header<'_> {
@@ -50,7 +50,7 @@ impl Header<'_> {
         }
     }
 
-    /// The column at the position that this says, if it says one.
+    /// Returns the column at the position that this names, if it names one.
     fn at(&self, column: &str) -> Option<usize> {
         let position: usize = column.strip_prefix(POSITION)?.parse().ok()?;
         let is_there = self.has_positions && (1..=self.names.len()).contains(&position);
@@ -62,7 +62,7 @@ impl Header<'_> {
         columns.iter().map(|column| self.find(column)).collect()
     }
 
-    /// What an error may show of the columns, none of which has this name.
+    /// Returns what an error may show of the columns, none of which has this name.
     fn shown_without(&self, column: &str) -> Columns {
         if let Some(Layout::Lines) = self.layout {
             return Columns::Lines;
@@ -79,7 +79,7 @@ impl Header<'_> {
         }
     }
 
-    /// What an error may show of the columns.
+    /// Returns what an error may show of the columns.
     pub(crate) fn shown(&self) -> Columns {
         let Some(Layout::Delimited(dialect @ Delimited { header: true, .. })) = self.layout else {
             return Columns::Named(self.names.to_vec());
@@ -94,13 +94,13 @@ impl Header<'_> {
     }
 }
 
-/// What an error says about a table's columns.
+/// The columns of a table in an error.
 #[derive(Debug, Clone, PartialEq, Eq)]
 #[non_exhaustive]
 pub enum Columns {
     /// Their names, where they are names for sure.
     Named(Vec<String>),
-    /// How many there are, where the first record may be no header but a row:
+    /// Their number, where the first record may be no header but a row:
     /// [`Source::columns`](crate::Source::columns) tells them.
     Counted(usize),
     /// There is one, and a character in its name suggests that it is several: what this character
@@ -108,15 +108,15 @@ pub enum Columns {
     Undivided(&'static str),
     /// One differs from the one asked for in nothing that is easily noticed.
     Alike {
-        /// How many there are.
+        /// The number of columns.
         count: usize,
-        /// Which one that is, from 1.
+        /// The position of that one, from 1.
         position: usize,
         /// Its name, if it is a name for sure.
         name: Option<String>,
-        /// What differs.
+        /// The difference.
         difference: String,
-        /// Whether it can be named by its position.
+        /// `true` if it can be named by its position.
         has_positions: bool,
     },
     /// The only column of a file of lines.
@@ -124,7 +124,7 @@ pub enum Columns {
 }
 
 impl Columns {
-    /// How many there are.
+    /// Returns the number of columns.
     pub fn count(&self) -> usize {
         match self {
             Self::Named(names) => names.len(),
@@ -133,7 +133,7 @@ impl Columns {
         }
     }
 
-    /// What follows the part of a sentence that says how many there are.
+    /// Returns the continuation of a sentence that gives their number.
     pub(crate) fn behind_their_number(&self) -> String {
         match self {
             Self::Named(names) if !names.is_empty() => format!("; {self}"),

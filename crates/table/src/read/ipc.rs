@@ -188,7 +188,7 @@ impl Rows {
         }
     }
 
-    /// How many of a file's bytes lie before the next batch.
+    /// Returns how many of a file's bytes lie before the next batch.
     fn bytes_done(&self, bytes: u64) -> u64 {
         match self {
             Self::File {
@@ -255,7 +255,7 @@ fn decoded(error: Option<ArrowError>) -> ArrowFault {
 }
 
 /// Runs the Arrow reader, which on some broken files panics rather than return an error. If it
-/// fails, `tell` says what is wrong.
+/// fails, `tell` tells the fault.
 fn contained<T>(
     part: &Part,
     tell: impl FnOnce(Option<ArrowError>) -> ArrowFault,
@@ -283,7 +283,7 @@ fn contained<T>(
     Err(fault(part, found))
 }
 
-/// The file's rows are not of the types that its schema says.
+/// Returns the error that the file's rows are not of the types in its schema.
 pub(crate) fn broken(part: &Part) -> Error {
     fault(part, ArrowFault::Types)
 }

@@ -45,7 +45,7 @@ pub(crate) struct Reader<'a> {
     part: &'a Part,
     section: Section,
     metadata: ArrowReaderMetadata,
-    /// The columns of which something is not known, and what.
+    /// The columns with something unknown, and what it is.
     unknown: Vec<(usize, Unknown)>,
     /// The columns, marked with what they are beyond their Arrow types.
     schema: SchemaRef,
@@ -107,7 +107,7 @@ fn read_as(
     in_footer(part, || ArrowReaderMetadata::try_new(file, options))
 }
 
-/// Whether the file has the Arrow schema of the program that wrote it.
+/// Returns whether the file has the Arrow schema of the program that wrote it.
 fn has_arrow_schema(file: &ArrowReaderMetadata) -> bool {
     let pairs = file.metadata().file_metadata().key_value_metadata();
     pairs.is_some_and(|pairs| pairs.iter().any(|pair| pair.key == ARROW_SCHEMA_META_KEY))
@@ -194,7 +194,7 @@ fn contained<T>(
     }
 }
 
-/// The file's rows are not of the types that its footer says.
+/// Returns the error that the file's rows are not of the types in its footer.
 pub(crate) fn broken(part: &Part) -> Error {
     fault(part, ParquetFault::Types)
 }

@@ -12,12 +12,12 @@ use psijoin_key::{Place, Places};
 pub struct RaggedRows {
     /// The rows.
     pub places: Places,
-    /// How many fields each of them has, if all have as many.
+    /// The number of fields of each of them, if all have as many.
     pub found: Option<usize>,
 }
 
 impl RaggedRows {
-    /// Notes a row of so many fields, behind all others.
+    /// Notes a row of this many fields, behind all others.
     pub(crate) fn see(&mut self, found: usize, file: &str, place: Place) {
         self.agree(Some(found));
         self.places.see(file, place);

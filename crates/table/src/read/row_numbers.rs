@@ -1,5 +1,5 @@
-//! The numbers of a table's rows: a table of one column that stands for another one where only the
-//! order and the choice of its rows matter.
+//! The numbers of a table's rows: a table of one column that takes the place of another one where
+//! only the order and the choice of its rows matter.
 
 use std::{iter, sync::Arc};
 

@@ -30,7 +30,7 @@ pub(crate) struct Text<'a> {
     byte_order_mark: &'static str,
     /// The record that named them.
     raw_header: String,
-    /// How many bytes are before the rows, and the line on which those begin.
+    /// The number of bytes before the rows, and the line on which those begin.
     rows_start: u64,
     rows_line: u64,
 }
@@ -85,7 +85,7 @@ impl<'a> Text<'a> {
         })
     }
 
-    /// How errors call the text.
+    /// Returns the name of the text in errors.
     pub(crate) fn name(&self) -> &'a str {
         self.part.name()
     }
@@ -95,7 +95,7 @@ impl<'a> Text<'a> {
         self.part.bytes()
     }
 
-    /// How it was encoded.
+    /// Returns its encoding.
     pub(crate) fn encoding(&self) -> Encoding {
         self.part.encoding()
     }
@@ -113,7 +113,7 @@ impl<'a> Text<'a> {
         &self.columns
     }
 
-    /// What the first record suggests about how the text is written.
+    /// Returns the doubts about the text's form that the first record suggests.
     pub(crate) fn doubts(&self) -> Result<Vec<Doubt>, Error> {
         let Layout::Delimited(dialect) = self.layout else {
             return Ok(Vec::new());
@@ -160,7 +160,7 @@ impl<'a> Text<'a> {
         &self.raw_header
     }
 
-    /// How many bytes are before the rows.
+    /// Returns the number of bytes before the rows.
     pub(crate) fn rows_start(&self) -> u64 {
         self.rows_start
     }

@@ -1,13 +1,13 @@
 use psijoin_files::spill::{Error, Store};
 
-/// How many bytes wait in all partitions together, about: 16 KiB in each of 256.
+/// The number of bytes that wait in all partitions together, about: 16 KiB in each of 256.
 const WAITING: usize = 4 << 20;
 
 /// Records on their way to the partitions of a store, which gets many at a time.
 pub(super) struct Appended<'a> {
     store: &'a Store,
     waiting: Vec<Vec<u8>>,
-    /// How many bytes of a partition are appended at once, about.
+    /// The number of bytes of a partition that are appended at once, about.
     at_once: usize,
 }
 

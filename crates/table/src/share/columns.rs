@@ -95,7 +95,7 @@ impl GivenColumns {
         &self.schema
     }
 
-    /// How the other party is told of the columns. Equal columns are equal bytes.
+    /// Encodes the columns for the other party. Equal columns are equal bytes.
     pub fn to_bytes(&self) -> Vec<u8> {
         let mut bytes = vec![wire::VERSION];
         bytes.extend((self.schema.fields().len() as u16).to_le_bytes());
@@ -157,7 +157,7 @@ fn given(field: &Field) -> Result<Field, Error> {
         Binary | LargeBinary | BinaryView => Binary,
         other => other.clone(),
     };
-    // What no type is given as has no code.
+    // A type that no value is given as has no code.
     if !wire::has_code(&data_type) {
         return Err(Error::Share(ShareError::CannotGive {
             column: field.name().clone(),
@@ -170,7 +170,7 @@ fn given(field: &Field) -> Result<Field, Error> {
     // The values of a dictionary may be null where its keys are not.
     let nullable = field.is_nullable() || matches!(field.data_type(), Dictionary(..));
     let given = Field::new(field.name(), data_type, nullable);
-    // Of metadata, only what says what a value is. What a type is beneath the values of others was
+    // Of metadata, only the meaning of a value counts. The type beneath the values of others was
     // refused.
     Ok(match (given.data_type(), field.extension_type_name()) {
         (FixedSizeBinary(16), Some(extension::Uuid::NAME)) => {

@@ -29,9 +29,9 @@ pub(super) struct RowBytes<'b> {
     start: usize,
     /// The column of the value that is being written.
     column: usize,
-    /// Whether each value was as short as its length can say.
+    /// `true` if each value was as short as its length can tell.
     fits: bool,
-    /// What is wrong about the first value that is none of its type.
+    /// The fault of the first value that is invalid for its type.
     fault: Option<Fault>,
 }
 

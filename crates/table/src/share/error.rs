@@ -1,4 +1,4 @@
-//! What can be wrong with the columns that parties share.
+//! Errors about the columns that parties share.
 
 use psijoin_printable::Quoted;
 
@@ -43,7 +43,7 @@ pub enum ShareError {
          key can be given: remove the others, or let the first row count, or give a list of rows for each key"
     )]
     RepeatedKeys {
-        /// How many rows have the key of an earlier one.
+        /// The number of rows that have the key of an earlier one.
         rows: u64,
         /// The first of them, from 1, the header not counted.
         first: u64,
@@ -57,7 +57,7 @@ pub enum ShareError {
     TooManyRepeated {
         /// The first row that is too many, from 1, the header not counted.
         row: u64,
-        /// How many rows per key may be given.
+        /// The most rows per key that may be given.
         most: u16,
     },
 
@@ -71,7 +71,7 @@ pub enum ShareError {
         file: String,
         /// The row, from 1, the header not counted.
         row: u64,
-        /// How many bytes a row may take.
+        /// The most bytes of a row.
         most_bytes: usize,
     },
 
@@ -87,7 +87,7 @@ pub enum ShareError {
         rows: u16,
     },
 
-    /// What the other party tells of its columns makes no sense.
+    /// The other party's offer of columns is invalid.
     #[error("what the other party offers {0}: it is broken, cheats, or is of another version")]
     MalformedOffer(&'static str),
 
@@ -103,11 +103,11 @@ pub enum ShareError {
         row: u64,
         /// The column.
         column: String,
-        /// What is wrong.
+        /// The fault.
         what: &'static str,
     },
 
-    /// What the other party gives is not what it offered.
+    /// The other party's payloads do not match its offer.
     #[error("{}: the other party's program is broken, or cheats", malformed_payload(*row, column.as_deref(), what))]
     MalformedPayload {
         /// The row of this party's table that it is for, from 1, the header not counted. `None` if
@@ -115,7 +115,7 @@ pub enum ShareError {
         row: Option<u64>,
         /// The other party's column, if it is a value that is wrong.
         column: Option<String>,
-        /// What is wrong.
+        /// The fault.
         what: &'static str,
     },
 }

@@ -1,4 +1,4 @@
-//! What can be wrong about a row that is given.
+//! Faults of rows that are given.
 
 use std::array::TryFromSliceError;
 
@@ -11,7 +11,7 @@ use arrow_schema::{DataType, TimeUnit};
 use super::GivenColumns;
 use crate::{Error, ShareError, read::arrow::per_second};
 
-/// What is wrong about a row, and in which of the columns if it is a value.
+/// The fault of a row, and its column if it is a value.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(super) struct Fault {
     what: &'static str,

@@ -14,7 +14,7 @@ pub const MAX_PAYLOAD_BYTES: usize = u16::MAX as usize;
 /// The bytes of a count of rows.
 const COUNT_BYTES: usize = 2;
 
-/// What becomes of several rows that have one key.
+/// The treatment of several rows that have one key.
 #[derive(Debug, Clone, Copy, Default, PartialEq, Eq)]
 pub enum RepeatedKeys {
     /// They are an error.
@@ -58,7 +58,7 @@ impl RepeatedKeys {
     }
 }
 
-/// How rows stand in a payload.
+/// The layout of rows in a payload.
 ///
 /// A row takes a *slot*, all of one length; what it does not need is zeros. A payload is one slot,
 /// or, with [`RepeatedKeys::List`], a count in two bytes and a slot for each row that there can be,
@@ -148,7 +148,7 @@ impl PayloadLayout {
         }
     }
 
-    /// How the other party is told of the layout. Equal layouts are equal bytes.
+    /// Encodes the layout for the other party. Equal layouts are equal bytes.
     pub fn to_bytes(&self) -> Vec<u8> {
         let numbers = [self.row_bytes, self.listed].map(u16::to_le_bytes);
         [numbers.as_flattened(), &self.columns.to_bytes()].concat()

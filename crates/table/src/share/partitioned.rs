@@ -20,15 +20,15 @@ pub struct PartitionedPayloads {
     layout: PayloadLayout,
     /// By stretches. A record is a row: which item of the stretch it belongs to, and its slot.
     rows: Store,
-    /// How many items are in the stretches before each, and in all of them.
+    /// The number of items in the stretches before each, and in all of them.
     starts: Vec<u32>,
-    /// How many stretches are in the partitions before each, and in all of them.
+    /// The number of stretches in the partitions before each, and in all of them.
     partitions: Vec<usize>,
 }
 
 impl GivenRows<'_> {
     /// As [`payloads`](Self::payloads), by stretches of the partitions of `keys`, whose rows these
-    /// are. What is beyond the budget goes to a temporary file in the folder.
+    /// are. The excess over the budget goes to a temporary file in the folder.
     ///
     /// # Errors
     /// As that, and if what is beyond the budget cannot be written.

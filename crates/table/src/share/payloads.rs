@@ -25,7 +25,7 @@ pub struct Payloads {
 #[derive(Clone)]
 enum Held {
     InMemory(Vec<u8>),
-    /// How many there are of first rows.
+    /// The number of first rows.
     ByRows(Arc<RowPayloads>, usize),
 }
 
@@ -43,7 +43,7 @@ impl Payloads {
         }
     }
 
-    /// Payloads of this layout for rows, of which so many are the first ones of their keys.
+    /// Makes payloads of this layout for rows, this many of which are the first ones of their keys.
     pub(crate) fn by_rows(layout: PayloadLayout, payloads: RowPayloads, first_rows: usize) -> Self {
         Self {
             layout,
@@ -128,7 +128,7 @@ pub struct PartnerRows<'a> {
     pub(crate) shared: MatchingRows<'a>,
     /// Nothing if payloads are kept by rows.
     payload_of: Option<PayloadOfRow>,
-    /// How many payloads there are.
+    /// The number of payloads.
     payloads: usize,
 }
 
@@ -142,7 +142,7 @@ impl<'a> PartnerRows<'a> {
         }
     }
 
-    /// Returns the rows of so many keys, if the payloads are kept by rows.
+    /// Returns the rows of these keys, if the payloads are kept by rows.
     pub(crate) fn by_rows(shared: MatchingRows<'a>, payloads: usize) -> Self {
         Self {
             shared,

@@ -8,10 +8,10 @@ use psijoin_files::spill::{Spill, Store};
 use super::appended::Appended;
 use crate::{Error, table::bitmap::Bitmap};
 
-/// Takes the payload of a row, or nothing if it has none; or says that it is the turn of none, now.
+/// Takes the payload of a row, or nothing if it has none; or returns that none can be taken now.
 pub(super) type TakePayload<'a> = dyn FnMut(Option<&[u8]>) -> Result<Took, Error> + 'a;
 
-/// Whether a row was taken to its end.
+/// The extent to which a row was taken.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(super) enum Took {
     All,
@@ -22,8 +22,8 @@ pub(super) enum Took {
 /// Bytes of a row's number.
 const ROW: usize = size_of::<u32>();
 
-/// What the other party gave for rows of this party's table, by ranges of rows: not all of it is in
-/// memory.
+/// The other party's payloads for rows of this party's table, by ranges of rows: not all of them
+/// are in memory.
 ///
 /// Of the rows that have one key, only the first one is there.
 pub trait PayloadRanges: Send + Sync {

@@ -15,7 +15,7 @@ use crate::{
     table::{KnownBlock, KnownBlocks},
 };
 
-/// What is done with each row that is given: its item, and the bytes of its columns.
+/// The work on each row that is given: its item, and the bytes of its columns.
 pub type TakeRow<'t> = &'t mut (dyn FnMut(u32, &[u8]) -> Result<(), Error> + Send);
 
 impl GivenRows<'_> {
@@ -199,7 +199,7 @@ impl Pass<'_> {
                 self.progress.advance(encoded.bytes_read)
             },
         )?;
-        // The others have no such rows.
+        // The other readers have no such rows.
         self.progress.advance(bytes_left)
     }
 

@@ -7,7 +7,7 @@ use crate::{
 /// A row without a payload. There are fewer payloads than that.
 const NONE: u32 = u32::MAX;
 
-/// Which payload belongs to each row of a table.
+/// The payload of each row of a table.
 #[derive(Debug, Clone)]
 pub(crate) struct PayloadOfRow(Vec<u32>);
 
@@ -55,7 +55,7 @@ impl PayloadOfRow {
 pub struct GivenRows<'a> {
     pub(super) payload_of: PayloadOfRow,
     pub(super) rows: Bitmap,
-    /// How many payloads there are: one for each key.
+    /// The number of payloads: one for each key.
     pub(super) payloads: usize,
     /// The most rows of a key.
     pub(super) most: u16,

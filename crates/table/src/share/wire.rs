@@ -1,4 +1,4 @@
-//! How columns are told: numbers in little endian, texts behind their lengths, a code for each
+//! The encoding of columns: numbers in little endian, texts behind their lengths, a code for each
 //! type.
 
 use arrow_array::types::{
@@ -74,7 +74,7 @@ const UNITS: [TimeUnit; 4] = [
 pub(super) fn has_code(data_type: &DataType) -> bool {
     let mut bytes = Vec::new();
     write_type(&mut bytes, data_type);
-    // What is refused to the other party is not written, either.
+    // Types that are refused from the other party are not written, either.
     matches!(Reader::new(&bytes).data_type(), Ok(read) if read == *data_type)
 }
 
@@ -83,7 +83,7 @@ pub(super) fn write_text(bytes: &mut Vec<u8>, text: &str) {
     bytes.extend(text.as_bytes());
 }
 
-/// Writes what a column's values are: the code of their type, or of what they stand for beyond it.
+/// Writes the meaning of a column's values: the code of their type, or of their meaning beyond it.
 pub(super) fn write_meaning(bytes: &mut Vec<u8>, field: &Field) {
     match (field.data_type(), field.extension_type_name()) {
         (&SIXTEEN_BYTES, Some(Uuid::NAME)) => bytes.push(UUID),
@@ -95,7 +95,7 @@ pub(super) fn write_meaning(bytes: &mut Vec<u8>, field: &Field) {
     }
 }
 
-/// Writes the code of a type, and what more there is to say; nothing if it has none.
+/// Writes the code of a type, and its parameters; nothing if it has none.
 pub(super) fn write_type(bytes: &mut Vec<u8>, data_type: &DataType) {
     let unit = |unit: &TimeUnit| {
         UNITS

@@ -1,4 +1,4 @@
-//! Compressed texts. The endings of their names say so.
+//! Compressed texts. The endings of their names tell it.
 
 use std::{
     fmt,
@@ -8,7 +8,7 @@ use std::{
 
 use flate2::{bufread::GzDecoder, write::GzEncoder};
 
-/// How a text is compressed.
+/// The compression of a text.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 #[non_exhaustive]
 pub enum Compression {
@@ -28,7 +28,7 @@ impl fmt::Display for Compression {
 }
 
 impl Compression {
-    /// Returns the compression that a file name's ending stands for, in upper or lower case.
+    /// Returns the compression of a file name's ending, in upper or lower case.
     pub(crate) fn of_ending(path: &Path) -> Option<Self> {
         let ending = path.extension()?.to_str()?.to_ascii_lowercase();
         Some(match ending.as_str() {
@@ -51,7 +51,7 @@ impl Compression {
         }
     }
 
-    /// Returns the ending of file names that stands for it.
+    /// Returns its ending of file names.
     pub(crate) fn ending(self) -> &'static str {
         match self {
             Self::Gzip => ".gz",

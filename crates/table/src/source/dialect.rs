@@ -1,6 +1,6 @@
 use crate::{Encoding, Error, Format, SourceError, read::text::escapes::escaped};
 
-/// What is said about how a text is written, instead of what is usual in its format.
+/// The deviations of a text from the usual form of its format.
 ///
 /// Nothing is said by default. Then CSV has commas, quotes `"` and a header (RFC 4180), and TSV
 /// tabs, no quotes and a header (IANA `text/tab-separated-values`); all texts are UTF-8, or UTF-16
@@ -53,8 +53,8 @@ impl Dialect {
         }
     }
 
-    /// Says that a backslash begins an escape, as PostgreSQL's `COPY` and MySQL write them in texts
-    /// without quotes: `\t`, `\n`, `\r`, `\\` and rarer ones stand for the control character or the
+    /// Lets a backslash begin an escape, as PostgreSQL's `COPY` and MySQL write them in texts
+    /// without quotes: `\t`, `\n`, `\r`, `\\` and rarer ones mean the control character or the
     /// backslash, a line break or a delimiter after a backslash is a character of its field, and a
     /// field that is `\N` is null.
     pub fn with_escapes(self) -> Self {
@@ -97,12 +97,12 @@ impl Dialect {
         }
     }
 
-    /// Whether nothing is said.
+    /// Returns whether there are no deviations.
     fn is_default(&self) -> bool {
         *self == Self::default()
     }
 
-    /// Whether nothing is said about how records and fields are separated, as in CSV and TSV.
+    /// Returns whether records and fields are separated as usual, as in CSV and TSV.
     pub(crate) fn is_layout_default(&self) -> bool {
         let Self { encoding, .. } = *self;
         *self
@@ -112,13 +112,13 @@ impl Dialect {
             }
     }
 
-    /// How the text is encoded, if that is said.
+    /// Returns the encoding of the text, if it is set.
     pub(crate) fn encoding(&self) -> Option<Encoding> {
         self.encoding
     }
 
-    /// How a table of this format is written, given what is said about it; `None` if it is not
-    /// text. `file` stands for it in errors.
+    /// Returns the layout of a table of this format, with these deviations; `None` if it is not
+    /// text. `file` is its name in errors.
     pub(crate) fn layout(&self, format: Format, file: &str) -> Result<Option<Layout>, Error> {
         match Layout::usual(format) {
             Some(Layout::Delimited(usual)) => Ok(Some(Layout::Delimited(self.over(usual)?))),
@@ -131,7 +131,7 @@ impl Dialect {
         }
     }
 
-    /// What was said, and for the rest what is usual.
+    /// Returns the layout with these deviations, and otherwise the usual one.
     pub(crate) fn over(&self, usual: Delimited) -> Result<Delimited, Error> {
         let taken = Delimited {
             delimiter: self.delimiter.unwrap_or(usual.delimiter),
@@ -167,7 +167,7 @@ fn check(what: &'static str, byte: u8) -> Result<(), Error> {
     }
 }
 
-/// How records and fields are separated in a text.
+/// The separation of records and fields in a text.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(crate) enum Layout {
     /// Records of several fields.
@@ -181,11 +181,11 @@ pub(crate) enum Layout {
 pub(crate) struct Delimited {
     pub(crate) delimiter: u8,
     pub(crate) quote: Option<u8>,
-    /// Whether the first record names the columns.
+    /// `true` if the first record names the columns.
     pub(crate) header: bool,
-    /// Whether a backslash begins an escape; then there are no quotes.
+    /// `true` if a backslash begins an escape; then there are no quotes.
     pub(crate) escapes: bool,
-    /// How many lines stand before the first record.
+    /// The number of lines before the first record.
     pub(crate) skipped_lines: u64,
     /// The first character of a line that is a comment.
     pub(crate) comment: Option<u8>,
@@ -248,7 +248,7 @@ impl Delimited {
         Some(format!("{quote}{doubled}{quote}"))
     }
 
-    /// What differs from `usual`, each in a few words.
+    /// Returns the differences from `usual`, each in a few words.
     fn differences(self, usual: Self) -> Vec<String> {
         let mut words = Vec::new();
         if self.delimiter != usual.delimiter {
@@ -294,7 +294,7 @@ fn shown(byte: u8) -> String {
 }
 
 impl Layout {
-    /// Whether a line feed can be a character of a field.
+    /// Returns whether a line feed can be a character of a field.
     pub(crate) fn may_hide_line_feeds(self) -> bool {
         match self {
             Self::Delimited(dialect) => dialect.quote.is_some() || dialect.escapes,
@@ -302,8 +302,7 @@ impl Layout {
         }
     }
 
-    /// How this format is written unless something else is said; `None` for Parquet and Arrow,
-    /// which are not text.
+    /// Returns the usual layout of this format; `None` for Parquet and Arrow, which are not text.
     pub(crate) fn usual(format: Format) -> Option<Self> {
         match format {
             Format::Csv => Some(Self::Delimited(Delimited::CSV)),
@@ -313,18 +312,19 @@ impl Layout {
         }
     }
 
-    /// Whether the first record is taken for the names of the columns.
+    /// Returns whether the first record is taken for the names of the columns.
     pub(crate) fn has_header(self) -> bool {
         matches!(self, Self::Delimited(dialect) if dialect.header)
     }
 
-    /// Whether a field is what databases write for null, though a backslash is a character like any
-    /// other.
+    /// Returns whether a field is what databases write for null, though a backslash is a character
+    /// like any other.
     pub(crate) fn is_stray_null(self, field: &str) -> bool {
         field == "\\N" && matches!(self, Self::Delimited(dialect) if !dialect.escapes)
     }
 
-    /// Whether a field begins and ends with quotes, though they are characters like any other.
+    /// Returns whether a field begins and ends with quotes, though they are characters like any
+    /// other.
     pub(crate) fn has_stray_quotes(self, field: &str) -> bool {
         matches!(self, Self::Delimited(dialect) if dialect.quote.is_none())
             && field.len() > 1
@@ -332,7 +332,7 @@ impl Layout {
             && field.ends_with('"')
     }
 
-    /// What differs from `usual`, each in a few words.
+    /// Returns the differences from `usual`, each in a few words.
     pub(crate) fn differences(self, usual: Self) -> Vec<String> {
         match (self, usual) {
             (Self::Delimited(taken), Self::Delimited(usual)) => taken.differences(usual),

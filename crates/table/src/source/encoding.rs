@@ -11,8 +11,8 @@ use encoding_rs::{Decoder, DecoderResult, UTF_8, UTF_16BE, UTF_16LE};
 
 use crate::{Error, SourceError};
 
-/// How the characters of a text are written as bytes: UTF-8, UTF-16 or one of the single-byte
-/// encodings of the WHATWG Encoding Standard.
+/// The encoding of a text's characters as bytes: UTF-8, UTF-16 or one of the single-byte encodings
+/// of the WHATWG Encoding Standard.
 ///
 /// It is parsed from any label that the standard knows, as `windows-1252` or `latin1`, which are
 /// one there, and shown by the standard's name. Only encodings that write each text in one way are
@@ -25,7 +25,7 @@ pub struct Encoding(&'static encoding_rs::Encoding);
 /// of records finds it, with its line and field.
 const UNDEFINED: u8 = 0xff;
 
-/// How many bytes are decoded at once, and the most that they become.
+/// The number of bytes that are decoded at once, and the most that they become.
 const ENCODED_BYTES: usize = 1 << 16;
 const DECODED_BYTES: usize = 3 * ENCODED_BYTES;
 
@@ -83,8 +83,8 @@ impl Encoding {
         self.0 == UTF_16LE || self.0 == UTF_16BE
     }
 
-    /// Decodes a stream to UTF-8, its byte order mark included. What is undefined becomes
-    /// something that is not UTF-8, in the same place.
+    /// Decodes a stream to UTF-8, its byte order mark included. Undefined bytes become something
+    /// that is not UTF-8, in their place.
     pub(crate) fn reader<'a>(self, input: impl Read + 'a) -> Box<dyn Read + 'a> {
         if self == Self::UTF_8 {
             return Box::new(input);
@@ -151,9 +151,9 @@ struct Decoded<R> {
     decoder: Decoder,
     encoded: Buffer,
     decoded: Buffer,
-    /// Whether the input has ended.
+    /// `true` if the input has ended.
     at_end: bool,
-    /// Whether all of it is decoded.
+    /// `true` if all of it is decoded.
     done: bool,
 }
 

@@ -1,4 +1,4 @@
-//! What can be wrong with a table's files, and with what is said of them.
+//! Errors about a table's files, and about the options for them.
 
 use std::{fmt, io};
 
@@ -13,7 +13,7 @@ pub enum SourceError {
     /// A delimiter or a quote cannot be told from a line's end, or from a part of a character.
     #[error("the {what} must be a single ASCII character, and no line break")]
     DialectByte {
-        /// What it was meant to be.
+        /// The purpose it was meant for.
         what: &'static str,
     },
 
@@ -33,7 +33,7 @@ pub enum SourceError {
     #[error("in a text with escapes, the delimiter cannot be a letter, a digit or a backslash")]
     DelimiterOfEscapes,
 
-    /// What is to begin a comment could begin a row as well.
+    /// The beginning of comments could begin a row as well.
     #[error(
         "a comment cannot begin with the delimiter, the quote, a letter, a digit or, in a text with escapes, a backslash, as \
          rows do (name another character, or remove the comments)"
@@ -49,7 +49,7 @@ pub enum SourceError {
     )]
     UnknownEncoding(String),
 
-    /// What was decoded from this encoding may be encoded by other bytes.
+    /// Text that was decoded from this encoding may have other bytes.
     #[error(
         "{0} may write a text in several ways, so that rows would not be sure to keep their bytes: \
          convert the file to UTF-8 first, as with iconv"
@@ -68,7 +68,7 @@ pub enum SourceError {
         format: Format,
     },
 
-    /// The name of an input stands for no format.
+    /// The name of an input has no known ending.
     #[error(
         "cannot tell the format of {file} from its name: name it; the endings known are {ENDINGS} (a file \
          without an ending is read as text, one value per line, if no key column is given, and as CSV if a delimiter is; what is compressed in another way can be decompressed \
@@ -84,7 +84,7 @@ pub enum SourceError {
     Open {
         /// The file as the user named it.
         file: String,
-        /// What the operating system says.
+        /// The operating system's error.
         cause: io::Error,
     },
 
@@ -172,7 +172,7 @@ pub enum SourceError {
         file: String,
         /// The table's first file.
         first: String,
-        /// What differs.
+        /// The difference.
         difference: Difference,
     },
 
@@ -190,7 +190,7 @@ pub enum SourceError {
     Read {
         /// The file as the user named it.
         file: String,
-        /// What the operating system says.
+        /// The operating system's error.
         cause: io::Error,
     },
 
@@ -200,7 +200,7 @@ pub enum SourceError {
     Spool {
         /// The stream that was to be kept.
         file: String,
-        /// What the operating system says.
+        /// The operating system's error.
         cause: io::Error,
     },
 
@@ -209,11 +209,11 @@ pub enum SourceError {
     Foreign {
         /// The file as the user named it.
         file: String,
-        /// What it holds.
+        /// Its content.
         foreign: Foreign,
     },
 
-    /// A log beside the files says which of them are the table.
+    /// A log beside the files lists those that are the table.
     #[error(
         "{folder} belongs to a table of {}, whose {} says which of its files count, and which of \
          their rows: write the table as one Parquet file with {}, or name the files of one version \
@@ -223,11 +223,11 @@ pub enum SourceError {
     Logged {
         /// The folder as the user named it, or one above or below it.
         folder: String,
-        /// What keeps the log.
+        /// The program that keeps the log.
         log: TableLog,
     },
 
-    /// The input is compressed, and its name does not say so.
+    /// The input is compressed, without the ending for it.
     #[error(
         "{file} holds data compressed with {compression}: read it from a file whose name ends in \
          {}, or decompress it first", .compression.ending()
@@ -235,11 +235,11 @@ pub enum SourceError {
     Compressed {
         /// The file as the user named it.
         file: String,
-        /// How it is compressed.
+        /// The compression.
         compression: Compression,
     },
 
-    /// The input is not compressed as its name says.
+    /// The input is not compressed as its name tells.
     #[error(
         "{file} is not compressed with {compression}, as its name says (if it is a plain text, as after a download that \
          decompressed it, take {} off its name; or else get it again)", .compression.ending()
@@ -247,7 +247,7 @@ pub enum SourceError {
     NotCompressed {
         /// The file as the user named it.
         file: String,
-        /// How its name says that it is compressed.
+        /// The compression of its name.
         compression: Compression,
     },
 
@@ -259,7 +259,7 @@ pub enum SourceError {
     Damaged {
         /// The file as the user named it.
         file: String,
-        /// How its name says that it is compressed.
+        /// The compression of its name.
         compression: Compression,
     },
 
@@ -283,14 +283,14 @@ pub enum SourceError {
         file: String,
     },
 
-    /// The input is something else than its name says, or than an input without a name usually is.
+    /// The input is something else than its name tells, or than an input without a name usually is.
     #[error("{}", Misnamed { file, format: *.format, found: *.found })]
     Misnamed {
         /// The file as the user named it.
         file: String,
-        /// What it was taken for.
+        /// The format that it was taken for.
         format: Format,
-        /// What it begins like, if that is known and is not text.
+        /// The format of its beginning, if that is known and is not text.
         found: Option<Format>,
     },
 
@@ -320,8 +320,8 @@ impl SourceError {
     }
 }
 
-/// How a file's columns differ from those of the first file of its table. Columns have numbers
-/// from 1.
+/// The difference between a file's columns and those of the first file of its table. Columns have
+/// numbers from 1.
 #[derive(Debug, Clone, PartialEq, Eq)]
 #[non_exhaustive]
 pub enum Difference {

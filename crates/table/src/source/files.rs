@@ -1,4 +1,4 @@
-//! Which files a table is made of: those that are named, match a pattern, or are in a folder.
+//! The files that a table is made of: those that are named, match a pattern, or are in a folder.
 
 use std::{
     collections::HashMap,
@@ -22,12 +22,12 @@ const AS_A_SHELL: MatchOptions = MatchOptions {
 #[derive(Debug)]
 pub(super) struct Listed {
     pub(super) path: PathBuf,
-    /// The folder in which it was found, and what the folders below that say about its rows.
+    /// The folder in which it was found, and the values in the names of the folders below that.
     pub(super) found_in: Option<(PathBuf, Vec<Partition>)>,
 }
 
 impl Listed {
-    /// Returns what its folders' names say about its rows.
+    /// Returns the values in its folders' names.
     pub(super) fn partitions(&self) -> &[Partition] {
         match &self.found_in {
             Some((_, partitions)) => partitions,
@@ -36,10 +36,10 @@ impl Listed {
     }
 }
 
-/// Returns the files that the inputs stand for, sorted by the bytes of their paths.
+/// Returns the files that the inputs mean, sorted by the bytes of their paths.
 ///
 /// # Errors
-/// If there is no such file, or nothing matches a pattern; if a folder cannot be read or is empty;
+/// If a file does not exist, or nothing matches a pattern; if a folder cannot be read or is empty;
 /// if a file is there twice.
 pub(super) fn list(inputs: &[PathBuf]) -> Result<Vec<Listed>, Error> {
     let mut files = Vec::new();
@@ -64,7 +64,7 @@ pub(super) fn list(inputs: &[PathBuf]) -> Result<Vec<Listed>, Error> {
     Ok(files)
 }
 
-/// Returns whether these inputs would stand for a new file at this path too, the next time.
+/// Returns whether these inputs would mean a new file at this path too, the next time.
 pub(super) fn would_take(inputs: &[PathBuf], path: &Path) -> bool {
     let Ok(path) = path::absolute(path) else {
         return false;
@@ -180,8 +180,8 @@ fn in_folder(root: &Path, files: &mut Vec<Listed>) -> Result<(), Error> {
     }
 }
 
-/// Refuses all files of a folder if a log says which of them count. Who names files one by one may
-/// mean just those.
+/// Refuses all files of a folder if a log lists those that count. A user who names files one by one
+/// may mean just those.
 fn refuse_logged(folder: &Path) -> Result<(), Error> {
     let found = fs::canonicalize(folder)
         .ok()
@@ -237,7 +237,7 @@ mod tests {
         folder
     }
 
-    /// Returns the files below `folder` that these inputs below it stand for.
+    /// Returns the files below `folder` that these inputs below it mean.
     fn listed(folder: &Path, inputs: &[&str]) -> Result<Vec<String>, Error> {
         let inputs: Vec<_> = inputs.iter().map(|input| folder.join(input)).collect();
         let relative = |file: Listed| {

@@ -1,10 +1,10 @@
-//! Files that are no table of ours, whatever their names say, known by their first bytes.
+//! Files that are no table of ours, whatever their names, known by their first bytes.
 
 use std::fmt;
 
 use crate::Format;
 
-/// What a file holds that is read as none of the formats.
+/// The content of a file that has none of the formats.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 #[non_exhaustive]
 pub enum Foreign {
@@ -84,7 +84,7 @@ const BINARY: &[(usize, &[u8], Foreign)] = &[
     (0, b"\xff\xd8\xff", Foreign::Document("an image")),
 ];
 
-/// What texts begin with that are no tables, in lower case.
+/// The beginnings of texts that are no tables, in lower case.
 const TEXTS: &[(&[u8], Foreign)] = &[
     (b"%pdf-", Foreign::Document("a PDF document")),
     (b"{\\rtf", Foreign::Document("an RTF document")),
@@ -105,8 +105,8 @@ const TEXTS: &[(&[u8], Foreign)] = &[
 ];
 
 impl Foreign {
-    /// Returns what a file holds that was taken for one of this format, be it said by the user or
-    /// not. Who says it may mean a table that begins like another kind of text.
+    /// Returns the content of a file that was taken for one of this format, by the user's choice or
+    /// not. A user that chooses it may mean a table that begins like another kind of text.
     pub(crate) fn of_beginning(beginning: &[u8], format: Format, is_said: bool) -> Option<Self> {
         let of_text = || Self::of_text(beginning);
         let json = || Self::json(beginning).filter(|_| format != Format::Lines);

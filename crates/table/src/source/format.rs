@@ -5,17 +5,17 @@ use crate::Compression;
 /// The name of the only column of a file of lines.
 pub const LINE_COLUMN: &str = "value";
 
-/// The endings of file names that stand for a format.
+/// The endings of file names for each format.
 pub(crate) const ENDINGS: &str = ".csv, .tsv, .txt, .parquet and .arrow (or .feather, .ipc), and of texts also with .gz or .zst \
      behind, as in .csv.gz";
 
-/// What an Arrow file begins with, unless it is a stream.
+/// The beginning of an Arrow file, unless it is a stream.
 pub(crate) const ARROW_FILE: &[u8] = b"ARROW1";
 
-/// What a stream of Arrow begins with: the mark of a message.
+/// The beginning of a stream of Arrow: the mark of a message.
 pub(crate) const ARROW_MESSAGE: &[u8] = &[0xff; 4];
 
-/// How a table is laid out in a file.
+/// The layout of a table in a file.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 #[non_exhaustive]
 pub enum Format {
@@ -55,8 +55,8 @@ impl Format {
         }
     }
 
-    /// Returns the format that a file name's ending stands for, in upper or lower case; for a
-    /// compressed text, the ending before the last.
+    /// Returns the format of a file name's ending, in upper or lower case; for a compressed text,
+    /// of the ending before the last.
     pub(crate) fn of_ending(path: &Path) -> Option<Self> {
         let ending = decompressed(path)
             .extension()?
@@ -104,7 +104,7 @@ fn is_old_stream(bytes: &[u8]) -> bool {
     matches!(bytes, [_, _, _, 0, 8..=64, 0, 0, 0, ..]) && bytes[..3] != [0; 3]
 }
 
-/// Returns the name of a file, without the ending that says how it is compressed.
+/// Returns the name of a file, without the ending for its compression.
 fn decompressed(path: &Path) -> &Path {
     match (Compression::of_ending(path), path.file_stem()) {
         (Some(_), Some(stem)) => Path::new(stem),

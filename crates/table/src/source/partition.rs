@@ -12,8 +12,8 @@ const NULL: &str = "__HIVE_DEFAULT_PARTITION__";
 /// A partition column, and its value in a file; `None` is a null.
 pub(super) type Partition = (String, Option<String>);
 
-/// Returns what the folders between `root` and `file` say, from the outermost on. A folder whose
-/// name has no `=` says nothing.
+/// Returns the values in the names of the folders between `root` and `file`, from the outermost on.
+/// A folder whose name has no `=` has none.
 ///
 /// # Errors
 /// If a name is not UTF-8 once its percent signs are decoded.
@@ -74,7 +74,7 @@ mod tests {
             found("root/a=0/day=/c=__HIVE_DEFAULT_PARTITION__/x.parquet"),
             [column("day", Some("")), column("c", None)]
         );
-        // As Hive has it, a sign that begins no code stands for itself.
+        // By Hive's rule, a sign that begins no code means itself.
         assert_eq!(found("root/a=0/c=5%/x"), [column("c", Some("5%"))]);
     }
 

@@ -19,7 +19,7 @@ use crate::{
     },
 };
 
-/// What is said about a table, besides its place.
+/// The options for a table, besides its place.
 #[derive(Clone, Copy)]
 pub(super) struct Said<'a> {
     pub(super) format: Option<Format>,
@@ -35,7 +35,7 @@ pub(super) struct Planned {
     compression: Option<Compression>,
     /// Its length; `None` if it is a pipe or a device.
     pub(super) bytes: Option<u64>,
-    /// Whether it is not text, or is UTF-8, as far as it can be read before it is copied.
+    /// `true` if it is not text, or is UTF-8, as far as it can be read before it is copied.
     is_utf_8: bool,
 }
 

@@ -21,8 +21,8 @@ pub(super) struct Spool {
 }
 
 impl Spool {
-    /// Copies a stream, decompressed and, if it is a text in some dialect, in UTF-8. Gives with the
-    /// copy how the stream was encoded. `name` stands for it in errors.
+    /// Copies a stream, decompressed and, if it is a text in some dialect, in UTF-8. Returns the
+    /// copy and the encoding of the stream. `name` is its name in errors.
     pub(super) fn copied(
         &mut self,
         input: impl Read,
@@ -32,7 +32,7 @@ impl Spool {
         progress: &Progress,
     ) -> Result<(Content, Encoding), Error> {
         let cannot_read = |source: io::Error| match compression {
-            // What the operating system does not say, the decompressor does.
+            // An error that is not the operating system's is the decompressor's.
             Some(compression) if source.raw_os_error().is_none() => {
                 Error::Source(SourceError::Damaged {
                     file: name.to_owned(),
@@ -71,7 +71,7 @@ impl Spool {
         }
         let file = self.file().map_err(cannot_keep)?;
         let start = self.bytes;
-        // What reads an earlier copy moves the position that all share.
+        // A reader of an earlier copy moves the position that all share.
         (&*file).seek(SeekFrom::Start(start)).map_err(cannot_keep)?;
         let mut buffer = vec![0; 1 << 18];
         let mut input_bytes = 0;
@@ -114,8 +114,8 @@ impl Spool {
     }
 }
 
-/// Checks that what begins so is compressed as its name says. What is empty is left to the
-/// decompressor.
+/// Checks that a text with this beginning is compressed as its name tells. An empty one is left to
+/// the decompressor.
 fn check_compression(beginning: &[u8], said: Compression, name: &str) -> Result<(), Error> {
     let file = name.to_owned();
     match Compression::of_beginning(beginning) {

@@ -23,8 +23,8 @@ const FULL: Full = Full {
 };
 
 impl Source {
-    /// Returns a table [in memory](Self::of_batches) of the rows of a stream. `name` stands for it
-    /// in errors.
+    /// Returns a table [in memory](Self::of_batches) of the rows of a stream. `name` is its name in
+    /// errors.
     ///
     /// # Errors
     /// If the stream fails, and as there.
@@ -42,9 +42,9 @@ impl Source {
         Self::of_batches(name, schema, batches)
     }
 
-    /// Returns a table of the rows of a stream, such as those of a query, of which few are in
-    /// memory at once: they are copied to a temporary file without a name in this folder. `name`
-    /// stands for the table in errors.
+    /// Returns a table of the rows of a stream, such as those of a query. Few are in memory at
+    /// once: they are copied to a temporary file without a name in this folder. `name` is the
+    /// table's name in errors.
     ///
     /// It is read as an [Arrow file](crate#files) would be that has the values of dictionaries in
     /// their place.
@@ -125,7 +125,8 @@ impl Copy<'_> {
     }
 }
 
-/// Returns what gives the rows may say values of the table: its words are not passed on.
+/// Returns the error about a stream. The text of its source may hold values of the table, so it is
+/// not passed on.
 fn broken(name: &str) -> Error {
     unfit(name, "what gives its rows has failed")
 }

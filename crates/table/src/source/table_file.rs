@@ -21,14 +21,14 @@ pub(crate) struct Part {
     /// Where the file is, by whatever way the user's name leads there; `None` for a stream, and in
     /// memory.
     pub(crate) path: Option<PathBuf>,
-    /// How the text that `content` is a copy of was compressed.
+    /// The compression of the text that `content` is a copy of.
     pub(crate) compression: Option<Compression>,
-    /// How the text was encoded; if not as UTF-8, `content` is a copy in UTF-8.
+    /// The encoding of the text; if not UTF-8, `content` is a copy in UTF-8.
     pub(crate) encoding: Encoding,
     pub(crate) content: Content,
-    /// What its folders' names say about its rows, for each of the table's partition columns.
+    /// The values in its folders' names, for each of the table's partition columns.
     pub(crate) partition: Vec<Option<String>>,
-    /// What was found out about its timestamps of 96 bits, once it was.
+    /// The findings about its timestamps of 96 bits, once there are any.
     pub(crate) int96: OnceLock<int96::Found>,
 }
 
@@ -54,7 +54,7 @@ pub(crate) enum Content {
     RowNumbers(RowNumbers),
 }
 
-/// What tells whether a file was changed, or is another one by now.
+/// The facts that show whether a file was changed, or is another one by now.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub(crate) struct Version {
     pub(crate) bytes: u64,
@@ -85,12 +85,12 @@ fn identity(_: &Metadata) -> Option<(u64, u64)> {
 }
 
 impl Part {
-    /// How the user, or the folder, names it.
+    /// Returns its name, as the user or the folder has it.
     pub(crate) fn name(&self) -> &str {
         &self.name
     }
 
-    /// How it was encoded, if it is a text.
+    /// Returns its encoding, if it is a text.
     pub(crate) fn encoding(&self) -> Encoding {
         self.encoding
     }
@@ -106,8 +106,7 @@ impl Part {
         }
     }
 
-    /// Returns what its folders' names say about its rows, for each of the table's partition
-    /// columns.
+    /// Returns the values in its folders' names, for each of the table's partition columns.
     pub(crate) fn partition(&self) -> &[Option<String>] {
         &self.partition
     }

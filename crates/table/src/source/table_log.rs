@@ -1,4 +1,4 @@
-//! Folders of files that are a table only by a log beside them, which says which files and rows
+//! Folders of files that are a table only by a log beside them, which lists the files and rows that
 //! count.
 //!
 //! Files that the log has dropped stay in the folder, and rows that were deleted stay in files. So
@@ -9,7 +9,7 @@ use std::{
     path::{Path, PathBuf},
 };
 
-/// What keeps such a log.
+/// The program that keeps such a log.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 #[non_exhaustive]
 pub enum TableLog {
@@ -91,8 +91,8 @@ impl TableLog {
     }
 }
 
-/// A folder of this name may be anybody's: Iceberg's has a file that describes the table, or one
-/// that says which version is the newest.
+/// Returns whether a folder of this name is Iceberg's: then it has a file that describes the table,
+/// or one that names the newest version. It may be anybody's otherwise.
 fn is_iceberg_metadata(folder: &Path) -> bool {
     let Ok(entries) = fs::read_dir(folder) else {
         return false;

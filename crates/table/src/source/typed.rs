@@ -95,7 +95,7 @@ pub(crate) struct Batch<'a> {
     pub(crate) part: &'a Part,
     pub(crate) rows: RecordBatch,
     format: Format,
-    /// How many rows of the file come before.
+    /// The number of the file's rows that come before.
     rows_before: u64,
 }
 
@@ -110,7 +110,7 @@ impl Batch<'_> {
         self.rows_before + 1
     }
 
-    /// The file holds something else than it says.
+    /// Returns the error that the file's content contradicts its description.
     pub(crate) fn broken(&self) -> Error {
         broken(self.part, self.format)
     }
@@ -121,23 +121,23 @@ impl Batch<'_> {
         arrays: impl Iterator<Item = &'a ArrayRef>,
     ) -> Result<Vec<Column<'a>>, Error> {
         // Columns whose type has no text were refused, but a broken file can hold another type than
-        // its schema says.
+        // its schema has.
         arrays
             .map(|array| Column::new(array).ok_or_else(|| self.broken()))
             .collect()
     }
 }
 
-/// Which columns of a table are read, in the table's order.
+/// The columns of a table that are read, in the table's order.
 pub(crate) struct Selection<'a> {
     source: &'a Source,
     /// The schema of what is read.
     schema: SchemaRef,
-    /// Which columns are read of each file.
+    /// The columns that are read of each file.
     in_files: Vec<usize>,
-    /// Which partition columns are read.
+    /// The partition columns that are read.
     partition: Vec<usize>,
-    /// Whether texts may come as dictionaries.
+    /// `true` if texts may come as dictionaries.
     dictionaries: bool,
 }
 
@@ -183,7 +183,7 @@ impl<'a> Selection<'a> {
         &self.schema
     }
 
-    /// Adds to a part's rows what its folders' names say about them.
+    /// Adds the values in its folders' names to a part's rows.
     fn of_table(
         &self,
         part: &'a Part,
@@ -203,7 +203,7 @@ impl<'a> Selection<'a> {
             false => self.schema.clone(),
         };
         let rows = RecordBatch::try_new_with_options(schema, columns, &options)
-            // A broken file can hold another type than its schema says.
+            // A broken file can hold another type than its schema has.
             .map_err(|_| broken(part, format))?;
         Ok(Batch {
             part,
@@ -234,7 +234,7 @@ pub(crate) type TableBatches<'a> = Box<dyn Iterator<Item = Result<Batch<'a>, Err
 pub(crate) struct TablePiece<'a> {
     /// The file that has them.
     pub(crate) part: &'a Part,
-    /// How many rows of the file come before.
+    /// The number of the file's rows that come before.
     rows_before: u64,
     piece: Piece<'a>,
 }

@@ -1,4 +1,4 @@
-//! Whether the files of a table fit each other.
+//! Checks that the files of a table fit each other.
 
 mod metadata;
 
@@ -150,7 +150,7 @@ fn differs(part: &Part, first: &Part, difference: Difference) -> Error {
     })
 }
 
-/// How the columns of these names differ from those expected.
+/// Returns the difference between the columns of these names and those expected.
 fn names_differ<T: PartialEq>(found: &[T], expected: &[T]) -> Option<Difference> {
     if found.len() != expected.len() {
         return Some(Difference::Count {
@@ -185,7 +185,7 @@ fn merge(fields: &mut [Field], found: &Schema) -> Result<Vec<Difference>, Differ
     Ok(differing)
 }
 
-/// Returns a column's type as errors show it, with what it stands for, as a UUID.
+/// Returns a column's type as errors show it, with its meaning, as a UUID.
 fn type_shown(field: &Field) -> String {
     let said: Vec<&str> = said_of_type(field).into_iter().flatten().collect();
     match &said[..] {

@@ -10,7 +10,7 @@ pub(crate) struct Bitmap {
 }
 
 impl Bitmap {
-    /// `len` bits, none of which is set.
+    /// Makes a map of `len` bits, none of which is set.
     pub(crate) fn new(len: u64) -> Self {
         let words = len.div_ceil(64) as usize;
         Self {

@@ -14,7 +14,7 @@ use psijoin_key::{
 
 use crate::{Doubt, Error, MAX_ROWS, NumberFault, RaggedRows, ReadError, numbers::Totals};
 
-/// What was read of a table so far.
+/// The part of a table that was read so far.
 ///
 /// Takes 36 bytes per row with a key, and 8 more for each column of numbers; what is beyond the
 /// budget lies on disk.
@@ -35,7 +35,7 @@ pub(crate) struct Collector<'a> {
     starts: Vec<BlockStart>,
 }
 
-/// What is refused, of which the first is behind nothing else that is.
+/// The refused rows, the first of which is behind no other.
 #[derive(Debug, Clone, Copy)]
 enum Refused {
     Rows,
@@ -72,7 +72,7 @@ impl<'a> Collector<'a> {
         }
     }
 
-    /// How many rows there are so far.
+    /// Returns the number of rows so far.
     pub(super) fn rows(&self) -> u64 {
         self.rows
     }
@@ -233,7 +233,7 @@ impl<'a> Collector<'a> {
     }
 }
 
-/// What the user should know about the keys.
+/// Returns the doubts about the keys that the user should know.
 fn doubts(strays: &Strays, meanings: &[Meaning], no_keys: bool) -> Vec<Doubt> {
     let mixed = (1..)
         .zip(meanings)

@@ -1,4 +1,4 @@
-//! What was read of a table, when all of its rows are there.
+//! The content of a table, when all of its rows are there.
 
 use super::{
     Counts, KeyTable,
@@ -12,7 +12,7 @@ use crate::{Doubt, Error, MAX_ITEMS, Numbers, ReadError, numbers::Totals};
 
 /// See the [module](self). Its keys may be repeated.
 pub(crate) struct Collected {
-    /// How errors call the table.
+    /// The table's name in errors.
     pub(super) table: String,
     pub(super) rows: u64,
     pub(super) left_out: u64,
@@ -20,7 +20,7 @@ pub(crate) struct Collected {
     /// Of each column of numbers.
     pub(super) totals: Vec<Totals>,
     pub(super) meanings: Vec<Meaning>,
-    /// What the key columns look like of which that is known.
+    /// The looks of the key columns, of those that are known.
     pub(super) looks: Vec<Look>,
     pub(super) bad_cells: BadCellsOfKey,
     pub(super) doubts: Vec<Doubt>,

@@ -102,7 +102,7 @@ impl Distinct {
     }
 }
 
-/// How many items a partition has, and which rows repeat one.
+/// The number of a partition's items, and the rows that repeat one.
 pub(super) struct Repeats {
     pub(super) items: usize,
     /// Each row whose key an earlier row has, and the first row that has it, in the order of items.
@@ -112,7 +112,7 @@ pub(super) struct Repeats {
 /// The key that most rows have.
 #[derive(Debug, Clone, Copy, Default, PartialEq, Eq)]
 pub(super) struct MostFrequent {
-    /// How many rows have it, two at least; or 0, if no key is repeated.
+    /// The number of rows that have it, two at least; or 0, if no key is repeated.
     pub(super) rows: u64,
     /// The first one.
     pub(super) first: u32,
@@ -287,7 +287,7 @@ mod tests {
         table::stretch::{Cells, Keys},
     };
 
-    /// Returns a fingerprint that begins with bytes of which few keys share all.
+    /// Returns a fingerprint that begins with bytes that few keys share.
     fn fingerprint([a, b, c]: [u8; 3]) -> [u8; 32] {
         let mut fingerprint = [7; 32];
         (fingerprint[0], fingerprint[4], fingerprint[30]) = (a, b, c);

@@ -3,7 +3,7 @@
 //! It is the XOR MAC of Bellare, Guérin and Rogaway (*XOR MACs: new methods for message
 //! authentication using finite pseudorandom functions*, CRYPTO 1995), without their nonce: the sum
 //! of AES over all rows that have a key. A row's block is 96 bits of its fingerprint, and its
-//! number, by which blocks differ. Each column of numbers adds blocks of its own, under its own
+//! number, which makes blocks differ. Each column of numbers adds blocks of its own, under its own
 //! key. Two tables that differ have the same tag with probability 2^-96, unless somebody who knows
 //! the secret looks for them. The order in which rows are added does not matter, so partitions add
 //! up.

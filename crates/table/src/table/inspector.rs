@@ -4,7 +4,7 @@ use std::{borrow::Cow, collections::HashSet};
 
 use psijoin_key::{KeyColumn, KeyColumns, Rule};
 
-/// What happened to a column of the key.
+/// The facts about a column of the key.
 #[derive(Debug, Clone, PartialEq, Eq)]
 #[non_exhaustive]
 pub struct InspectedColumn {
@@ -18,7 +18,7 @@ pub struct InspectedColumn {
     pub rules: Vec<(Rule, u64)>,
 }
 
-/// What an inspector has seen of a table.
+/// The findings of an inspector about a table.
 #[derive(Default)]
 pub(crate) struct Findings {
     /// The columns of the key, in its order.
@@ -28,7 +28,7 @@ pub(crate) struct Findings {
     pub(crate) kept: Vec<([u8; 32], Vec<String>)>,
 }
 
-/// Which of the distinct keys are kept.
+/// The distinct keys that are kept.
 pub(crate) enum Kept {
     /// The first, this many.
     First(usize),
@@ -43,7 +43,7 @@ pub(super) struct Inspector<'a> {
     columns: Vec<InspectedColumn>,
     row: Vec<String>,
     kept: Vec<Vec<String>>,
-    /// What is in `kept`.
+    /// The keys in `kept`.
     known: HashSet<Vec<String>>,
 }
 

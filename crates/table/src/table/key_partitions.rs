@@ -51,7 +51,7 @@ pub struct Items {
 }
 
 impl KeyPartitions {
-    /// Reads the keys of a table and, for each key, the numbers in these columns. What is beyond
+    /// Reads the keys of a table and, for each key, the numbers in these columns. The excess over
     /// the budget goes to a temporary file in the folder. The threads of the caller's pool do the
     /// work.
     ///
@@ -140,8 +140,9 @@ impl KeyPartitions {
     /// [taken](Self::take_items) partition by partition, another store of this many partitions
     /// fills up in the same budget of `limit` bytes.
     ///
-    /// What holds most is spilled first. A partition here holds 2/257 of the budget at most; so it
-    /// is not spilled any more once those of the other store hold as much.
+    /// Returns the most that may be displaced. The largest partition is spilled first. A partition
+    /// here holds 2/257 of the budget at most; so it is not spilled any more once those of the
+    /// other store hold as much.
     pub fn most_displaced(partitions: usize, limit: u64) -> u64 {
         let held = u128::from(limit) * 2 / (PARTITIONS as u128 + 1);
         (held * partitions as u128).min(limit.into()) as u64
@@ -166,7 +167,7 @@ impl KeyPartitions {
         &self.collected.meanings
     }
 
-    /// Returns what the key columns look like of which that is known.
+    /// Returns the looks of the key columns, of those that are known.
     pub fn looks(&self) -> &[Look] {
         &self.collected.looks
     }
@@ -223,8 +224,8 @@ impl KeyPartitions {
         Ok(self.items_of(partition, &records))
     }
 
-    /// Returns the items of a partition, which has none from then on, and takes no memory. Which
-    /// rows [match](Self::matching) is still known.
+    /// Returns the items of a partition, which has none from then on, and takes no memory. The rows
+    /// that [match](Self::matching) are still known.
     ///
     /// # Errors
     /// If what was spilled cannot be read.
@@ -302,7 +303,7 @@ impl KeyPartitions {
         Ok((PartnerRows::by_rows(shared, keys), payloads))
     }
 
-    /// Returns what the other party gave for so many [aligned](Self::aligned) rows: payloads of the
+    /// Returns the other party's payloads for these [aligned](Self::aligned) rows: those of the
     /// first row of each shared item.
     ///
     /// # Errors

@@ -71,6 +71,6 @@ pub(crate) struct KnownBlock<'a> {
     pub(crate) block: Block<'a>,
     /// The rows, of the table, from 0.
     pub(crate) rows: Range<u64>,
-    /// Whether the line before them ends in CRLF.
+    /// `true` if the line before them ends in CRLF.
     pub(crate) is_after_crlf: bool,
 }

@@ -1,4 +1,4 @@
-//! Which row of a table holds which key.
+//! The row of a table for each key.
 
 use super::bitmap::Bitmap;
 use crate::{
@@ -7,7 +7,7 @@ use crate::{
     write::alignment,
 };
 
-/// Which row of a table holds which of its distinct keys, the items.
+/// The row of a table for each of its distinct keys, the items.
 ///
 /// Takes 4 bytes per item, and 8 per row whose key an earlier row has.
 #[derive(Debug, Clone)]
@@ -24,11 +24,11 @@ pub struct RowItems {
 pub(crate) struct BlockStart {
     /// The file among those of the table, from 0.
     pub(crate) part: u32,
-    /// How many bytes of it, in UTF-8, are before.
+    /// The number of its bytes, in UTF-8, that are before.
     pub(crate) byte: u64,
     /// The first row, of the table, from 0.
     pub(crate) row: u64,
-    /// Whether the row before, or the header, ends in CRLF.
+    /// `true` if the row before, or the header, ends in CRLF.
     pub(crate) is_after_crlf: bool,
 }
 

@@ -15,23 +15,23 @@ use crate::{Error, NumberFault, RaggedRows, ReadError, numbers::Number};
 /// Keys are parted by the first byte of their fingerprints, which are uniform.
 pub(super) const PARTITIONS: usize = 256;
 
-/// What is read of each row: the same for all threads.
+/// The parts of each row that are read, by all threads.
 pub(crate) struct Sought<'a> {
-    /// How errors call the table.
+    /// The table's name in errors.
     pub(crate) table: &'a str,
-    /// How many columns it has.
+    /// The number of its columns.
     pub(crate) columns: usize,
     pub(crate) key: KeyColumns<'a>,
     pub(crate) bad_keys: BadKeys,
     /// The columns of numbers.
     pub(crate) numbers: &'a [String],
-    /// Which keys are kept as they are compared, if the key is inspected.
+    /// The keys that are kept as they are compared, if the key is inspected.
     pub(crate) inspected: Option<&'a Kept>,
-    /// How much memory the keys may take, and where the others lie.
+    /// The memory that the keys may take, and the place of the others.
     pub(crate) spill: &'a Spill,
 }
 
-/// What was read of some rows that follow each other.
+/// The content of some rows that follow each other.
 ///
 /// Nothing in it depends on the rows before: rows and places count from the first one. So
 /// stretches can be read in parallel, and in vain.
@@ -59,13 +59,13 @@ pub(super) struct Keys {
     pub(super) fingerprints: Vec<[u8; 32]>,
     /// The row of each, from 0.
     pub(super) rows: Vec<u32>,
-    /// Which of the rows with a key each is, from 0.
+    /// The number of each among the rows with a key, from 0.
     pub(super) order: Vec<u32>,
     /// Where each partition ends.
     pub(super) ends: Vec<u32>,
 }
 
-/// What the rows with a key have in the columns of numbers.
+/// The cells of rows with a key in the columns of numbers.
 pub(super) struct Cells {
     /// Each column in the order of rows. A faulty cell has none. The last row may have a cell in
     /// the first columns only, if the next one is too much for any sum.
@@ -74,7 +74,7 @@ pub(super) struct Cells {
     pub(super) places: Vec<Place>,
 }
 
-/// How many fields of the key suggest that the text is written in another way than it is read.
+/// The number of the key's fields that suggest another form of the text than it is read in.
 #[derive(Default)]
 pub(super) struct Strays {
     pub(super) quotes: u64,
@@ -172,7 +172,7 @@ impl<'a> Builder<'a> {
         self.strays.nulls += u64::from(is_null);
     }
 
-    /// Ends a row; says whether it has a key, and so a cell for each column of numbers.
+    /// Ends a row; returns whether it has a key, and so a cell for each column of numbers.
     pub(crate) fn finish_row(&mut self, place: Place) -> bool {
         let has_key = self.fingerprinter.finish_row();
         self.count_row(has_key, place);
@@ -207,14 +207,14 @@ impl<'a> Builder<'a> {
         self.rows += 1;
     }
 
-    /// Notes a row that has so many fields, which is not as many as there are columns.
+    /// Notes a row that has this many fields, which is not the number of columns.
     #[cold]
     pub(super) fn ragged(&mut self, found: usize, place: Place) {
         self.ragged.see(found, self.file, place);
     }
 
-    /// Takes what a cell of a column of numbers says, of the row that was ended last. One with a
-    /// fault is noted.
+    /// Takes the number in a cell of a column of numbers, of the row that was ended last. One with
+    /// a fault is noted.
     ///
     /// # Errors
     /// If it is too much for any sum.

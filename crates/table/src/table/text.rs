@@ -77,7 +77,7 @@ struct Reader<'a> {
     needed: Needed,
 }
 
-/// What was read of a block, if its rows begin where it was said, or guessed.
+/// The content of a block, if its rows begin at the stated or guessed place.
 struct Read<'a> {
     block: Block<'a>,
     extent: Extent,
@@ -134,7 +134,7 @@ struct Verified<'a> {
     /// Where the next row begins in its text, and on which line, from 1.
     next: u64,
     line: u64,
-    /// Whether what is before it ends in CRLF.
+    /// `true` if the line before it ends in CRLF.
     is_after_crlf: bool,
     buffer: Vec<u8>,
 }
@@ -159,7 +159,7 @@ impl<'a> Verified<'a> {
             self.is_after_crlf = text.raw_header().ends_with("\r\n");
         }
         if self.next >= read.block.bytes.end {
-            // The row before goes on behind the block.
+            // The row before continues behind the block.
             return Ok(());
         }
         let was_guessed = read.extent.start == Some(self.next)

@@ -92,10 +92,10 @@ pub(super) fn read_typed(
 struct Reader<'a> {
     sought: &'a Sought<'a>,
     selection: Selection<'a>,
-    /// Which columns of the batches are the key's, and what their values are.
+    /// The columns of the batches that are the key's, and the meanings of their values.
     keys: Vec<usize>,
     stored: Vec<Stored>,
-    /// Which are those of numbers.
+    /// The columns of numbers.
     numbers: Vec<usize>,
     /// For each of the key, that of the countries of its telephone numbers.
     countries: Vec<Option<usize>>,
@@ -177,7 +177,7 @@ impl<'a> Reader<'a> {
 /// The rows of a batch.
 struct Rows<'a> {
     numbers: Vec<NumberColumn<'a>>,
-    /// How many rows of the piece come before.
+    /// The number of the piece's rows that come before.
     first: u64,
 }
 
@@ -197,7 +197,7 @@ impl Rows<'_> {
                 let country = country
                     .as_ref()
                     .map_or(Ok(""), |countries| countries.text(row, &mut of_country));
-                // What is no text names no country.
+                // A value that is no text names no country.
                 stretch.key_field(position, field, country.unwrap_or_default(), place);
             }
             if stretch.finish_row(place) {

@@ -1,8 +1,8 @@
 //! Columns that are added to rows when these are written.
 //!
-//! What the other party gives for a row may take many times the memory of what was received: its
-//! nulls take room, and a list has many rows, beside each of which stands the row of the table. So
-//! rows are widened portion by portion, and a portion is bounded by the bytes that come out.
+//! The other party's columns of a row may take many times the memory of the received payload: nulls
+//! take room, and a list has many rows, each with a copy of the row of the table. So rows are
+//! widened portion by portion, and the bytes of the output bound a portion.
 
 use std::{collections::VecDeque, iter, mem, ops::Range, sync::Arc};
 
@@ -25,9 +25,9 @@ const TEXT_BYTES: u64 = 64;
 pub(crate) struct Added<'a> {
     /// The columns. Their names differ from those of the table's own.
     pub(crate) schema: SchemaRef,
-    /// The shared rows, if the first column says which are.
+    /// The shared rows, if the first column marks them.
     pub(crate) shared: Option<&'a Bitmap>,
-    /// What the other party gives, if the further columns are its.
+    /// The other party's columns, if there are any.
     pub(crate) partner: Option<Partner<'a>>,
 }
 
@@ -35,11 +35,11 @@ pub(crate) struct Added<'a> {
 pub(super) struct Portion {
     /// The rows, by their numbers in the table.
     rows: Vec<u64>,
-    /// How many of those that are written for the first row came before.
+    /// The number of the first row's copies that were written before.
     skip: u64,
-    /// How many are written at most for all.
+    /// The most that are written for all.
     most: u64,
-    /// Whether further ones are written for the last row.
+    /// `true` if further ones are written for the last row.
     goes_on: bool,
 }
 
@@ -49,7 +49,7 @@ impl Portion {
     }
 }
 
-/// What is added to some rows.
+/// The columns that are added to some rows.
 pub(super) struct AddedRows {
     schema: SchemaRef,
     /// The rows as they are written: for each its place in the portion, in order.
@@ -71,8 +71,8 @@ impl Added<'_> {
         self.partner.as_ref().is_some_and(Partner::has_lists)
     }
 
-    /// Gives these rows to `take`, portion by portion. `own_bytes` says how many bytes a row takes
-    /// beside what is added, each time that it is written.
+    /// Gives these rows to `take`, portion by portion. `own_bytes` returns the bytes of a row
+    /// beside the added ones, each time that it is written.
     ///
     /// # Errors
     /// If what the other party gave cannot be read, or is none; and what `take` returns.
@@ -159,7 +159,7 @@ impl<'a> Portions<'a> {
         Ok(())
     }
 
-    /// Takes the portion; the next one leaves out so many of those that are written for its first
+    /// Takes the portion; the next one leaves out this many of those that are written for its first
     /// row.
     fn finish(
         &mut self,
@@ -190,7 +190,7 @@ impl Portion {
     }
 }
 
-/// What is added to chosen rows of a table, one after the other.
+/// The columns that are added to chosen rows of a table, one after the other.
 pub(super) struct Cursor<'a> {
     added: &'a Added<'a>,
     chosen: Box<dyn Iterator<Item = u64> + Send + 'a>,

@@ -1,6 +1,6 @@
 //! Writes rows in an order that is not the table's.
 //!
-//! The table is read once, in its order. What is written of its rows goes into buckets, by their
+//! The table is read once, in its order. The output of its rows goes into buckets, by their
 //! positions, and lies on disk as far as it exceeds a budget. Then bucket after bucket is put in
 //! order and written.
 
@@ -16,14 +16,14 @@ use crate::{AlignedRows, Error, Progress, Source};
 pub(super) use groups::create;
 pub(super) use records::{AlignedRecords, InTable};
 
-/// How many buckets there are, if there are enough rows. A bucket has to fit into memory...
+/// The number of buckets, if there are enough rows. A bucket has to fit into memory...
 const BUCKETS: usize = 256;
 /// ...so there are more if what is added to its rows may take more than this; as many as this at
 /// most.
 const BUCKET_BYTES: u64 = 1 << 24;
 const MOST_BUCKETS: usize = 1 << 12;
 
-/// Which rows are written at which position, and where those that are read wait for the others.
+/// The row at each position, and the place where rows that were read wait for the others.
 pub(crate) struct Order<'a> {
     pub(crate) source: &'a Source,
     pub(crate) rows: &'a AlignedRows<'a>,
@@ -37,7 +37,7 @@ pub(super) struct Buckets<'a> {
     source: &'a Source,
     /// The position of each chosen row, in the order of the table.
     positions: &'a [u32],
-    /// How many positions a bucket has; the last one may have fewer.
+    /// The number of positions in a bucket; the last one may have fewer.
     bucket_rows: usize,
     store: Store,
 }
@@ -72,7 +72,7 @@ impl<'a> Buckets<'a> {
     /// Returns the positions of these rows, which are numbered as they are chosen.
     ///
     /// # Errors
-    /// If there are no such rows, so the table has more than it had.
+    /// If these rows do not exist, so the table has more than it had.
     fn positions(&self, rows: Range<usize>) -> Result<&'a [u32], Error> {
         let positions = self.positions.get(rows);
         positions.ok_or_else(|| self.source.changed())

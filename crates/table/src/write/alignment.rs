@@ -5,11 +5,11 @@
 //! - *The order* is that of ranks: 128 bits of BLAKE3 of each shared key's fingerprint, under a key
 //!   that both parties have. No message is needed for it. If the key is random, it tells nothing
 //!   about either table. Each key has one row, its first one.
-//! - *The table is read once, in its own order.* It may be compressed, or larger than memory. What
-//!   is written of a row goes to one of 256 buckets, by the position that it gets: the bytes of its
-//!   record, with the partner's columns, or a row of typed columns as the output has them. The
-//!   buckets are partitions of a store within the budget. Once all rows are there, bucket after
-//!   bucket is taken, sorted and written.
+//! - *The table is read once, in its own order.* It may be compressed, or larger than memory. The
+//!   output of a row goes to one of 256 buckets, by its position: the bytes of its record, with the
+//!   partner's columns, or a row of typed columns as the output has them. The buckets are
+//!   partitions of a store within the budget. Once all rows are there, bucket after bucket is
+//!   taken, sorted and written.
 //! - *The same readers and writers as for rows in the table's order.* Records of a text go to a
 //!   `fields::Records`, which is the output or the buckets; records in the table's own format are
 //!   copied and parted by block, in parallel. Typed rows are collected in groups. Here an encoder
@@ -36,7 +36,7 @@ use crate::{
     share::{PartnerRows, RepeatedKeys},
 };
 
-/// How many ranks a thread computes at once.
+/// The number of ranks that a thread computes at once.
 const TASK_ITEMS: usize = 1 << 12;
 
 /// A row for each shared key, in an order that both parties have in common: the first row that has

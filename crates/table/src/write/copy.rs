@@ -27,7 +27,7 @@ use crate::{
     table::{KnownBlock, KnownBlocks},
 };
 
-/// How many bytes of a block's rows wait at most for those before them.
+/// The most bytes of a block's rows that wait for those before them.
 const MOST_WAITING: usize = 1 << 20;
 
 /// Writes the header, and the chosen rows behind it. Only blocks with such rows are read, in
@@ -68,7 +68,7 @@ pub(super) fn chosen(
             progress.advance(copied.bytes_read)
         },
     )?;
-    // The others had no such rows.
+    // The other blocks had no such rows.
     progress.advance(bytes_left)
 }
 
@@ -78,12 +78,12 @@ struct Copy<'a> {
     layout: Layout,
     quote_formulas: bool,
     chosen: &'a Chosen<'a>,
-    /// How errors call the output.
+    /// The output's name in errors.
     output: String,
 }
 
 impl Copy<'_> {
-    /// What precedes the rows.
+    /// Returns the text before the rows.
     fn header(&self, text: &Text<'_>) -> Result<Copied, Error> {
         let (layout, encoding) = (self.layout, text.encoding());
         let mut copied = Copied {
@@ -155,7 +155,7 @@ impl Copy<'_> {
                 progress.advance(bytes_read)
             },
         )?;
-        // The others had no such rows.
+        // The other blocks had no such rows.
         progress.advance(bytes_left)?;
         if order.rows.count() > 0 {
             written.end_line()?;
@@ -176,7 +176,7 @@ impl Copy<'_> {
         let Range { start: begin, end } = known.block.bytes;
         let mut copied = Copied {
             records: InTable {
-                // What is not needed of it is never written to, so it takes no memory.
+                // Capacity that is not needed is never written to, so it takes no memory.
                 bytes: Vec::with_capacity((end - begin) as usize),
                 ends: Vec::new(),
             },
@@ -300,12 +300,12 @@ struct Copied {
     /// The ending of its neighbours, which the last record gets if it has none and another follows,
     /// as the last one of a file may.
     missing_ending: Option<&'static str>,
-    /// How much of the source was read.
+    /// The number of the source's bytes that were read.
     bytes_read: u64,
 }
 
 impl Copied {
-    /// What was copied so far, of which nothing is left.
+    /// Returns the part that was copied so far, and keeps nothing of it.
     fn piece(&mut self) -> Self {
         Self {
             records: mem::take(&mut self.records),
@@ -344,7 +344,7 @@ impl Copied {
     }
 }
 
-/// What ends a record; nothing if it is the last one of a text, and nothing does.
+/// Returns the end of a record; nothing if it is the last one of a text, and has none.
 fn ending_of(raw: &str, layout: Layout) -> &str {
     let Some(line) = raw.strip_suffix('\n') else {
         return "";
@@ -360,7 +360,7 @@ fn ending_of(raw: &str, layout: Layout) -> &str {
     &raw[fields.len()..]
 }
 
-/// What was written so far.
+/// The output so far.
 struct Written<'a, 'b> {
     output: &'a mut Output<'b>,
     encoding: Encoding,

@@ -18,7 +18,8 @@ use crate::{
     write::{self, Added, Chosen, Form, Order},
 };
 
-/// The column that says which rows are shared, and what stands before its name if the table has it.
+/// The column that tells which rows are shared, and the prefix of its name if the table has that
+/// name.
 const SHARED_COLUMN: &str = "shared";
 const SHARED_PREFIX: &str = "psijoin_";
 
@@ -34,7 +35,7 @@ pub struct Destination {
     added: SchemaRef,
     /// Those of the other party among them.
     given: Option<GivenColumns>,
-    /// Whether rows are in the order that both parties have in common.
+    /// `true` if rows are in the common order of both parties.
     aligned: bool,
 }
 
@@ -52,15 +53,15 @@ enum Target {
 
 impl Destination {
     /// Checks that the matching rows of `source` can be written to `path`, or to standard output
-    /// without one, so that a run does not fail at its end. What is there already is replaced or
-    /// kept, if it is a file; a stream, as a pipe or a device, is written either way.
+    /// without one, so that a run does not fail at its end. An existing file is replaced or kept; a
+    /// stream, as a pipe or a device, is written either way.
     ///
-    /// The file name's ending says the format, and whether a text is compressed; without one,
+    /// The file name's ending determines the format, and whether a text is compressed; without one,
     /// lines stay lines. A destination that is not a regular file, such as standard output, gets
     /// CSV from Parquet and Arrow, and otherwise the source's own format.
     ///
     /// # Errors
-    /// If no file can be created there, it is the input, its name stands for no format, or the
+    /// If no file can be created there, it is the input, its name has no known ending, or the
     /// format cannot hold the source's columns, or one of those cannot be read; or as
     /// [`AtomicFile::prepare`].
     pub fn prepare(
@@ -141,7 +142,7 @@ impl Destination {
     }
 
     /// Writes these rows; without this, the shared ones. If all are written, a column `shared`
-    /// behind the others says which are. In a table that has such a column, it is called
+    /// behind the others is true for shared ones. In a table that has such a column, it is called
     /// `psijoin_shared`.
     ///
     /// # Errors
@@ -305,9 +306,9 @@ impl Destination {
     /// [taken](StagedRows::into_batches).
     ///
     /// # Errors
-    /// If the output cannot be written, or the source cannot be read or has changed since its
-    /// keys were. An error of the kind [`BrokenPipe`](crate::ErrorKind::BrokenPipe) says that
-    /// the output's reader wants no more.
+    /// If the output cannot be written, or the source cannot be read or has changed since its keys
+    /// were. An error of the kind [`BrokenPipe`](crate::ErrorKind::BrokenPipe) means that the
+    /// output's reader wants no more.
     ///
     /// # Panics
     /// If `matched` does not have one flag for each distinct key.
@@ -411,9 +412,9 @@ impl Destination {
     /// As [`stage_rows`](Self::stage_rows), or [`stage_joined`](Self::stage_joined) if there are
     /// payloads, but in the order that both parties have in common.
     ///
-    /// The source is read once, in its order. What is written of its rows waits within the budget,
-    /// and beyond it in a temporary file in the folder, until all of them are there. Besides, a
-    /// part of them is in memory: one of 256.
+    /// The source is read once, in its order. Its output waits within the budget, and beyond it in
+    /// a temporary file in the folder, until all rows are there. Besides, a part of them is in
+    /// memory: one of 256.
     ///
     /// # Errors
     /// As those of that, if what is beyond the budget cannot be written or read, and if the

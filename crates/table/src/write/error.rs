@@ -1,4 +1,4 @@
-//! What can be wrong with an output.
+//! Errors about an output.
 
 use std::io;
 
@@ -10,7 +10,7 @@ use crate::{ErrorKind, Format, WhichRows, source::format::ENDINGS};
 #[derive(Debug, thiserror::Error)]
 #[non_exhaustive]
 pub enum WriteError {
-    /// There is no such choice of rows.
+    /// The choice of rows does not exist.
     #[error("there are no rows {}; the rows to write are shared, unshared or all", Quoted(.0))]
     UnknownRows(String),
 
@@ -36,7 +36,7 @@ pub enum WriteError {
         to: Format,
     },
 
-    /// The name of the output stands for no format.
+    /// The name of the output has no known ending.
     #[error("cannot tell the format of {file} from its name: the endings known are {ENDINGS}")]
     OutputEnding {
         /// The file as the user named it.
@@ -72,7 +72,7 @@ pub enum WriteError {
     Create {
         /// The file as the user named it.
         file: String,
-        /// What the operating system says.
+        /// The operating system's error.
         cause: io::Error,
     },
 
@@ -82,7 +82,7 @@ pub enum WriteError {
          key: remove the others, or let the first row of each key count"
     )]
     RepeatedAligned {
-        /// How many rows have the key of an earlier one.
+        /// The number of rows that have the key of an earlier one.
         rows: u64,
         /// The first of them, from 1, the header not counted.
         first: u64,
@@ -115,7 +115,7 @@ pub enum WriteError {
     Write {
         /// The file as the user named it.
         file: String,
-        /// What the operating system says.
+        /// The operating system's error.
         cause: io::Error,
     },
 }

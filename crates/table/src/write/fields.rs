@@ -9,8 +9,8 @@ use crate::{Error, WriteError, read::formula::defused};
 
 /// Writes rows of texts.
 pub(super) trait FieldWriter {
-    /// Writes a row, which has a field for each column. `nulls` says which of them are null and not
-    /// text; they are empty. `place` is where the source has the row.
+    /// Writes a row, which has a field for each column. `nulls` marks those that are null and not
+    /// text; they are empty. `place` is that of the row in the source.
     fn row(&mut self, fields: &[Cow<'_, str>], nulls: &[bool], place: Place) -> Result<(), Error>;
 
     /// Writes what is still held back.
@@ -19,7 +19,7 @@ pub(super) trait FieldWriter {
 
 /// Where the records of a text go.
 pub(super) trait Records {
-    /// How errors call the output.
+    /// Returns the output's name in errors.
     fn output(&self) -> &str;
 
     /// Writes what stands before the records.
@@ -86,7 +86,7 @@ impl FieldWriter for Widened<'_> {
 /// Writes rows whose texts hold no formulas.
 pub(super) struct WithoutFormulas<'a> {
     inner: Box<dyn FieldWriter + 'a>,
-    /// Which columns hold texts.
+    /// The columns that hold texts.
     are_texts: Vec<bool>,
 }
 
@@ -121,8 +121,9 @@ impl FieldWriter for WithoutFormulas<'_> {
 /// others.
 pub(super) struct Quoted<'a> {
     records: Box<dyn Records + 'a>,
-    /// Whether an empty field has quotes if it is a text, and none if it is null; and whether a
-    /// field has quotes that begins with a single quote, as one that would be a formula without it.
+    /// The form of rows: an empty field may have quotes if it is a text, and none if it is null;
+    /// and a field may have quotes that begins with a single quote, as one that would be a formula
+    /// without it.
     form: Form,
     line: String,
 }

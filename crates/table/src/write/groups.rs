@@ -27,7 +27,7 @@ pub(super) enum Misfit {
     Value {
         row: usize,
         column: usize,
-        /// What it is, and what to do.
+        /// The fault, and the way out.
         what: String,
     },
     Other(Error),
@@ -40,8 +40,8 @@ impl From<Error> for Misfit {
 }
 
 impl Misfit {
-    /// Returns the error of the output that errors call `file`. `row` says which row of the table a
-    /// row of these is.
+    /// Returns the error of the output with the name `file` in errors. `row` returns the row of the
+    /// table for a row of these.
     pub(super) fn error(self, file: &str, rows: &RecordBatch, row: impl Fn(usize) -> u64) -> Error {
         match self {
             Self::Value {
@@ -80,7 +80,7 @@ pub(crate) struct Full {
 /// The rows of a group.
 #[derive(Default)]
 pub(crate) struct GroupRows {
-    /// How many rows are in groups before.
+    /// The number of rows in groups before.
     pub(super) first: usize,
     pub(crate) batches: Vec<RecordBatch>,
 }

@@ -23,7 +23,7 @@ use crate::{Error, Progress, read::arrow::batch_of};
 
 /// Puts rows together.
 pub(super) struct Encoder {
-    /// How errors call the file.
+    /// The file's name in errors.
     name: String,
     /// The columns as they are written.
     schema: SchemaRef,

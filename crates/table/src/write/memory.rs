@@ -1,8 +1,8 @@
 //! Keeps rows in memory, in the types that they have in Arrow files.
 //!
-//! What is kept holds nothing from rows that are not chosen: not in the values of a dictionary, nor
-//! in buffers that are shared with the source. Those of a data frame of which a few rows are chosen
-//! would stay in memory as long as these.
+//! The kept rows hold nothing of rows that are not chosen: not in the values of a dictionary, nor
+//! in buffers that are shared with the source. A data frame with few chosen rows would otherwise
+//! stay in memory as long as these.
 
 use std::{io, sync::Arc};
 
@@ -114,7 +114,7 @@ impl GroupWriter for Writer<'_> {
     }
 }
 
-/// Returns the column; if it is nested, without the items of other rows, of which each would be
+/// Returns the column; if it is nested, without the items of other rows, each of which would be
 /// looked at again and again.
 fn without_other_items(column: &ArrayRef) -> Result<ArrayRef, ArrowError> {
     match column.data_type() {

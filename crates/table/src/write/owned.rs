@@ -161,7 +161,7 @@ mod tests {
             assert!(!has_dictionary(&data_type), "{data_type}");
             let bytes = column.get_buffer_memory_size();
             assert!((600..6_000).contains(&bytes), "{bytes} in {data_type}");
-            // The same in whichever order this is done.
+            // The order of both steps does not matter.
             let before = interleave_record_batch(&[&owned(&all).unwrap()], &three).unwrap();
             assert_eq!(owned(&before).unwrap(), few);
             assert_eq!(owned(&few).unwrap(), few);

@@ -44,7 +44,7 @@ use crate::{
 
 /// Encodes row groups.
 pub(super) struct Encoder {
-    /// How errors call the file.
+    /// The file's name in errors.
     name: String,
     /// The columns as they are written.
     schema: SchemaRef,
@@ -121,7 +121,7 @@ pub(super) fn create<'a, 'b>(
 /// Returns the columns as they are written, if those of a Parquet file come first.
 ///
 /// # Errors
-/// Within, the name of one that would lose what it says about its values.
+/// Within, the name of one that would lose the meaning of its values.
 fn columns(
     schema: &Schema,
     file: Option<&SchemaDescriptor>,
@@ -134,8 +134,7 @@ fn columns(
     })
 }
 
-/// Returns the first of the columns of a Parquet file that would lose what it says about its
-/// values.
+/// Returns the first of the columns of a Parquet file that would lose the meaning of its values.
 pub(super) fn first_to_lose(schema: &Schema, file: &SchemaDescriptor) -> Option<String> {
     let fields: Vec<Field> = schema.fields().iter().map(|field| written(field)).collect();
     columns(&Schema::new(fields), Some(file)).ok()?.err()
@@ -371,7 +370,7 @@ fn io_error(error: ParquetError) -> io::Error {
 }
 
 /// Returns whether Parquet has a type for this column, which the writer tells by writing it. It
-/// takes intervals, too, of which Parquet's have no negative parts.
+/// takes intervals, too, but those of Parquet have no negative parts.
 pub(super) fn can_hold(field: &Field) -> bool {
     let field = field.clone().with_nullable(true);
     if has_intervals(&field) {

@@ -2,7 +2,7 @@ use std::{fmt, str::FromStr};
 
 use crate::{Error, WriteError};
 
-/// Which rows of a table are written once it is known which are shared.
+/// The rows of a table that are written once the shared ones are known.
 #[derive(Debug, Clone, Copy, Default, PartialEq, Eq)]
 pub enum WhichRows {
     /// Those whose key is shared.
@@ -10,7 +10,7 @@ pub enum WhichRows {
     Shared,
     /// All others: those whose key is not shared, and those without a key, which match nothing.
     Unshared,
-    /// All, with a column of booleans that says which are shared.
+    /// All, with a column of booleans that marks the shared ones.
     All,
 }
 

@@ -1,5 +1,5 @@
-//! What metadata claims about the rows of a table. It was true of all of them, in their order, and
-//! need not be of those that are written.
+//! The claims of metadata about the rows of a table. They were true of all rows, in their order,
+//! and need not be of those that are written.
 
 use std::collections::HashMap;
 
@@ -181,7 +181,7 @@ fn key_claims(key: &str) -> bool {
     words.any(|word| CLAIMS.contains(&word) || is_joined(word))
 }
 
-/// Returns whether a word is two, one of which claims something.
+/// Returns whether a word is two, one of which is a claim.
 fn is_joined(word: &str) -> bool {
     let is_claim = |word| CLAIMS.contains(&word);
     let is_word = |word| JOINED.contains(&word) || is_claim(word);
@@ -198,8 +198,8 @@ fn edited(value: &str, edit: fn(&mut Value)) -> Option<String> {
 }
 
 /// An index that is a range of numbers is one of rows; pandas makes a new one without it. Others
-/// are columns. How many categories a column has is said where it is described, which pandas does
-/// not need; and what a user has said of a frame, may be about rows.
+/// are columns. The number of a column's categories is in its description, which pandas does not
+/// need; and a user's notes about a frame may be about rows.
 fn without_rows_of_pandas(pandas: &mut Value) {
     if let Some(Value::Array(columns)) = pandas.get_mut("index_columns") {
         columns.retain(|column| !column.is_object());

@@ -58,7 +58,7 @@ impl<'a, 'b> Target<'a, 'b> {
         }
     }
 
-    /// How errors call it.
+    /// Returns its name in errors.
     fn name(&self) -> &'b str {
         match self {
             Self::Parquet(output) | Self::Arrow(output) => output.name,
@@ -107,25 +107,25 @@ pub(super) fn filter(
     }
 }
 
-/// Copying chosen rows: threads read pieces, keep the rows of them that are chosen, and encode
-/// these in groups. Whether a group is full is decided in the order of rows, so the file does not
-/// depend on how many threads there are.
+/// A copy of chosen rows: threads read pieces, keep their chosen rows, and encode these in groups.
+/// The order of rows decides when a group is full, so the file does not depend on the number of
+/// threads.
 struct RowCopy<'a> {
     source: &'a Source,
     selection: &'a Selection<'a>,
     chosen: &'a Bitmap,
     added: Option<&'a Added<'a>>,
-    /// How errors call the output.
+    /// The output's name in errors.
     name: &'a str,
     progress: &'a Progress,
 }
 
-/// What a thread does next.
+/// The next task of a thread.
 enum Task<'a> {
     Read(TablePiece<'a>, Range<u64>),
     /// Rows of a piece that is too large to be decoded as a whole.
     Filter(Batch<'a>, Range<u64>),
-    /// Some of those rows, which get so many columns that the others wait.
+    /// Some of those rows, whose new columns are so large that the others wait.
     Widen(Arc<FilteredBatch<'a>>, Portion),
     Encode(GroupRows),
 }
@@ -136,7 +136,7 @@ struct FilteredBatch<'a> {
     first: u64,
 }
 
-/// What came out.
+/// The result of a task.
 enum Done<E> {
     Rows {
         chosen: Vec<RecordBatch>,
@@ -304,7 +304,7 @@ impl<'a> RowCopy<'a> {
     fn fits(&self, piece: &TablePiece<'_>, rows: Range<u64>) -> bool {
         let added_bytes = match self.added {
             None => 0,
-            // How long a list is, is not known yet.
+            // The length of a list is not known yet.
             Some(added) if added.repeats_rows() => return false,
             Some(added) => self.chosen.ones(rows).count() as u64 * added.row_bytes(),
         };
@@ -329,9 +329,9 @@ struct Tasks<'t, 'a> {
     pieces: Pieces<'t, 'a>,
     /// The rest of a piece that is too large to be decoded as a whole: it is decoded in turn.
     large: Option<LargePiece<'a>>,
-    /// What is left to widen of the batch of it that was decoded last.
+    /// The rest of the batch that was decoded last, which is still to be widened.
     portions: VecDeque<(Arc<FilteredBatch<'a>>, Portion)>,
-    /// How many rows of the table were given.
+    /// The number of the table's rows that were given.
     rows: u64,
 }
 
@@ -494,7 +494,7 @@ fn strings_to<'a, W: GroupWriter + 'a>(
 }
 
 struct Strings<'a, W: GroupWriter> {
-    /// How errors call the output.
+    /// The output's name in errors.
     name: String,
     /// The columns of texts.
     schema: SchemaRef,
@@ -558,7 +558,7 @@ impl<'a, W: GroupWriter> Strings<'a, W> {
         })
     }
 
-    /// Collects rows; `row` says which row of the table each is.
+    /// Collects rows; `row` returns the row of the table for each.
     fn collect(&mut self, batch: &RecordBatch, row: impl Fn(usize) -> u64) -> Result<(), Error> {
         let fitted = self.encoder.fitted(batch);
         let batch = fitted.map_err(|misfit| misfit.error(&self.name, batch, row))?;

@@ -31,7 +31,7 @@ use psijoin_table::{
 
 use crate::{Files, array, assert_contains, key, open, ranges::InRanges, typed_columns};
 
-/// What both parties have agreed on.
+/// The agreement of both parties.
 const ORDER: [u8; 32] = [7; 32];
 
 type Fingerprint = [u8; 32];
@@ -45,7 +45,7 @@ struct Side {
 }
 
 impl Side {
-    /// Reads a table. What exceeds the budget lies in the folder.
+    /// Reads a table. The excess over the budget lies in the folder.
     fn read(source: Source, key: &KeySpec, budget: u64, folder: &Path) -> Self {
         let progress = Progress::default();
         let folder = Folder::new(folder);
@@ -129,7 +129,7 @@ impl Side {
     }
 }
 
-/// A row's key of two columns, of which one may be null, and a number.
+/// A row's key of two columns, one of which may be null, and a number.
 type Row = (Option<String>, i64, i64);
 
 const FORMATS: [&str; 6] = [

@@ -184,7 +184,7 @@ fn seconds_become_milliseconds_in_parquet() {
         let schema = builder.parquet_schema().root_schema().clone();
         (schema, builder.build().unwrap().next().unwrap().unwrap())
     };
-    // What Parquet itself says of the types is the same, too.
+    // Parquet's own statements about the types are kept, too.
     assert_eq!(
         written("seconds", &seconds),
         written("milliseconds", &milliseconds)
@@ -495,7 +495,7 @@ fn what_is_not_what_its_name_says_needs_the_flag() {
         let read = KeyTable::read(&source, &key(&[], &[]), &[], &Progress::default());
         assert_eq!(set_of(read), expected);
     }
-    // What is said goes before what it looks like.
+    // The given format goes before the look of the file.
     let path = files.text("t.csv", "PAR1\n1\n2\n");
     assert!(open(&path, None).is_err());
     assert!(open(&path, Some(Format::Csv)).is_ok());

@@ -8,7 +8,7 @@ use psijoin_table::{Dialect, Error, Format, KeySpec, KeyTable, Progress, Source,
 
 use crate::{Files, array, key};
 
-/// What is said of how a table is written.
+/// An option for the form of a table.
 type Say = fn(Dialect) -> Result<Dialect, Error>;
 
 /// A table, what is said of it, its key, the rules, and a column of numbers.

@@ -164,7 +164,7 @@ fn what_becomes_of_bad_keys_is_told() {
     assert_eq!(told, "id: number; bad keys: null:5%");
 }
 
-/// What is said of a text with a key and a column of numbers.
+/// Returns the error about a text with a key and a column of numbers.
 fn refused(text: &str) -> String {
     let progress = Progress::default();
     let dialect = Dialect::default();
@@ -194,7 +194,7 @@ fn rows_and_numbers_are_told_as_keys_are() {
             &many,
             "t.csv, lines 2, 3, 4, 5, 6, 7, 8, 9, 10 and 11 and 20 more, column `n`: not a number (",
         ),
-        // What is behind the first fault of another sort is another matter.
+        // Faults of another sort behind the first one do not matter.
         ("1,x\ny,2\n1\n", "t.csv, line 2, column `n`: not a number ("),
         (
             "x,1\n1,y\n1\n",

@@ -12,7 +12,7 @@ use psijoin_table::{
 
 use crate::{Files, key};
 
-/// How a text is written.
+/// The form of a text.
 #[derive(Debug, Clone, Copy)]
 enum Style {
     Csv,
@@ -143,8 +143,7 @@ fn open(inputs: &[PathBuf], style: Style, block_bytes: Option<u64>) -> Result<So
     })
 }
 
-/// What is read of a table, and what is written of it as itself and in another format, or the first
-/// error.
+/// The content of a table, and its output as itself and in another format, or the first error.
 type Done = Result<(KeyTable, Vec<Vec<String>>, Vec<Vec<u8>>), String>;
 
 fn done(inputs: &[PathBuf], style: Style, block_bytes: Option<u64>, files: &Files) -> Done {

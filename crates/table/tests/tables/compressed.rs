@@ -33,7 +33,7 @@ fn zstd(text: impl AsRef<[u8]>) -> Vec<u8> {
     encoder.finish().unwrap()
 }
 
-/// What a file holds, decompressed as its name tells.
+/// Returns the content of a file, decompressed as its name tells.
 fn text(path: &Path) -> String {
     let bytes = fs::read(path).unwrap();
     let mut text = String::new();
@@ -117,7 +117,7 @@ fn formats_change_with_and_without_compression() {
         ["id", "b"]
     );
 
-    // What fails leaves nothing behind.
+    // A failure leaves nothing behind.
     let before = files.names();
     let error = join(&parquet, &id, |_| true, &files.path("o.tsv.gz")).unwrap_err();
     assert!(error.to_string().contains("row 2 of the input has a tab"));
@@ -180,7 +180,7 @@ fn what_is_damaged_or_cut_off_is_never_a_shorter_table() {
             assert_eq!(error.kind(), ErrorKind::Input);
             error.to_string()
         };
-        // What is shorter is not known to be compressed.
+        // Shorter beginnings are not known to be compressed.
         for end in (4..whole.len()).filter(|&end| end != halves[0].len()) {
             let message = refused(&whole[..end]);
             assert_contains(&message, "damaged or cut off");

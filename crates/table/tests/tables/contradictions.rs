@@ -1,5 +1,4 @@
-//! Files that say one thing of themselves and hold another, and sound ones in forms that are rarely
-//! seen.
+//! Files whose contents contradict their claims, and sound ones in forms that are rarely seen.
 
 use std::fs::File;
 
@@ -303,7 +302,7 @@ const CHECKED: &[u8] = &[
     0x31,
 ];
 
-/// A file of one column with four integers, of which two are in its dictionary.
+/// A file of one column with four integers, two of which are in its dictionary.
 const WITH_DICTIONARY: &[u8] = &[
     0x50, 0x41, 0x52, 0x31, 0x15, 0x04, 0x15, 0x10, 0x15, 0x10, 0x4c, 0x15, 0x04, 0x15, 0x00, 0x12,
     0x00, 0x00, 0x01, 0x00, 0x00, 0x00, 0x02, 0x00, 0x00, 0x00, 0x15, 0x00, 0x15, 0x06, 0x15, 0x06,
@@ -359,14 +358,15 @@ fn a_column_of_an_unknown_type_stops_nobody_who_does_not_need_it() {
     }
 }
 
-/// Where the flat buffer of a schema says how wide the integers of its second column are.
+/// Returns the place in the flat buffer of a schema of the width of the integers of its second
+/// column.
 fn width_of_second(schema: Schema<'_>) -> usize {
     let field = schema.fields().unwrap().get(1);
     let table = field.type_as_int().unwrap()._tab;
     table.loc() + usize::from(table.vtable().get(Int::VT_BITWIDTH))
 }
 
-/// A stream whose second column has integers of so many bits.
+/// Returns a stream whose second column has integers of this many bits.
 fn stream_of_wide(bits: u8) -> Vec<u8> {
     let mut bytes = stream(IpcWriteOptions::default());
     let width = {
@@ -377,7 +377,7 @@ fn stream_of_wide(bits: u8) -> Vec<u8> {
     bytes
 }
 
-/// A file whose second column has integers of so many bits.
+/// Returns a file whose second column has integers of this many bits.
 fn file_of_wide(bits: u8) -> Vec<u8> {
     let mut writer = FileWriter::try_new(Vec::new(), &batch().schema()).unwrap();
     writer.write(&batch()).unwrap();
@@ -509,7 +509,7 @@ fn a_footer_may_say_the_latest_version_whatever_the_rows_are_in() {
 fn a_file_need_not_say_how_long_its_first_schema_is() {
     let mut bytes = old_file();
     let expected = keys(Format::Arrow, &bytes).unwrap();
-    // What Polars has there: no length, but where the schema begins. What follows is a description
+    // Polars has no length there, but the beginning of the schema. The next bytes are a description
     // of nothing in one of the cases.
     let schema = [0xf2, 0xff, 0xff, 0xff];
     for beginning in [&[4, 0, 0, 0][..], &[8, 0, 0, 0, 0, 0, 0, 0]] {

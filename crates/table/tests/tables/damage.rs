@@ -226,8 +226,8 @@ fn a_value_shares_no_more_with_the_value_before_than_that_is_long() {
 
             let few = write(&column(&[Some("aa"), Some("ab")]));
             read_bytes(Format::Parquet, &few, id).unwrap();
-            // The lengths that are shared: blocks of 128 numbers in 4 parts; two numbers, of which
-            // the first is 0, and the second 1 more; and 3 more.
+            // The lengths that are shared: blocks of 128 numbers in 4 parts; two numbers, the first
+            // of which is 0, and the second 1 more; and 3 more.
             let shared = [0x80, 1, 4, 2, 0, 2, 0, 0, 0, 0];
             let damaged = replaced(few, &shared, &[0x80, 1, 4, 2, 0, 6]);
             assert_contains(

@@ -199,7 +199,7 @@ fn without_a_header_columns_are_numbered() {
     }
 }
 
-/// What nobody reads as a table before and between the rows: a preamble, and comments.
+/// Text that nobody reads as a table before and between the rows: a preamble, and comments.
 const ANNOTATED: &str = "Report \"of\n\r\n#id,x\r\n\nid,b\n# a \"comment, without an end\n7,\"x\n# no comment\"\n\"#8\",y\n#8,z\n 9,#\n7,last\n# end";
 
 fn annotated() -> Dialect {
@@ -548,7 +548,7 @@ fn tables() -> impl Strategy<Value = (Dialect, bool, Vec<Vec<String>>, Vec<u8>)>
                 }
             }
             if quote.is_none() {
-                // What would be a blank line is no row.
+                // A row that would be a blank line is none.
                 rows.retain(|row| row.len() > 1 || !row[0].is_empty());
             }
             let mut writer = csv::WriterBuilder::new()
@@ -572,7 +572,7 @@ fn tables() -> impl Strategy<Value = (Dialect, bool, Vec<Vec<String>>, Vec<u8>)>
 proptest! {
     #![proptest_config(ProptestConfig::with_cases(128))]
 
-    /// What the `csv` crate writes in a dialect is read back, and copied byte for byte.
+    /// The output of the `csv` crate in a dialect is read back, and copied byte for byte.
     #[test]
     fn random_tables_in_random_dialects_are_read_back(
         (dialect, header, rows, text) in tables(),

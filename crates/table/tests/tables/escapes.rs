@@ -184,7 +184,7 @@ fn escapes_that_make_no_sense_are_refused() {
 proptest! {
     #![proptest_config(ProptestConfig::with_cases(128))]
 
-    /// What a database writes has the keys of the same table in CSV, and is copied byte for byte.
+    /// The output of a database has the keys of the same table in CSV, and is copied byte for byte.
     #[test]
     fn what_databases_write_is_read_back(
         rows in prop::collection::vec(

@@ -36,7 +36,8 @@ fn as_it_is(destination: Destination, _: &Source) -> Result<Destination, Error> 
     Ok(destination)
 }
 
-/// Values of three rows, the last two of which are none of their type, and what is said of them.
+/// Returns values of three rows, the last two of which are invalid for their type, and the errors
+/// about them.
 fn invalid() -> Vec<(ArrayRef, &'static str)> {
     let decimal = Decimal64Array::from(vec![999, 1_000, -1_000]);
     let wide = Decimal256Array::from([9, 10, -10].map(arrow_buffer::i256::from_i128).to_vec());

@@ -37,7 +37,7 @@ fn stream(files: &Files, batches: &[RecordBatch]) -> Source {
 fn whole(source: &Source) -> RecordBatch {
     let staged = chosen(source, WhichRows::All, |_| true).unwrap();
     let rows = kept(staged);
-    // Without the column that says what is shared.
+    // Without the column that marks the shared rows.
     let own: Vec<usize> = (0..rows.num_columns() - 1).collect();
     rows.project(&own).unwrap()
 }
@@ -281,7 +281,7 @@ fn parquet(files: &Files, rows: &RecordBatch) -> PathBuf {
     path
 }
 
-/// Values, some of which are null.
+/// Returns values, some of which are null.
 fn values(rows: usize) -> Vec<Option<u8>> {
     (0..rows)
         .map(|row| (row % 7 != 3).then_some((row * row % 251) as u8))
@@ -971,8 +971,7 @@ fn streams_that_fail_say_no_value() {
 proptest! {
     #![proptest_config(ProptestConfig::with_cases(16))]
 
-    /// The same rows come out of frames and files, in memory and in files, however the rows are
-    /// parted.
+    /// Frames and files give the same rows, in memory and in files, however the rows are parted.
     #[test]
     fn frames_have_the_rows_of_files(
         values in prop::collection::vec(prop::option::of(0_u8..30), 1..80),

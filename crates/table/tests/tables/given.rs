@@ -28,7 +28,7 @@ fn list(most: u16) -> RepeatedKeys {
     RepeatedKeys::List(NonZeroU16::new(most).unwrap())
 }
 
-/// What the sender gives: its keys, the layout, and the payloads of all keys.
+/// The sender's gift: its keys, the layout, and the payloads of all keys.
 pub(crate) struct Gift {
     keys: KeyTable,
     layout: PayloadLayout,
@@ -391,7 +391,7 @@ fn every_type_arrives_as_it_was() {
         ["large bytes", "view bytes"].map(|name| bytes(name, 1)),
         [&b"\xff"[..], b"longer than twelve bytes"]
     );
-    // What Parquet has for them is its writer's affair.
+    // Parquet's form of them is its writer's affair.
     assert_eq!(
         gift.join(&mine, WhichRows::All, &files.path("out.parquet"))
             .unwrap(),
@@ -449,8 +449,8 @@ fn expected(
 proptest! {
     #![proptest_config(ProptestConfig::with_cases(48))]
 
-    /// The same as a join by hand, from typed columns and from texts, to both, with any number of
-    /// threads.
+    /// The result is that of a join by hand, from typed columns and from texts, to both, with any
+    /// number of threads.
     #[test]
     fn rows_are_those_of_a_plain_join(
         mine in prop::collection::vec((prop::option::of("[a-f]"), any::<i64>()), 1..40),
@@ -494,7 +494,7 @@ proptest! {
                     prop_assert_eq!(rows, lines.len() as u64);
                 }
                 prop_assert_eq!(files.read("out.csv"), format!("{header}{all}"));
-                // The same as texts again.
+                // Then as texts.
                 let typed = open(&files.path("out.parquet"));
                 let back = files.path("back.csv");
                 let keys = KeyTable::read(&typed, &key(&["id"], &[]), &[], &Progress::default()).unwrap();

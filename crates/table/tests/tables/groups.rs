@@ -20,7 +20,7 @@ use psijoin_table::{Destination, Error, Existing, KeyTable, Progress};
 
 use crate::{Files, array, join, key, open, write_some};
 
-/// Rows of several types, some of which are null; their ids are their places.
+/// Returns rows of several types, some of which are null; their ids are their places.
 fn rows(count: i64) -> RecordBatch {
     let numbers = Int64Array::from_iter((0..count).map(|row| (row % 5 != 0).then_some(row % 1000)));
     let words: DictionaryArray<Int32Type> = (0..count)

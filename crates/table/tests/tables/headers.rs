@@ -27,7 +27,7 @@ use psijoin_table::{Error, Format, KeyTable};
 
 use crate::{array, key, read_bytes};
 
-/// What stands before the stream in a file that the library writes.
+/// The bytes before the stream in a file that the library writes.
 const MAGIC_BYTES: usize = 64;
 
 /// Two batches, or row groups.
@@ -124,8 +124,8 @@ fn headers_of_dictionaries_of_parquet() {
         let metadata = parquet_metadata(&bytes);
         let dictionaries = metadata.row_groups().iter().map(|group| {
             let start = group.column(0).dictionary_page_offset().unwrap() as usize;
-            // What is behind the encoding, of number 0, does not matter: whether the values are in
-            // order.
+            // The value behind the encoding, of number 0, does not matter: whether the values are
+            // in order.
             let encoding = bytes[start..].windows(2).position(|end| end == [0x15, 0]);
             start..start + encoding.unwrap() + 2
         });

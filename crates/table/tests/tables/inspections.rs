@@ -1,4 +1,4 @@
-//! What a table's owner is shown of its keys.
+//! The view of a table's keys for its owner.
 
 use arrow_array::*;
 use psijoin_table::{Inspection, Progress};

@@ -1,4 +1,4 @@
-//! Which rows hold which keys.
+//! The rows that hold each key.
 
 use std::collections::HashMap;
 
@@ -124,7 +124,7 @@ fn a_table_may_have_no_rows() {
     }
 }
 
-/// What a [`KeyTable`] should be, by maps of strings.
+/// Returns the expected [`KeyTable`], by maps of strings.
 fn model(rows: &[Vec<String>], columns: &[usize]) -> (Vec<Option<u32>>, Vec<Vec<String>>) {
     let mut distinct = Vec::new();
     let mut known = HashMap::new();

@@ -1,4 +1,4 @@
-//! What Parquet says about columns, and Arrow does not, is kept or refused.
+//! Parquet's statements about columns that Arrow lacks are kept or refused.
 
 use std::{fs::File, path::Path, sync::Arc};
 

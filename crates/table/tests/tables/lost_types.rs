@@ -1,5 +1,5 @@
-//! Types of which the library's readers and writers lose something, or the format has no place for,
-//! are kept or refused by name.
+//! Types that the library's readers and writers lose something of, or that the format has no place
+//! for, are kept or refused by name.
 
 use std::{fs::File, path::Path, sync::Arc};
 

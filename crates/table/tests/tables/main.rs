@@ -87,7 +87,7 @@ impl Files {
         path
     }
 
-    /// What is in the directory.
+    /// Returns the names in the directory.
     fn names(&self) -> Vec<String> {
         let entries = fs::read_dir(self.0.path()).unwrap();
         let mut names: Vec<String> = entries
@@ -116,7 +116,7 @@ fn read(path: &Path, key: &KeySpec) -> Result<KeyTable, Error> {
     KeyTable::read(&open(path), key, &[], &Progress::default())
 }
 
-/// What is the same in each file that has the same rows: not where doubtful keys are.
+/// Returns the part that is equal in each file with the same rows: not the places of doubtful keys.
 fn wherever(table: KeyTable) -> KeyTable {
     let mut table = table;
     for doubt in &mut table.doubts {
@@ -204,7 +204,7 @@ fn only_batch<E: Debug>(mut reader: impl Iterator<Item = Result<RecordBatch, E>>
     rows
 }
 
-/// What a table's keys are, whatever its columns mean or seem to.
+/// Returns a table's keys, whatever the meanings and looks of its columns.
 fn set_of(table: Result<KeyTable, Error>) -> KeyTable {
     let mut table = table.unwrap();
     table.meanings.clear();

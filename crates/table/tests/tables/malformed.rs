@@ -1,4 +1,4 @@
-//! What is said about a table that cannot be read.
+//! Errors about tables that cannot be read.
 
 use psijoin_table::{ErrorKind, Format};
 

@@ -378,7 +378,7 @@ fn changed_files_are_noticed() {
             let source = open_all(inputs).unwrap();
             let keys = KeyTable::read(&source, &key(&[], &[]), &[], &Progress::default()).unwrap();
             change();
-            // What is open already stays what it was.
+            // An open table stays what it was.
             if inputs.len() == 2 && way > 0 {
                 continue;
             }

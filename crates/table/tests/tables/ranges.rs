@@ -15,7 +15,7 @@ use psijoin_table::share::PayloadRanges;
 pub(crate) struct InRanges {
     range_rows: u32,
     payloads: BTreeMap<u32, Vec<u8>>,
-    /// How often one was read.
+    /// The number of times that one was read.
     pub(crate) reads: Arc<AtomicUsize>,
 }
 

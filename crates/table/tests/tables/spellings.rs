@@ -1,5 +1,5 @@
-//! The same value is the same key, whatever type, format and rule it comes from, and another value
-//! is another key.
+//! A value is one key, whatever type, format and rule it comes from, and another value is another
+//! key.
 
 use std::sync::Arc;
 

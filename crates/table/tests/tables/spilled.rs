@@ -215,6 +215,6 @@ fn another_table_is_not_taken_for_it() {
     for (place, one) in seen.iter().enumerate() {
         assert!(!seen[..place].contains(one), "{place}");
     }
-    // A number is what it says, not how it is written.
+    // A number is its value, not its notation.
     assert_eq!(of_rows("x,1.0\ny,2e0\n"), of_rows("x,1\ny,2.0\n"));
 }

@@ -211,7 +211,7 @@ fn encodings_lack_no_letter_of_the_column() {
 
 type Row = (Option<String>, i64);
 
-/// Returns the rows of a file with typed columns, and which of them are shared if it says so.
+/// Returns the rows of a file with typed columns, and which of them are shared if it tells.
 fn typed(path: &Path) -> Vec<(Row, Option<bool>)> {
     let reader = ParquetRecordBatchReaderBuilder::try_new(fs::File::open(path).unwrap()).unwrap();
     let mut rows = Vec::new();
@@ -233,7 +233,8 @@ fn typed(path: &Path) -> Vec<(Row, Option<bool>)> {
 proptest! {
     #![proptest_config(ProptestConfig::with_cases(60))]
 
-    /// The same rows as one by one, from typed columns and from texts, with any number of threads.
+    /// The rows are those of a choice one by one, from typed columns and from texts, with any
+    /// number of threads.
     #[test]
     fn rows_are_those_that_were_chosen(
         rows in prop::collection::vec((prop::option::of("[a-e]"), any::<i64>()), 1..60),

@@ -41,8 +41,8 @@ impl<'a> KeyColumn<'a> {
         Some(Self { nulls, cells })
     }
 
-    /// Returns the text of the cell in this row; nothing if it is null. What is written for it
-    /// overwrites the `buffer`.
+    /// Returns the text of the cell in this row; nothing if it is null. Its text overwrites the
+    /// `buffer`.
     pub(crate) fn text<'b>(&self, row: usize, buffer: &'b mut String) -> Result<&'b str, KeyFault>
     where
         'a: 'b,
@@ -143,8 +143,8 @@ fn always<'a>(write: WriteCell<'a>) -> WriteKey<'a> {
     })
 }
 
-/// Whole numbers as integers. The type has `digits` binary digits: from 2^digits on, it rounds
-/// other integers to those that it has, so that one there may stand for its neighbour.
+/// Returns whole numbers as integers. The type has `digits` binary digits: from 2^digits on, it
+/// rounds other integers to those that it has, so that one there may mean its neighbour.
 fn whole<T: ArrowPrimitiveType>(
     array: &ArrayRef,
     digits: i32,

@@ -20,8 +20,8 @@ pub(crate) trait TypedFile<'a> {
     }
 
     /// Returns the columns that are in no part of the file made of a dictionary alone, as far as it
-    /// tells: to look for equal values in them again takes long and is in vain. Where a format does
-    /// not say, a column without dictionaries may have few values all the same.
+    /// tells: looking for equal values in them again would take long, in vain. If a format does not
+    /// tell, a column without dictionaries may still have few values.
     fn without_dictionaries(&self) -> Result<Vec<usize>, Error> {
         Ok(Vec::new())
     }
@@ -52,8 +52,8 @@ pub(crate) struct Piece<'a> {
     pub(crate) read: Box<dyn FnOnce() -> Result<PieceBatches<'a>, Error> + Send + 'a>,
 }
 
-/// A piece ends after this many rows, unless it has to end where the file says: what is kept of its
-/// keys takes about 5 MiB.
+/// The rows after which a piece ends, unless the file demands another end: its keys take about 5
+/// MiB.
 pub(crate) const PIECE_ROWS: u64 = 1 << 17;
 
 /// A piece also ends when its rows take about this much memory, since each thread holds some.

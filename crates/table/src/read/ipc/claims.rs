@@ -1,5 +1,5 @@
-//! Whether a file or stream is whole, what it says twice agrees, and its blocks and compressed
-//! buffers may hold as much as they claim.
+//! Checks that a file or stream is whole, that its repeated statements agree, and that its blocks
+//! and compressed buffers may hold as much as they claim.
 //!
 //! The Arrow reader allocates what a block or buffer claims to hold, and a damaged file can claim
 //! anything.
@@ -26,8 +26,8 @@ const NOT_COMPRESSED: i64 = -1;
 const ALIGNMENTS: [u64; 4] = [8, 16, 32, MOST_ALIGNED];
 const MOST_ALIGNED: u64 = 64;
 
-/// Checks what a file says of itself, and of these columns' rows; finds the columns whose types are
-/// not known.
+/// Checks a file's claims about itself, and about these columns' rows; finds the columns whose
+/// types are not known.
 ///
 /// # Errors
 /// If its footer does not list the blocks that there are, a buffer claims more than its bytes can
@@ -94,8 +94,8 @@ fn check_blocks(
     }
 }
 
-/// Where in a footer another version of the format is said than its rows are in, and their version:
-/// PyArrow says the latest there, whichever it writes. The reader takes the footer at its word.
+/// Returns the place in a footer where its version of the format differs from that of its rows, and
+/// theirs: PyArrow puts the latest there, whichever it writes. The reader trusts the footer.
 fn true_version(section: &mut Section, footer: Footer<'_>) -> Result<Option<(u64, u8)>, Failure> {
     let place = footer._tab.vtable().get(Footer::VT_VERSION);
     let Some(first) = footer
@@ -116,8 +116,8 @@ fn true_version(section: &mut Section, footer: Footer<'_>) -> Result<Option<(u64
     Ok(version.filter(|_| is_other).map(|version| (place, version)))
 }
 
-/// Where the first message of a file is: that of its schema, or, as Polars does not say how long
-/// that is, the first that the footer lists.
+/// Returns the place of the first message of a file: that of its schema, or, as Polars does not say
+/// how long that is, the first that the footer lists.
 fn first_message(
     section: &mut Section,
     footer: Footer<'_>,
@@ -149,7 +149,7 @@ fn stream_start(section: &mut Section) -> Result<u64, Failure> {
     Ok(LENGTH_BYTES * (1 + zeros.count() as u64))
 }
 
-/// Whether two schemas have the same columns.
+/// Returns whether two schemas have the same columns.
 fn are_alike(one: Schema<'_>, other: Schema<'_>) -> bool {
     let (one, other) = (known_fields(one), known_fields(other));
     let alike = |pair: (&Known, &Known)| match pair {
@@ -160,8 +160,8 @@ fn are_alike(one: Schema<'_>, other: Schema<'_>) -> bool {
     one.len() == other.len() && one.iter().zip(&other).all(alike)
 }
 
-/// Checks what a stream says of itself, from its first message to the mark behind the last, and of
-/// these columns' rows; finds the columns whose types are not known.
+/// Checks a stream's claims about itself, from its first message to the mark behind the last, and
+/// about these columns' rows; finds the columns whose types are not known.
 ///
 /// # Errors
 /// If a message is cut off, or a buffer claims more than its bytes can be decompressed to; if there
@@ -194,7 +194,7 @@ pub(super) fn check_stream(section: &mut Section, columns: &[usize]) -> Result<U
     }
 }
 
-/// What comes next in a stream.
+/// The next thing in a stream.
 enum Next {
     Message(Place),
     /// The mark behind the last message: one without a length.
@@ -230,7 +230,7 @@ impl Place {
         self.body.checked_add(body_bytes).ok_or(ArrowFault::Claims)
     }
 
-    /// Whether the next block that a footer lists is this message, which begins at `at`.
+    /// Returns whether the next block that a footer lists is this message, which begins at `at`.
     fn is_in(&self, at: u64, message: &Message<'_>, listed: Option<&Block>) -> bool {
         let here = [at, self.body - at].map(u64::cast_signed);
         listed.is_some_and(|block| {
@@ -240,8 +240,8 @@ impl Place {
     }
 }
 
-/// Whether there is another message in what is said to be the description of one: it is said to be
-/// too long then, and the rows in between would be missed by nobody.
+/// Returns whether there is another message within the stated description of one: then the stated
+/// length is too large, and nobody would miss the rows in between.
 fn has_message_within(description: &[u8]) -> bool {
     let mut places = (0..description.len()).step_by(LENGTH_BYTES as usize);
     places.any(|place| {
@@ -429,8 +429,8 @@ fn check_nulls(
     Ok(())
 }
 
-/// What a byte may be decompressed to at most: 255 bytes with LZ4, which adds up bytes for a
-/// length; with Zstandard, blocks of 128 KiB need 4 bytes at least.
+/// Returns the most bytes that a byte may be decompressed to: 255 with LZ4, which adds up bytes for
+/// a length; with Zstandard, blocks of 128 KiB need 4 bytes at least.
 fn most_per_byte(codec: CompressionType) -> i64 {
     match codec {
         CompressionType::LZ4_FRAME => 255,

@@ -1,8 +1,8 @@
-//! What can be wrong with an Arrow file or stream.
+//! Faults of Arrow files and streams.
 
 use psijoin_printable::Quoted;
 
-/// What can be wrong with an Arrow file or stream.
+/// A fault of an Arrow file or stream.
 #[derive(Debug, Clone, PartialEq, Eq, thiserror::Error)]
 #[non_exhaustive]
 pub enum ArrowFault {
@@ -77,8 +77,7 @@ pub enum ArrowFault {
         /// Its type.
         kind: String,
     },
-    /// A column has a type of which it is not even known how it is laid out, so others cannot be
-    /// found behind it.
+    /// A column has a type of unknown layout, so the columns behind it cannot be found.
     #[error(
         "its column {} holds {kind}, and the columns behind it cannot be found (write the table again without it, or as \
          Parquet)",

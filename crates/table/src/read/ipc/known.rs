@@ -1,4 +1,4 @@
-//! Which columns have a type that is known.
+//! Columns whose types are known.
 
 use arrow_ipc::{Schema, Type};
 use arrow_schema::Field;
@@ -8,7 +8,7 @@ use psijoin_key::panics::contained;
 /// A column as a schema describes it.
 pub(crate) enum Known {
     Field(Field),
-    /// Its type is not known; this says in a few words which it is.
+    /// Its type is not known; the text names it in a few words.
     Not(String),
 }
 
@@ -54,8 +54,8 @@ impl Unknown {
     /// Finds such columns in a schema whose message begins at `start`.
     ///
     /// # Errors
-    /// The name and type of a column of which it is not known how many buffers it has: what comes
-    /// behind it cannot be found then.
+    /// Returns the error with the name and type of a column of which it is not known how many
+    /// buffers it has: what comes behind it cannot be found then.
     pub(super) fn find(schema: Schema<'_>, start: u64) -> Result<Self, (String, String)> {
         let mut unknown = Self::default();
         for (column, field) in schema.fields().into_iter().flatten().enumerate() {

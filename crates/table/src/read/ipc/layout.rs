@@ -1,4 +1,4 @@
-//! Where a batch of rows has what it says of nulls.
+//! The places of nulls in a batch of rows.
 
 use arrow_ipc::{Field, RecordBatch, Schema, Type};
 
@@ -35,7 +35,7 @@ pub(super) fn validity(
 struct Walk<I> {
     node: usize,
     buffer: usize,
-    /// How many buffers there are of the texts that do not fit into views.
+    /// The number of buffers of texts that do not fit into views.
     more_buffers: I,
     found: Vec<Validity>,
 }

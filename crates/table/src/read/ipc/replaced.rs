@@ -1,4 +1,4 @@
-//! A section of which some bytes are read as others.
+//! A section some of whose bytes are read as others.
 
 use std::io::{self, Read, Seek, SeekFrom};
 

@@ -1,4 +1,4 @@
-//! What a file's own schema says about its columns, and Arrow's does not.
+//! The facts in a file's own schema that Arrow's lacks.
 
 use std::sync::Arc;
 
@@ -23,7 +23,7 @@ pub(super) fn marked(schema: &SchemaRef, file: &SchemaDescriptor) -> SchemaRef {
         }
         let mut field = field.as_ref().clone().with_metadata(metadata);
         if is_old_json(root) && field.extension_type_name().is_none() {
-            // What is read as anything else than texts stays that.
+            // Columns that are not read as texts stay what they are.
             let _ = field.try_with_extension_type(extension::Json::default());
         }
         field
@@ -32,9 +32,9 @@ pub(super) fn marked(schema: &SchemaRef, file: &SchemaDescriptor) -> SchemaRef {
     Arc::new(Schema::new_with_metadata(fields, schema.metadata().clone()))
 }
 
-/// Returns what a column, or something in it, is for which Arrow has no type: its name, and behind
-/// a blank what more there is. Of times of day, only a column's own metadata says whether they are
-/// of universal time.
+/// Returns the type of a column, or of something in it, that Arrow lacks: its name, and behind a
+/// blank its parameters. Of times of day, only a column's own metadata says whether they are of
+/// universal time.
 fn beyond_arrow(column: &Type) -> Option<String> {
     let info = column.get_basic_info();
     let own = match info.logical_type_ref() {
@@ -60,7 +60,7 @@ fn beyond_arrow(column: &Type) -> Option<String> {
     own.or_else(|| children(column).iter().find_map(within))
 }
 
-/// Returns whether texts are JSON in the old way, of which the library takes no notice.
+/// Returns whether texts are JSON in the old way, which the library ignores.
 fn is_old_json(column: &Type) -> bool {
     let info = column.get_basic_info();
     info.logical_type_ref().is_none() && info.converted_type() == ConvertedType::JSON
@@ -72,7 +72,7 @@ fn is_universal_time(column: &Type) -> bool {
 }
 
 /// Returns whether there are intervals in a column: those of Parquet have months, days and
-/// milliseconds, of which the library's reader leaves one or the other out.
+/// milliseconds, and the library's reader leaves some of them out.
 pub(super) fn has_intervals(column: &Type) -> bool {
     column.get_basic_info().converted_type() == ConvertedType::INTERVAL
         || children(column).iter().any(|inner| has_intervals(inner))
@@ -85,9 +85,8 @@ fn children(column: &Type) -> &[Arc<Type>] {
     }
 }
 
-/// How columns are to be written that come from a Parquet file, if `written` is what the library
-/// makes of them, perhaps with others behind: a column that would lose what the `file` says about
-/// it is written as it is there.
+/// Returns the schema for columns that come from a Parquet file, if `written` is the library's,
+/// perhaps with others behind: a column that would lose facts in the `file` keeps its schema there.
 ///
 /// # Errors
 /// The name of the first column that loses something all the same.
@@ -110,7 +109,7 @@ pub(crate) fn kept(
     Ok(SchemaDescriptor::new(Arc::new(root)))
 }
 
-/// Returns whether a column says something that is lost when it is written as another one.
+/// Returns whether a column loses a fact when it is written as another one.
 fn loses(from: &Type, written: &Type) -> bool {
     said_of_groups(from) != said_of_groups(written) || {
         let (from, written) = (alone(from), alone(written));
@@ -162,8 +161,8 @@ fn has_unknown(column: &Type) -> bool {
     ) || children(column).iter().any(|inner| has_unknown(inner))
 }
 
-/// Returns what a column's values are, in whichever way the schema says it; `None` if that is what
-/// they are physically.
+/// Returns the meaning of a column's values, in whichever way the schema tells it; `None` if it is
+/// their physical type.
 fn annotation(column: &Type) -> Option<LogicalType> {
     let info = column.get_basic_info();
     let said = match info.logical_type_ref() {

@@ -1,4 +1,5 @@
-//! What the footer says about column chunks: which cannot be read, and which have a dictionary.
+//! The footer's description of column chunks: those that cannot be read, and those that have a
+//! dictionary.
 
 use parquet::{
     arrow::arrow_reader::ArrowReaderMetadata,
@@ -28,7 +29,7 @@ pub(super) fn unreadable(file: &ArrowReaderMetadata, columns: &[usize]) -> Optio
 
 fn fault(chunk: &ColumnChunkMetaData, column: &str) -> Option<ParquetFault> {
     let column = || column.to_owned();
-    // The footer need not say more about an encrypted chunk.
+    // The footer need not describe an encrypted chunk further.
     if chunk.crypto_metadata().is_some() {
         return Some(ParquetFault::EncryptedColumn { column: column() });
     }

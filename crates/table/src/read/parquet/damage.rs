@@ -1,4 +1,4 @@
-//! What is wrong with rows that the library could not read: in which column, and in a few words.
+//! The fault in rows that the library could not read: its column, and a few words.
 //!
 //! The library's own words may hold values of the table, and do not name the column. So each column
 //! is read once more, alone.

@@ -1,8 +1,8 @@
-//! What can be wrong with a Parquet file.
+//! Faults of Parquet files.
 
 use psijoin_printable::Quoted;
 
-/// What can be wrong with a Parquet file.
+/// A fault of a Parquet file.
 #[derive(Debug, Clone, PartialEq, Eq, thiserror::Error)]
 #[non_exhaustive]
 pub enum ParquetFault {
@@ -56,13 +56,13 @@ pub enum ParquetFault {
     UnknownForm {
         /// The column, which is one that is needed.
         column: String,
-        /// How it is written.
+        /// The form in which it is written.
         form: String,
     },
     /// A page is not what was written.
     #[error("the checksum of a page does not fit: the page is damaged (get the file again)")]
     Checksum,
-    /// The row groups do not have as many rows as the footer says.
+    /// The row groups do not have the number of rows in the footer.
     #[error(
         "its row groups have other rows together than its footer says (write it again, or get it again)"
     )]
@@ -72,7 +72,7 @@ pub enum ParquetFault {
     Contradiction {
         /// The column, which is one that is needed.
         column: String,
-        /// What does not fit.
+        /// The contradiction.
         contradiction: &'static str,
     },
     /// A column holds timestamps of 96 bits for which no timestamp of 64 bits has room.
@@ -85,7 +85,7 @@ pub enum ParquetFault {
         /// The column, which is one that is needed.
         column: String,
     },
-    /// A column holds intervals, of which a part would be lost.
+    /// A column holds intervals, a part of which would be lost.
     #[error(
         "its column {} holds INTERVAL values, of which psijoin would lose the months, or days and milliseconds (write it as \
          text, or as columns of numbers)",

@@ -28,14 +28,14 @@ use crate::{
     source::{section::Section, table_file::Part},
 };
 
-/// A file's description, and what it says of columns whose type is not known.
+/// A file's description, and its statements about columns whose type is not known.
 pub(super) struct Loaded {
     pub(super) metadata: ArrowReaderMetadata,
     /// The number of each such column, and what is not known.
     pub(super) unknown: Vec<(usize, Unknown)>,
 }
 
-/// What is not known of a column, in a few words.
+/// The unknown fact about a column, in a few words.
 #[derive(Clone)]
 pub(super) enum Unknown {
     Type(String),
@@ -105,7 +105,7 @@ pub(super) fn load(part: &Part, section: &Section) -> Result<Loaded, Error> {
     Ok(Loaded { metadata, unknown })
 }
 
-/// What the Arrow schema in the file says of the columns, of those whose type is known; nothing if
+/// Returns the Arrow schema's statements about the columns, those whose type is known; nothing if
 /// there is none.
 pub(super) fn told(file: &ArrowReaderMetadata) -> Vec<Option<Field>> {
     let fields = arrow_fields(file).unwrap_or_default().into_iter();

@@ -1,4 +1,4 @@
-//! What old writers say in the footer and do not mean.
+//! Statements of old writers in the footer that they do not mean.
 
 use std::sync::Arc;
 
@@ -18,7 +18,7 @@ const COUNTS_HEADERS: [u32; 3] = [1, 2, 9];
 ///
 /// - without dictionaries at the very beginning, where the mark of the format is: parquet-mr 1.12
 ///   and others meant that there is none;
-/// - with the rows of its row groups where it says 0, as the first versions of parquet-rs always
+/// - with the rows of its row groups where it has 0, as the first versions of parquet-rs always
 ///   did;
 /// - with the headers of dictionaries as a part of their column chunks, which parquet-mr before
 ///   1.2.9 did not count.
@@ -59,7 +59,7 @@ pub(super) fn corrected(
     ArrowReaderMetadata::try_new(Arc::new(metadata), ArrowReaderOptions::new())
 }
 
-/// How many rows the row groups have together.
+/// Returns the number of rows of all row groups together.
 pub(super) fn rows(file: &ParquetMetaData) -> i64 {
     let groups = file.row_groups().iter();
     groups.fold(0, |rows, group| rows.saturating_add(group.num_rows()))
@@ -90,8 +90,8 @@ fn without_false_dictionary(chunk: ColumnChunkMetaData) -> Result<ColumnChunkMet
     }
 }
 
-/// Whether a program of this name is parquet-mr of a version that did not count headers of
-/// dictionaries. The first ones did not say their version.
+/// Returns whether a program of this name is parquet-mr of a version that did not count headers of
+/// dictionaries. The first ones did not tell their version.
 fn leaves_out_headers(created_by: &str) -> bool {
     let Some(version) = created_by.strip_prefix("parquet-mr") else {
         return false;

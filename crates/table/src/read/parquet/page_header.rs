@@ -4,12 +4,12 @@ use std::io::{self, Read};
 
 use super::thrift::{kind, malformed, next_field, read_byte, read_number, read_varint};
 
-/// What is read of a page's header.
+/// The fields of a page's header that are read.
 pub(super) struct PageHeader {
     pub(super) kind: Kind,
-    /// How long the page is behind the header, as it is in the file.
+    /// The length of the page behind the header, in the file.
     pub(super) bytes: i64,
-    /// How long it is once it is decompressed.
+    /// Its length once it is decompressed.
     pub(super) decompressed_bytes: i64,
 }
 
@@ -71,7 +71,7 @@ impl PageHeader {
         })
     }
 
-    /// How many values of its column it has, nulls among them.
+    /// Returns the number of values of its column, nulls among them.
     pub(super) fn values(&self) -> i64 {
         match &self.kind {
             Kind::Data { values, .. } | Kind::Data2 { values, .. } => *values,
@@ -81,7 +81,7 @@ impl PageHeader {
 }
 
 impl Kind {
-    /// Whether values are written as how much they share with the one before.
+    /// Returns whether values are written as the length that they share with the one before.
     pub(super) fn has_prefixes(&self) -> bool {
         match self {
             Self::Data { encoding, .. } | Self::Data2 { encoding, .. } => {

@@ -1,4 +1,4 @@
-//! What the headers of pages say, beside what the footer says of their column chunk.
+//! The headers of pages, compared with the footer's description of their column chunk.
 //!
 //! The Parquet reader takes the header of a page at its word, and old writers and damaged files
 //! have headers that are wrong: a compressed page that is said not to be would be read as values.
@@ -10,19 +10,20 @@ use parquet::{basic::Compression, file::metadata::ColumnChunkMetaData};
 use super::page_header::{Kind, PageHeader};
 use crate::source::section::Section;
 
-/// What is read at once of a page's header, which is short unless it has long statistics.
+/// The bytes that are read at once of a page's header, which is short unless it has long
+/// statistics.
 const HEADER_BYTES: usize = 256;
 
-/// What PyArrow before 3.0 called itself. It compressed pages of the second version, and said that
-/// it did not.
+/// The name of PyArrow before 3.0. It compressed pages of the second version, and stated that it
+/// did not.
 const COMPRESSES_ALWAYS: &str = "parquet-cpp version";
 
-/// What the headers of a chunk's pages say.
+/// The facts in the headers of a chunk's pages.
 #[derive(Default)]
 pub(super) struct Headers {
-    /// How they contradict each other or the footer, if they do.
+    /// The contradiction among them or with the footer, if there is one.
     pub(super) contradiction: Option<&'static str>,
-    /// Whether values are written as how much they share with the one before.
+    /// `true` if values are written as the length that they share with the one before.
     pub(super) has_prefixes: bool,
 }
 
@@ -61,8 +62,8 @@ pub(super) fn headers(
     Ok(headers)
 }
 
-/// How long the header of a chunk's dictionary is, if it has one and its pages are longer by that
-/// header than they are said to be.
+/// Returns the length of the header of a chunk's dictionary, if it has one and its pages exceed
+/// their stated length by that header.
 ///
 /// # Errors
 /// If the chunk cannot be read, or a header is none.
@@ -86,7 +87,7 @@ pub(super) fn uncounted_header(
     Ok((values == chunk.num_values() && at == end).then_some(header_bytes as i64))
 }
 
-/// A page, of which the header has been read.
+/// A page whose header has been read.
 struct Page {
     start: u64,
     header_bytes: u64,
@@ -116,7 +117,7 @@ impl Page {
     }
 }
 
-/// What is wrong with a header for itself, as the page of this number of its chunk.
+/// Returns the fault of a header by itself, as that of the page of this number of its chunk.
 fn header_contradiction(
     header: &PageHeader,
     chunk: &ColumnChunkMetaData,

@@ -35,7 +35,7 @@ pub(super) struct Pieces<'a> {
     metadata: ArrowReaderMetadata,
     mask: ProjectionMask,
     dictionaries: bool,
-    /// Whether rows cannot be skipped without decoding them, as those of lists.
+    /// `true` if rows cannot be skipped without decoding them, as those of lists.
     has_lists: bool,
     /// The row group that is being cut up.
     group: usize,
@@ -105,7 +105,7 @@ impl<'a> Pieces<'a> {
     /// Returns how many rows a group has.
     ///
     /// # Errors
-    /// If a column that is read says something else.
+    /// If a column that is read disagrees.
     fn rows_of(&self, group: &RowGroupMetaData) -> Result<u64, Error> {
         let columns = group.columns().iter().enumerate();
         let mut read = columns.filter(|(leaf, _)| self.mask.leaf_included(*leaf));
@@ -211,7 +211,7 @@ impl<'a> Stretch<'a> {
             .build()
     }
 
-    /// Checks what the pages of the columns that are read say of themselves.
+    /// Checks the statements of the pages of the columns that are read.
     fn check_pages(&self) -> Result<(), Error> {
         let group = self.metadata.metadata().row_group(self.group);
         let created_by = self.metadata.metadata().file_metadata().created_by();
@@ -247,7 +247,7 @@ impl<'a> Stretch<'a> {
 struct Batches<'a> {
     stretch: Stretch<'a>,
     reader: ParquetRecordBatchReader,
-    /// How many rows there must still be.
+    /// The number of rows that there must still be.
     rows_left: u64,
 }
 

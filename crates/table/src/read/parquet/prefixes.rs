@@ -17,7 +17,7 @@ use parquet::{
 use super::thrift::{read_number, read_varint};
 use crate::source::section::Section;
 
-/// How the pages of a chunk with these of its rows contradict themselves, if they do.
+/// Returns the contradiction in the pages of a chunk with these of its rows, if there is one.
 ///
 /// # Errors
 /// If a page cannot be read or decompressed.
@@ -50,8 +50,8 @@ pub(super) fn contradiction(
     Ok(None)
 }
 
-/// The values of a page, behind its levels, and how many there are at most; `None` if they are
-/// written otherwise. What cannot be found is left to the reader.
+/// Returns the values of a page, behind its levels, and their number at most; `None` if they are
+/// written otherwise. Values that cannot be found are left to the reader.
 fn values<'a>(page: &'a Page, column: &ColumnDescriptor) -> Option<(&'a [u8], u64)> {
     if page.encoding() != Encoding::DELTA_BYTE_ARRAY {
         return None;
@@ -86,13 +86,13 @@ fn values<'a>(page: &'a Page, column: &ColumnDescriptor) -> Option<(&'a [u8], u6
     Some((values, count.into()))
 }
 
-/// How many bits a level of at most this takes.
+/// Returns the number of bits of a level of at most this.
 fn bits_of(most: i16) -> usize {
     (i16::BITS - most.leading_zeros()) as usize
 }
 
-/// Whether each value is at least as long as what the next one shares with it. Lengths that cannot
-/// be read are left to the reader.
+/// Returns whether each value is at least as long as the part that the next one shares with it.
+/// Lengths that cannot be read are left to the reader.
 fn do_lengths_agree(values: &[u8], count: u64) -> bool {
     let shared_and_own =
         lengths(values, count).and_then(|(shared, rest)| Some((shared, lengths(rest, count)?.0)));
@@ -130,7 +130,7 @@ fn lengths(mut bytes: &[u8], most: u64) -> Option<(Vec<i32>, &[u8])> {
         for width in widths.iter().map(|&width| usize::from(width)) {
             let left = count - lengths.len();
             if left == 0 {
-                // Writers may say any width for what is not there.
+                // Writers may state any width for missing values.
                 break;
             }
             if width > 32 {

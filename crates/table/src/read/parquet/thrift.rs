@@ -19,7 +19,7 @@ pub(super) mod kind {
     pub(in super::super) const STRUCT: u8 = 12;
 }
 
-/// A value. Those of which nothing is asked are kept as their bytes.
+/// A value. Those that nobody asks for are kept as their bytes.
 #[derive(Debug, Clone, PartialEq)]
 pub(super) enum Value {
     /// A number of 16, 32 or 64 bits.
@@ -116,7 +116,7 @@ fn read_struct(input: &mut &[u8], depth: usize) -> io::Result<Struct> {
         number = next_field(number, head, input)?;
         let kind = head & 15;
         let value = match kind {
-            // What a field is says which it is.
+            // The type of the field tells which it is.
             kind::TRUE | kind::FALSE => Value::Bytes(Vec::new()),
             kind => read_value(kind, input, depth)?,
         };

@@ -1,4 +1,4 @@
-//! What a file says about the types of its columns, and the library's reader takes no notice of.
+//! The facts in a file about the types of its columns that the library's reader ignores.
 //!
 //! Texts that Parquet calls ENUM are texts. The zone of timestamps has its name in the Arrow schema
 //! alone, which may tell of another unit: Parquet has no seconds.
@@ -11,8 +11,8 @@ use parquet::{
     schema::types::Type,
 };
 
-/// Returns the columns with these types, if any differs. `told` is what the Arrow schema of the
-/// file says, column by column, of those whose type is known.
+/// Returns the columns with these types, if any differs. `told` has the statements of the file's
+/// Arrow schema, column by column, of those whose type is known.
 pub(super) fn refined(
     schema: &SchemaRef,
     roots: &[Arc<Type>],

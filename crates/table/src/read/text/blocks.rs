@@ -14,7 +14,7 @@ use crate::{
     source::{dialect::Layout, section::Section, table_file::Part},
 };
 
-/// What a block's last row may have beyond the block is read with it, if it is as short as this.
+/// The end of a block's last row beyond the block is read with it, if it is as short as this.
 const TAIL_BYTES: usize = 1 << 14;
 
 /// As many lines are tried for the first one of a block.
@@ -111,7 +111,7 @@ pub(crate) enum Start {
     Guessed,
 }
 
-/// What the rows of a block take up.
+/// The extent of a block's rows.
 #[derive(Debug)]
 pub(crate) struct Extent {
     /// Where the first one begins, blank lines before it included; `None` if that was to be guessed
@@ -119,9 +119,9 @@ pub(crate) struct Extent {
     pub(crate) start: Option<u64>,
     /// Where the row behind them begins.
     pub(crate) end: u64,
-    /// How many lines they are.
+    /// The number of their lines.
     pub(crate) lines: u64,
-    /// Whether the last of them ends in CRLF, if there is one.
+    /// `true` if the last of them ends in CRLF; `None` if there is none.
     pub(crate) ends_in_crlf: Option<bool>,
 }
 
@@ -131,12 +131,13 @@ impl<'a> Block<'a> {
         Self { text, part, bytes }
     }
 
-    /// Whether it has the first rows of its text.
+    /// Returns whether it has the first rows of its text.
     pub(crate) fn is_first(&self) -> bool {
         self.bytes.start == self.text.rows_start
     }
 
-    /// How many bytes of the text are done with this block, the header with the first.
+    /// Returns the number of the text's bytes that are done with this block, the header with the
+    /// first.
     pub(crate) fn done_bytes(&self) -> u64 {
         match self.is_first() {
             true => self.bytes.end,
@@ -254,7 +255,7 @@ impl<'a> Block<'a> {
         Ok(true)
     }
 
-    /// Whether a row has as many fields as there are columns.
+    /// Returns whether a row has as many fields as there are columns.
     pub(crate) fn has_all_fields(&self, row: &Record<'_>) -> bool {
         row.len() == self.text.columns.len()
     }

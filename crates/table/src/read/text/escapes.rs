@@ -46,7 +46,7 @@ pub(crate) fn escaped(text: Option<&str>, delimiter: u8) -> String {
     field
 }
 
-/// Returns what a character after a backslash stands for.
+/// Returns the character that a character after a backslash means.
 fn meaning(escaped: char, delimiter: char) -> Option<char> {
     Some(match escaped {
         't' => '\t',

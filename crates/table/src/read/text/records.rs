@@ -31,21 +31,21 @@ pub(super) struct Records<'a, R> {
     input: R,
     name: &'a str,
     layout: Layout,
-    /// What the input was decoded from.
+    /// The encoding that the input was decoded from.
     encoding: Encoding,
     buffer: Vec<u8>,
     /// The part of the buffer that is yet to be split.
     start: usize,
     end: usize,
-    /// How many bytes of the input are before the buffer's content.
+    /// The number of the input's bytes before the buffer's content.
     before: u64,
-    /// Whether the input has ended, so that nothing follows the buffer's content.
+    /// `true` if the input has ended, so that nothing follows the buffer's content.
     at_end: bool,
     /// The line at `start`.
     line: u64,
     /// Where a record is too long, in bytes.
     most_bytes: usize,
-    /// What records have, where that can be less than all.
+    /// The fields of records that are needed.
     needed: Needed,
     fields: Vec<Field>,
 }
@@ -101,7 +101,7 @@ impl<'a, R: Read> Records<'a, R> {
         self.buffer
     }
 
-    /// How many bytes are before the next record.
+    /// Returns the number of bytes before the next record.
     pub(super) fn position(&self) -> u64 {
         self.before + self.start as u64
     }
@@ -217,7 +217,8 @@ impl<'a, R: Read> Records<'a, R> {
         result
     }
 
-    /// How many fields the next record has, which is still to be read; `None` at the end.
+    /// Returns the number of fields of the next record, which is still to be read; `None` at the
+    /// end.
     pub(super) fn fields_ahead(&mut self) -> Result<Option<usize>, Error> {
         let Some(record) = self.next()? else {
             return Ok(None);
@@ -229,7 +230,7 @@ impl<'a, R: Read> Records<'a, R> {
         Ok(Some(fields))
     }
 
-    /// Skips what is left of a line; says whether a line feed ended it before this byte of the
+    /// Skips the rest of a line; returns whether a line feed ended it before this byte of the
     /// input.
     pub(super) fn skip_line(&mut self, until: u64) -> Result<bool, Error> {
         loop {
@@ -245,7 +246,7 @@ impl<'a, R: Read> Records<'a, R> {
         }
     }
 
-    /// Whether a record of this many fields, or a blank line, seems to follow.
+    /// Returns whether a record of this many fields, or a blank line, seems to follow.
     pub(super) fn seems_to_have(&mut self, columns: usize) -> bool {
         match self.split_off() {
             Ok(Some(_)) => self.fields.is_empty() || self.fields.len() == columns,
@@ -370,7 +371,7 @@ fn broken_escape(raw: &str, fields: &[Field], layout: Layout) -> Option<usize> {
         .position(|field| field.escaped && is_broken(field))
 }
 
-/// How many lines a record takes.
+/// Returns the number of lines of a record.
 fn lines_of(raw: &str, fields: &[Field]) -> u64 {
     match fields.iter().any(Field::may_hold_line_breaks) {
         true => line_feeds(raw.as_bytes()),
@@ -394,7 +395,7 @@ fn valid_prefix(bytes: &[u8]) -> &str {
 pub(crate) struct Record<'a> {
     raw: &'a str,
     fields: &'a [Field],
-    /// How many fields there are; the last ones may be missing in `fields`.
+    /// The number of fields; the last ones may be missing in `fields`.
     count: usize,
     layout: Layout,
     line: u64,

@@ -18,20 +18,20 @@ use crate::{
 pub(super) struct Field {
     pub(super) start: usize,
     pub(super) end: usize,
-    /// Whether it stood between quotes, and so may hold line breaks.
+    /// `true` if it was between quotes, and so may hold line breaks.
     pub(super) quoted: bool,
-    /// Whether its text is another than what stands there: there are quotes, each written twice,
-    /// or escapes.
+    /// `true` if its text differs from the bytes in its place: there are quotes, each written
+    /// twice, or escapes.
     pub(super) escaped: bool,
 }
 
 impl Field {
-    /// What stands in its place in this record.
+    /// Returns the bytes in its place in this record.
     pub(super) fn within(self, record: &str) -> &str {
         &record[self.start..self.end]
     }
 
-    /// Whether the line may go on in it.
+    /// Returns whether it may continue on the next line.
     pub(super) fn may_hold_line_breaks(&self) -> bool {
         self.quoted || self.escaped
     }
@@ -58,8 +58,8 @@ pub(super) enum Stop {
 /// Finds the end of the first record, behind its line ending, and its fields. A blank line of a
 /// delimited text, or a comment, is a record without fields.
 ///
-/// `text` must not be empty. `at_end` says that nothing follows it. After a fault, `fields` holds
-/// the fields before the broken one.
+/// Splits a record. `text` must not be empty. `at_end` means that nothing follows it. After a
+/// fault, `fields` holds the fields before the broken one.
 pub(super) fn split(
     text: &[u8],
     layout: Layout,
@@ -128,7 +128,7 @@ fn split_delimited(
     }
 }
 
-/// What is needed of a record's fields.
+/// The fields of a record that are needed.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(crate) enum Needed {
     /// The first ones, and the number of all.
@@ -149,12 +149,12 @@ pub(super) struct PlainLines<'a> {
     line_feeds: Marks,
     /// Empty if no fields are needed.
     delimiters: Marks,
-    /// What can make a line feed or a delimiter another character, if anything can.
+    /// The byte that can make a line feed or a delimiter another character, if there is one.
     special: Option<u8>,
     /// Where the next such byte is, as far as it was looked for.
     next_special: usize,
     has_carriage_returns: bool,
-    /// What a line begins with that is a comment, and so not plain; a byte that is in no text if
+    /// The first byte of a line that is a comment, and so not plain; a byte that is in no text if
     /// there are none.
     comment: u8,
 }

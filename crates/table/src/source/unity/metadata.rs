@@ -1,4 +1,4 @@
-//! What the files of a table say beside their types: only what all say is true of the table.
+//! Metadata of the files of a table: only what all have is true of the table.
 
 use std::collections::HashMap;
 
@@ -7,7 +7,7 @@ use serde_json::{Map, Value};
 
 use crate::{Difference, write::row_claims};
 
-/// Drops what another file does not say, too; what it says about its rows aside.
+/// Drops what another file does not have, too; statements about its rows aside.
 pub(super) fn keep_common(told: &mut Metadata, other: &Metadata) {
     let common = told.iter().filter(|(key, value)| {
         let other = other
@@ -19,8 +19,8 @@ pub(super) fn keep_common(told: &mut Metadata, other: &Metadata) {
     *told = common.collect::<HashMap<_, _>>().into();
 }
 
-/// Returns the columns of places for which GeoParquet says something else in another file, as where
-/// coordinates are counted from.
+/// Returns the columns of places for which GeoParquet has other statements in another file, as
+/// about the origin of coordinates.
 pub(super) fn differing_places(
     told: &Metadata,
     other: &Metadata,

@@ -39,19 +39,19 @@ pub(in crate::write) struct AlignedEncoder<'a, E>(Arc<Shared<'a, E>>);
 pub(in crate::write) struct AlignedWriter<'a, W: GroupWriter> {
     shared: Arc<Shared<'a, W::Encoder>>,
     writer: W,
-    /// How many rows are in buckets.
+    /// The number of rows in buckets.
     rows: usize,
     progress: &'a Progress,
 }
 
-/// What both need.
+/// The state that both need.
 struct Shared<'a, E> {
     buckets: Buckets<'a>,
-    /// What encodes the rows in the end.
+    /// The encoder of the rows in the end.
     encoder: E,
     /// The columns in the buckets.
     schema: SchemaRef,
-    /// How errors call the output.
+    /// The output's name in errors.
     name: String,
 }
 
