@@ -2,8 +2,8 @@
 //!
 //! # One spelling for one value
 //!
-//! Two tables can hold the same keys, in other types and formats, and share none. What is done
-//! about that:
+//! Two tables can hold the same keys, in other types and formats, and share none. The measures
+//! against that:
 //!
 //! - *Canonical texts.* A key is compared as a text that depends on its value, not on its type.
 //!   Typed columns have such a text, which the crate `table` writes by [`typed`]; texts stay as
@@ -15,17 +15,15 @@
 //!   before. Each side tells its meanings as facts of the handshake, both compare them
 //!   (`key_facts` in the crate `session`) and warn in the same cases; `--strict` makes errors of
 //!   that. The kinds come from the schema and the command line, with one exception: whether a
-//!   text's timestamps have a zone, and telephone numbers a country code, is seen while the table is
-//!   read.
+//!   text's timestamps have a zone, and telephone numbers a country code, is seen while the table
+//!   is read.
 //! - *Order.* Names of key columns may differ, and are private. But `--key k,v` against `--key v,k`
 //!   is the most likely mistake. So with several columns each side tells eight bits of a hash of
 //!   each name, which show a permutation, but hardly a name.
-//! - *Nothing is guessed.* If a table is read in another way than is usual for its format, the
-//!   program says so. What seems odd is a doubt: the program says that too, and `--strict` refuses
-//!   it.
-//! - *No zero without a word.* A receiver that finds next to nothing gets a warning that says what
-//!   to compare; `psijoin keys` shows its side, offline; `psijoin check` compares both sides
-//!   before any data moves.
+//! - *Nothing is guessed.* If a table is not read in the usual way of its format, the program
+//!   prints that. Anything odd is a doubt: the program prints that, too, and `--strict` refuses it.
+//! - *No silent zero.* A receiver that finds next to nothing gets a warning with advice; `psijoin
+//!   keys` shows its side, offline; `psijoin check` compares both sides before any data moves.
 
 pub(crate) mod bytes;
 pub(crate) mod calendar;
