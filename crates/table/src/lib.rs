@@ -30,7 +30,7 @@
 //! | [`share`] | columns that are given to the other party, and taken from it |
 //! | `write` | rows out: chosen, widened, aligned, in each format |
 //!
-//! What becomes of a key's texts until they are a fingerprint is the crate `psijoin-key`.
+//! The crate `psijoin-key` turns the texts of keys into fingerprints.
 //!
 //! # Keys
 //!
