@@ -257,7 +257,7 @@ mod unix {
         replace_what_others_planted(expected);
     }
 
-    /// Nobody gets more by putting a file there first than a new file would give.
+    /// Checks that nobody gets more by putting a file there first than a new file would give.
     fn replace_what_others_planted(expected: u32) {
         let path = Path::new("planted");
         fs::write(path, "").unwrap();
