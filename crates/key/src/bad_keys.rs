@@ -123,7 +123,7 @@ impl BadCellsOfKey {
     }
 }
 
-/// Where the cells of this sort are.
+/// Returns the places of the cells of this sort.
 pub fn places_of<Fault: PartialEq>(
     sorts: &mut Vec<BadCells<Fault>>,
     column: String,
@@ -152,13 +152,13 @@ pub fn extend<Fault: PartialEq>(
     }
 }
 
-/// The first row that has some, if all are of one file.
+/// Returns the first row that has some, if all are of one file.
 pub fn first<Fault>(sorts: &[BadCells<Fault>]) -> Option<Place> {
     let first = sorts.iter().filter_map(|cells| cells.places.first_place());
     first.min()
 }
 
-/// Several sorts of cells, one after the other.
+/// Lists several sorts of cells, one after the other.
 pub fn listed<Fault: fmt::Display>(cells: &[BadCells<Fault>]) -> String {
     let texts: Vec<_> = cells.iter().map(ToString::to_string).collect();
     texts.join("; ")

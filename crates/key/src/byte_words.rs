@@ -20,7 +20,7 @@ pub(crate) fn all(bytes: &[u8], odd: impl Fn(u64) -> u64) -> bool {
     }
 }
 
-/// A word with all of one to seven bytes, and nothing else.
+/// Returns a word with all of one to seven bytes, and nothing else.
 #[inline]
 fn short_word(bytes: &[u8]) -> u64 {
     if let (Some(first), Some(last)) = (bytes.first_chunk(), bytes.last_chunk()) {

@@ -22,8 +22,8 @@ fn kept(name: &str, is_kept: fn(char) -> bool) -> String {
     name.chars().filter(|c| is_kept(*c)).collect()
 }
 
-/// The first of the names that people may take for this one, though it is another: its index, and
-/// what it differs in.
+/// Returns the first of the names that people may take for this one, though it is another: its
+/// index, and what it differs in.
 pub fn first_alike<'n>(
     names: impl IntoIterator<Item = &'n str>,
     name: &str,

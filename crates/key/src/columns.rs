@@ -35,7 +35,7 @@ pub struct KeyColumn<'a> {
 }
 
 impl<'a> KeyColumns<'a> {
-    /// The columns at each position of the key have these names and kinds.
+    /// Makes the columns of a key: those at each position have these names and kinds.
     pub fn new(key: &'a KeySpec, columns: impl IntoIterator<Item = (String, Kind)>) -> Self {
         let columns = key.rules_by_position().into_iter().zip(columns);
         Self {
@@ -79,7 +79,7 @@ impl<'a> KeyColumns<'a> {
         (column.kind == Kind::Text).then(of_text).flatten()
     }
 
-    /// The columns in the key's order.
+    /// Returns the columns in the key's order.
     pub fn columns(&self) -> &[KeyColumn<'a>] {
         &self.columns
     }
@@ -89,7 +89,7 @@ impl<'a> KeyColumns<'a> {
         fingerprint_of(fields)
     }
 
-    /// For each position, what finds out what its fields mean.
+    /// Returns for each position the observer of its fields' meaning.
     pub fn observed(&self) -> Vec<Observed> {
         let columns = self.columns.iter();
         columns
@@ -98,8 +98,8 @@ impl<'a> KeyColumns<'a> {
     }
 }
 
-/// The rules as they are meant for fields of this kind. No format and no unit is meant for typed
-/// dates, and bytes are in no other column: such rules are there because one command may read
+/// Returns the rules as they are meant for fields of this kind. No format and no unit is meant for
+/// typed dates, and bytes are in no other column: such rules are there because one command may read
 /// tables of both sorts.
 fn meant_for(kind: Kind, rules: &[Rule]) -> Cow<'_, [Rule]> {
     let is_moment = kind.is_of_dates() || kind == Kind::UniversalTimestamp;

@@ -189,8 +189,8 @@ impl<'a> Fingerprinter<'a> {
         self.lengths.clear();
     }
 
-    /// The fingerprints of the rows that have a key, in their order, and what was seen of the
-    /// fields at each position.
+    /// Returns the fingerprints of the rows that have a key, in their order, and what was seen of
+    /// the fields at each position.
     pub fn finish(mut self) -> (Vec<[u8; 32]>, Vec<Observed>) {
         self.hash();
         (self.fingerprints, self.observed)
@@ -207,7 +207,7 @@ mod tests {
         columns.iter().map(|&column| column.to_owned()).collect()
     }
 
-    /// The fingerprints of rows of fields, as many for each row; `None` for a row without a key.
+    /// Returns the fingerprints of rows with equally many fields; `None` for a row without a key.
     fn fingerprints(rows: &[Vec<String>]) -> Vec<Option<[u8; 32]>> {
         let width = rows[0].len();
         let columns: Vec<_> = (0..width).map(|index| index.to_string()).collect();

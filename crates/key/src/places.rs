@@ -41,7 +41,7 @@ impl Places {
         }
     }
 
-    /// The first of all, if there is any.
+    /// Returns the first of all, if there is any.
     pub fn first_place(&self) -> Option<Place> {
         self.first.first().map(|located| located.place)
     }
@@ -108,7 +108,7 @@ pub enum Place {
 }
 
 impl Place {
-    /// The place this many lines, or rows, further on.
+    /// Returns the place this many lines, or rows, further on.
     pub fn later(self, by: u64) -> Self {
         match self {
             Self::Line(line) => Self::Line(line + by),
@@ -116,7 +116,7 @@ impl Place {
         }
     }
 
-    /// The number of the line, or row.
+    /// Returns the number of the line, or row.
     pub fn number(self) -> u64 {
         match self {
             Self::Line(number) | Self::Row(number) => number,

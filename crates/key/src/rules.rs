@@ -397,7 +397,7 @@ impl FromStr for ColumnRules {
     }
 }
 
-/// A name without the quotes that may be around it.
+/// Returns a name without the quotes that may be around it.
 fn unquoted(name: &str) -> String {
     match name
         .strip_prefix('"')

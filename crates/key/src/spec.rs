@@ -19,10 +19,10 @@ pub struct KeySpec {
 }
 
 impl KeySpec {
-    /// A key of these columns, in this order: both parties must give theirs in the same order,
-    /// while the names may differ. The second column of a file is also `column:2`, unless another
-    /// is called so. Without any column, the key is the table's only column,
-    /// which for files of lines is called `value`.
+    /// Returns a key of these columns, in this order: both parties must give theirs in the same
+    /// order, while the names may differ. The second column of a file is also `column:2`, unless
+    /// another is called so. Without any column, the key is the table's only column, which for
+    /// files of lines is called `value`.
     ///
     /// # Errors
     /// If a column is given twice, or rules are given for a column outside the key.
@@ -62,7 +62,7 @@ impl KeySpec {
         &self.rules
     }
 
-    /// The columns' names, in their order; none if the only column of the table is the key.
+    /// Returns the columns' names, in their order; none if the only column of the table is the key.
     pub fn columns(&self) -> &[String] {
         &self.columns
     }

@@ -157,7 +157,7 @@ impl Glance {
     }
 }
 
-/// `\N` is a matter of escapes in a text.
+/// Returns whether it is a common word for null. `\N` is a matter of escapes in a text.
 fn is_null_word(text: &str) -> bool {
     text.len() <= 8 && null_words::COMMON.contains(&text.trim_end())
 }

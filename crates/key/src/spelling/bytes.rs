@@ -8,7 +8,7 @@ pub(crate) fn text(digits: &str) -> Result<String, KeyFault> {
     String::from_utf8(bytes).map_err(|_| KeyFault::NotUtf8)
 }
 
-/// The bytes behind hexadecimal digits, in any case.
+/// Returns the bytes behind hexadecimal digits, in any case.
 pub(super) fn hexadecimal(digits: &str) -> Option<Vec<u8>> {
     let digit = |byte: u8| char::from(byte).to_digit(16).map(|digit| digit as u8);
     let pairs = digits.as_bytes().chunks_exact(2);

@@ -45,7 +45,7 @@ pub(super) fn since_1970(seconds: i64, fraction: &str) -> String {
     moment.written(moment.offset)
 }
 
-/// The date this many days after 1970-01-01.
+/// Returns the date this many days after 1970-01-01.
 pub(super) fn day(days: i64) -> String {
     let mut date = String::new();
     write_date(&mut date, days);
@@ -89,7 +89,7 @@ impl<'a> Moment<'a> {
         })
     }
 
-    /// Its text in universal time, where it has an offset from that.
+    /// Returns its text in universal time, where it has an offset from that.
     fn written(&self, offset: Option<i64>) -> String {
         let seconds = self.seconds - offset.unwrap_or(0);
         let mut text = String::new();
@@ -174,7 +174,7 @@ fn read_time(text: &str) -> Option<(i64, &str)> {
     Some((hours * 3600 + seconds, fraction))
 }
 
-/// The seconds since the hour, and the digits of their fraction.
+/// Returns the seconds since the hour, and the digits of their fraction.
 fn read_minutes(text: &str) -> Option<(i64, &str)> {
     let (clock, fraction) = match text.split_once('.') {
         Some((clock, fraction)) if is_digits(fraction) => (clock, fraction),

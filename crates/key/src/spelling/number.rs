@@ -60,7 +60,7 @@ impl<'a> Notation<'a> {
         Ok(notation)
     }
 
-    /// All digits without the point, in ASCII.
+    /// Returns all digits without the point, in ASCII.
     pub fn digits(&self) -> impl Iterator<Item = u8> + 'a {
         self.whole.bytes().chain(self.fraction.bytes())
     }

@@ -34,7 +34,7 @@ fn written(hash: &[u8]) -> String {
     text
 }
 
-/// The bytes behind 43 characters of Base64, of either alphabet, without padding.
+/// Returns the bytes behind 43 characters of Base64, of either alphabet, without padding.
 fn base64(text: &str) -> Option<Vec<u8>> {
     let mut bytes = Vec::with_capacity(SHA256_OUTPUT_LEN);
     let (mut bits, mut held) = (0_u32, 0);
