@@ -1,4 +1,4 @@
-//! What the parties agree on before the protocol runs.
+//! The agreement of the parties before the protocol runs.
 
 use std::time::Duration;
 
@@ -26,7 +26,7 @@ use crate::{
     settings::{self, ALIGNED, TERMS},
 };
 
-/// What both parties agreed on.
+/// The agreement of both parties.
 pub(crate) struct Agreement {
     pub(crate) plan: Plan,
     /// With how many threads each side computes.
@@ -36,10 +36,10 @@ pub(crate) struct Agreement {
     pub(crate) given: Given,
     /// Fresh for each meeting.
     pub(crate) joint_seed: JointSeed,
-    /// What the record will say, if one is to be signed.
+    /// The content of the record, if one is to be signed.
     pub(crate) document: Option<Document>,
     pub(crate) peer_only_checks: bool,
-    /// Whether a job goes on that was begun before.
+    /// `true` if a job is resumed.
     pub(crate) goes_on: bool,
 }
 
@@ -101,7 +101,7 @@ fn threads(peer: &Hello) -> usize {
     told.unwrap_or(1)
 }
 
-/// Returns the name of a session, which is the same for both parties, and says nothing.
+/// Returns the name of a session, which both parties derive, and which tells nothing.
 fn session_name(joint_seed: &JointSeed) -> String {
     let name = psijoin::share_file::session(joint_seed);
     name[..16]
@@ -273,7 +273,7 @@ impl Party<'_> {
         }
     }
 
-    /// Returns the plan of a request, which is that of a job that goes on.
+    /// Returns the plan of a request: the job's own if one is resumed.
     fn plan(&self, job: Option<&Job>, request: &Request) -> Result<Plan, Error> {
         let protocol = job.map_or(Ok(self.protocol), Job::protocol)?;
         let plan = match self.parts {
@@ -284,7 +284,7 @@ impl Party<'_> {
         Ok(plan)
     }
 
-    /// Returns what both parties agreed on when a job was begun.
+    /// Returns the agreement of both parties when a job was started.
     pub(crate) fn recall(&self, job: &Job) -> Result<Agreement, Error> {
         let [senders, receivers] = job.items();
         let columns = AgreedColumns::recalled(&self.question.asked, &job.numbers()?)?;

@@ -1,4 +1,4 @@
-//! How the memory of a party is shared out.
+//! The division of a party's memory.
 //!
 //! A party's memory goes to three things:
 //!
@@ -38,17 +38,17 @@ const OF_TEN: u64 = 7;
 /// disk is written in pieces that are not too small.
 const LEAST_TABLE: u64 = 20_000_000;
 
-/// What a party may use.
+/// The resources that a party may use.
 pub struct Allowance {
     /// For its table.
     pub spill: Spill,
-    /// How many threads the other party is told of.
+    /// The number of threads that the other party is told.
     pub threads: usize,
     /// Bytes for what runs in one run, if the user has said how many there are in all.
     pub of_one_run: Option<u64>,
 }
 
-/// What was said of it.
+/// The origin of the memory's size.
 #[derive(Debug, Clone, Copy, Default)]
 pub enum Said {
     /// This much memory for everything.
@@ -61,7 +61,7 @@ pub enum Said {
 }
 
 impl Allowance {
-    /// That of a party with this number of threads.
+    /// Returns the allowance of a party with this number of threads.
     ///
     /// # Errors
     /// [`Error::TooLittleMemory`] if too little memory is allowed.
@@ -115,8 +115,9 @@ fn of_streams(told: usize) -> u64 {
     parts::streams(usize::MAX, [told; 2]) as u64 * PER_STREAM
 }
 
-/// Returns what protocols have of this much memory, where all of either party's table takes so many
-/// bytes. `told` is the [number of threads](Allowance::threads) that each party tells the other.
+/// Returns the part of this memory that protocols have, where the whole table of either party takes
+/// these bytes. `told` is the [number of threads](Allowance::threads) that each party tells the
+/// other.
 pub fn of_protocols(bytes: u64, tables: [u64; 2], told: usize) -> Memory {
     Memory {
         at_once_bytes: tables.map(|table| bytes.saturating_sub(FIXED + table)),

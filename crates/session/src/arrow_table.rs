@@ -18,7 +18,7 @@ pub struct ArrowTable {
 }
 
 impl ArrowTable {
-    /// These rows, which are in memory, and stay there. Errors call the table by its name.
+    /// Returns these rows, which are in memory, and stay there. Errors call the table by its name.
     pub fn in_memory(name: &str, rows: impl RecordBatchReader + Send + 'static) -> Self {
         Self {
             name: name.to_owned(),
@@ -28,8 +28,8 @@ impl ArrowTable {
         }
     }
 
-    /// Rows that come one after the other, such as those of a query: a join copies them to a
-    /// temporary file, and holds few of them in memory.
+    /// Returns rows that come one after the other, such as those of a query: a join copies them to
+    /// a temporary file, and holds few of them in memory.
     pub fn stream(name: &str, rows: impl RecordBatchReader + Send + 'static) -> Self {
         Self {
             is_stream: true,
@@ -47,7 +47,7 @@ impl ArrowTable {
         }
     }
 
-    /// How errors call it.
+    /// Returns its name in errors.
     pub fn name(&self) -> &str {
         &self.name
     }

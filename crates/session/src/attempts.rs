@@ -19,11 +19,11 @@ use crate::{
     workplace::Task,
 };
 
-/// How long lost connections are made again while nothing comes further.
+/// The time for which reconnecting is tried without any progress.
 pub(crate) struct Patience {
     wait: Duration,
     lost: Option<Instant>,
-    /// How many steps were done then.
+    /// The number of steps that were done then.
     done: u32,
 }
 
@@ -36,7 +36,8 @@ impl Patience {
         }
     }
 
-    /// A connection is lost, with so many steps done. Whether to try once more.
+    /// Notes that a connection is lost, with this many steps done. Returns whether to try once
+    /// more.
     fn lasts(&mut self, done: u32) -> bool {
         if done > self.done {
             self.lost = None;
@@ -107,7 +108,7 @@ impl Ready<'_> {
         })
     }
 
-    /// Returns what to say of a job that is over: that it is, if it was about this table.
+    /// Returns the error of a job that is over: that it is, if it was about this table.
     pub(crate) fn over(&mut self, ended: Ended, table: &mut Option<Table>) -> Error {
         match self.is_of_this_table(table) {
             Err(error) => error,
@@ -128,7 +129,8 @@ impl Ready<'_> {
         Ok(job.path().to_owned())
     }
 
-    /// Returns whether to meet again after this error: the connection was lost, and a job goes on.
+    /// Returns whether to meet again after this error: the connection was lost, and there is a job
+    /// to resume.
     pub(crate) fn tries_again(&self, error: &Error, patience: &mut Patience) -> bool {
         let Some(job) = &self.job else {
             return false;

@@ -1,4 +1,4 @@
-//! Which party has which column of numbers, and with how many decimals.
+//! The holder and the decimals of each column of numbers.
 //!
 //! Both parties name the same columns. In its hello each tells which of them its own table has, and
 //! with how many decimals; from that both derive the same list.
@@ -16,7 +16,7 @@ use crate::{
     settings::decimals,
 };
 
-/// Which of the columns that are asked for are in this party's table.
+/// The requested columns that are in this party's table.
 pub(crate) struct OwnColumns {
     role: Role,
     names: Vec<ColumnName>,
@@ -74,8 +74,8 @@ impl OwnColumns {
         self.to_read().into_iter().zip(empty).collect()
     }
 
-    /// For each name the number of decimals, if the table has the column. `numbers` are those of
-    /// [`to_read`](Self::to_read).
+    /// Returns for each name the number of decimals, if the table has the column. `numbers` are
+    /// those of [`to_read`](Self::to_read).
     fn scales(&self, numbers: &[Numbers]) -> Vec<Option<u32>> {
         let mut numbers = numbers.iter();
         let mut scale =
@@ -140,7 +140,7 @@ fn broken(what: &'static str) -> Error {
     psijoin_handshake::Error::Malformed(what).into()
 }
 
-/// Whose column it is, given its decimals in each table that has one of its name.
+/// Returns whose column it is, given its decimals in each table that has one of its name.
 fn settle(
     column: &ColumnName,
     sender: Option<u32>,
@@ -175,7 +175,7 @@ pub struct AgreedColumn {
     pub name: ColumnName,
     /// Whose it is.
     pub holder: Role,
-    /// How many decimals its numbers have.
+    /// The number of decimals.
     pub scale: u32,
 }
 
@@ -193,7 +193,7 @@ impl AgreedColumns {
         }
     }
 
-    /// How a file of shares names them: the sender's, and then the receiver's.
+    /// Returns the columns as a file of shares names them: the sender's, and then the receiver's.
     pub(crate) fn in_shares(&self) -> Vec<share_file::Column> {
         let of = |holder| self.0.iter().filter(move |column| column.holder == holder);
         let column = |column: &AgreedColumn| share_file::Column {
@@ -207,7 +207,7 @@ impl AgreedColumns {
             .collect()
     }
 
-    /// Whose each column is, and its decimals, for a job to keep.
+    /// Returns whose each column is, and its decimals, for a job to keep.
     pub(crate) fn kept(&self) -> Vec<String> {
         let kept = |column: &AgreedColumn| format!("{} {}", column.holder, column.scale);
         self.0.iter().map(kept).collect()
@@ -271,7 +271,7 @@ impl AgreedColumns {
     }
 }
 
-/// What the numbers of a column add up to.
+/// The sum of a column.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct Sum {
     /// The column.

@@ -69,9 +69,9 @@ pub enum Error {
         humanize::bytes(*least)
     )]
     TooLittleMemory {
-        /// How many bytes are allowed.
+        /// The allowed number of bytes.
         allowed: u64,
-        /// How many have to be.
+        /// The least number of bytes that is needed.
         least: u64,
     },
 
@@ -89,9 +89,9 @@ pub enum Error {
         humanize::count(*most)
     )]
     TooManyPeerKeys {
-        /// How many keys it has.
+        /// The number of its keys.
         theirs: u64,
-        /// How many it may have.
+        /// The most keys that it may have.
         most: u64,
     },
 
@@ -103,7 +103,7 @@ pub enum Error {
         humanize::bytes(*room)
     )]
     NoRoomForPeerKeys {
-        /// How many keys it has.
+        /// The number of its keys.
         theirs: u64,
         /// Bytes that a run takes with them.
         needed: u64,
@@ -150,7 +150,7 @@ pub enum Error {
     OtherJob {
         /// This party's folder.
         folder: PathBuf,
-        /// Whether it is this party's job that has begun.
+        /// `true` if this party's job has begun.
         is_ours: bool,
     },
 
@@ -227,19 +227,19 @@ impl From<psijoin_table::KeyError> for Error {
     }
 }
 
-/// What a protocol cannot do.
+/// An ability that a protocol lacks.
 #[derive(Debug, Clone, PartialEq, Eq, thiserror::Error)]
 #[error("{protocol} cannot {what}: take {}", one_of(others))]
 pub struct Unable {
     /// The protocol.
     pub protocol: &'static str,
-    /// What was asked of it.
+    /// The requested ability.
     pub what: Ability,
     /// The protocols that can.
     pub others: Vec<&'static str>,
 }
 
-/// What some protocols can do, and others cannot.
+/// The abilities that some protocols have, and others lack.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub enum Ability {
     /// Compute this output.
@@ -318,10 +318,10 @@ pub enum QuestionFault {
     NoRows {
         /// The output.
         asked: RequestedOutput,
-        /// What is to be said of rows.
+        /// The further facts about rows.
         further: Further,
     },
-    /// No protocol withholds rows of which more is said.
+    /// No protocol withholds rows with further facts.
     #[error("no protocol can do both a least number of shared keys and {0}: leave one of them out")]
     MinimumWith(Further),
     /// An output that tells nothing that could be withheld.
@@ -331,7 +331,7 @@ pub enum QuestionFault {
     MinimumOf(RequestedOutput),
 }
 
-/// What is wrong with the columns of numbers that are asked for.
+/// A fault in the requested columns of numbers.
 #[derive(Debug, Clone, PartialEq, Eq, thiserror::Error)]
 pub enum ColumnsFault {
     /// One was named in two ways.
@@ -353,21 +353,21 @@ pub enum ColumnsFault {
     OfNeither(String),
 }
 
-/// What the other party gives for a key, and what this one takes at most.
+/// The excess in the other party's values for a key, over this party's limit.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum TooMuchGiven {
     /// Rows for each key.
     Rows {
-        /// How many it gives.
+        /// The number that it gives.
         given: u16,
-        /// How many this party takes.
+        /// The most that this party takes.
         most: u16,
     },
     /// Bytes for each row.
     RowBytes {
-        /// How many it gives.
+        /// The number that it gives.
         given: usize,
-        /// How many this party takes.
+        /// The most that this party takes.
         most: usize,
     },
     /// More than there is memory for.
@@ -423,13 +423,13 @@ impl fmt::Display for TooMuchGiven {
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 #[non_exhaustive]
 pub enum ErrorKind {
-    /// What was asked for cannot be.
+    /// The request is invalid.
     Usage,
     /// Files or memory of this party.
     Local,
     /// The network: the same may succeed later.
     Network,
-    /// The other party broke the protocol, is not who it should be, or has other settings.
+    /// The other party broke the protocol, is not the expected one, or has other settings.
     Peer,
     /// A party's policy refuses this run.
     Policy,
@@ -442,7 +442,7 @@ pub enum ErrorKind {
 }
 
 impl Error {
-    /// Whose affair it is.
+    /// Returns whose affair it is.
     pub fn kind(&self) -> ErrorKind {
         match self {
             Self::Table(error) => match error.kind() {

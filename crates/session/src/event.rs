@@ -1,4 +1,4 @@
-//! What happens during a session, for whoever watches it.
+//! The events of a session, for its watcher.
 
 use std::{path::Path, time::Duration};
 
@@ -33,26 +33,26 @@ impl Watcher for () {
     fn hear(&self, _: Event<'_>) {}
 }
 
-/// What has happened.
+/// An event.
 pub enum Event<'a> {
     /// Something that the user should think about. Nothing has failed.
     Warning(Warning<'a>),
-    /// A name stands for several files, which are one table.
+    /// A name refers to several files, which are one table.
     SeveralFiles {
         /// The name.
         name: &'a Path,
-        /// How many files they are.
+        /// The number of files.
         files: usize,
     },
     /// The table is open. It has not been read.
     Opened(&'a Source),
     /// All keys are read.
     TableRead {
-        /// How the table is called.
+        /// The name of the table.
         name: &'a str,
-        /// How many rows it has.
+        /// The number of its rows.
         rows: u64,
-        /// How many distinct keys.
+        /// The number of its distinct keys.
         keys: u64,
     },
     /// With how many threads this party computes.
@@ -77,34 +77,34 @@ pub enum Event<'a> {
         peer: Option<Fingerprint>,
         /// Its address.
         address: String,
-        /// What the greeting has shown of the network.
+        /// The network's measurements during the greeting.
         measured: Measured,
     },
     /// The parties agree on what they do.
     Agreed {
-        /// The session's name, which is the same for both and says nothing.
+        /// The session's name, which both share, and which tells nothing.
         session: &'a str,
-        /// What will run.
+        /// The plan that will run.
         plan: &'a Plan,
     },
     /// The network to the other party was measured.
     NetworkMeasured(Gauged),
-    /// What a join would take is known.
+    /// The cost of a join is known.
     Foreseen {
-        /// What would run.
+        /// The plan that would run.
         plan: &'a Plan,
         /// Over this network.
         network: Network,
         /// With this number of threads.
         threads: usize,
     },
-    /// A job goes on.
+    /// A job is resumed.
     GoesOn {
-        /// How many parts were done before.
+        /// The number of parts done before.
         done: u32,
         /// Of how many.
         parts: u32,
-        /// How many bytes are left to move.
+        /// The bytes left to move.
         bytes_left: u64,
     },
     /// All of a job was done before, so that the other party is not needed any more.
@@ -119,7 +119,7 @@ pub enum Event<'a> {
     NotTold(&'a Error),
 }
 
-/// What the user should think about.
+/// A warning for the user.
 #[derive(Debug)]
 pub enum Warning<'a> {
     /// Nobody knows who is at the other end, and anybody can read and change what is said.
@@ -128,25 +128,25 @@ pub enum Warning<'a> {
     Insecure(&'a Info),
     /// A table is doubtful.
     Doubtful {
-        /// How the table is called.
+        /// The name of the table.
         name: &'a str,
-        /// What is doubtful.
+        /// The doubt.
         doubt: &'a Doubt,
     },
     /// Cells of the key count as null, as they cannot be read.
     BadCells {
         /// These cells.
         cells: &'a BadCellsOfKey,
-        /// How many rows the table has.
+        /// The number of the table's rows.
         rows: u64,
     },
     /// Equal keys of the two sides may not match.
     UnlikeKeys(KeyDifference),
     /// The receiver has far more keys than this party, a sender.
     Curious {
-        /// How many keys it has.
+        /// The number of the other party's keys.
         theirs: u64,
-        /// How many this party has.
+        /// The number of this party's keys.
         own: u64,
     },
     /// The receiver gets a sum over however few keys.
@@ -180,13 +180,13 @@ pub enum Work<'a> {
     MeasuringNetwork,
     /// Running the protocol. The position counts what this attempt has sent and received.
     Protocol {
-        /// What runs.
+        /// The plan that runs.
         plan: &'a Plan,
         /// This party's role.
         role: Role,
         /// With how many threads it computes.
         threads: usize,
-        /// How many bytes moved in earlier attempts.
+        /// The bytes moved in earlier attempts.
         done: u64,
     },
     /// Writing the rows.

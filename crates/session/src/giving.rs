@@ -1,9 +1,9 @@
 //! Columns that one party gives, and the other takes: what both agree on before data moves.
 //!
-//! One offers columns; the other says which of them it takes; and the first, which reads its table
-//! once more if texts are among them, tells how they stand in payloads. So only what is taken is
-//! given, and both know its length. If both parties learn their rows, the receiver gives columns in
-//! the same way after the sender.
+//! One offers columns; the other chooses those that it takes; and the first, which reads its table
+//! once more if texts are among them, tells their layout in payloads. So only taken columns are
+//! given, and both know their length. If both parties learn their rows, the receiver gives columns
+//! in the same way after the sender.
 
 use std::str::FromStr;
 
@@ -25,17 +25,17 @@ use crate::{
     settings::{RECEIVERS_COLUMNS, SENDERS_COLUMNS},
 };
 
-/// What stands before the name of a taken column that the party's own table has, too.
+/// The prefix of a taken column whose name the party's own table has, too.
 pub(crate) const PREFIX: &str = "partner_";
 
-/// What a party gives, and what it takes.
+/// The columns that a party gives, and those that it takes.
 #[derive(Debug, Clone, Default)]
 pub struct Trade {
     /// Columns of its own.
     pub gives: Option<Give>,
     /// Columns of the other party.
     pub takes: Option<Taken>,
-    /// How much of them.
+    /// The most that it takes.
     pub at_most: AtMost,
 }
 
@@ -62,13 +62,13 @@ impl Trade {
 
     /// Returns a text that is another one for any other trade.
     pub(crate) fn canonical(&self) -> String {
-        // What bounds a trade does not change it.
+        // The limits of a trade do not change it.
         let Self { gives, takes, .. } = self;
         format!("{gives:?} {takes:?}")
     }
 }
 
-/// What both agreed to give.
+/// The columns that both agreed to give.
 #[derive(Debug, Clone, Default)]
 pub struct Given {
     sender: Option<PayloadLayout>,
@@ -76,7 +76,7 @@ pub struct Given {
 }
 
 impl Given {
-    /// How a party's columns stand in payloads, if it gives any.
+    /// Returns the layout of a party's columns in payloads, if it gives any.
     pub fn by(&self, giver: Role) -> Option<&PayloadLayout> {
         match giver {
             Role::Sender => self.sender.as_ref(),
@@ -124,18 +124,18 @@ impl Given {
 /// The parties, in the order in which they offer columns.
 const GIVERS: [Role; 2] = [Role::Sender, Role::Receiver];
 
-/// What a party gives.
+/// The columns that a party gives.
 #[derive(Debug, Clone)]
 pub struct Give {
     /// The columns that it offers.
     pub columns: Vec<String>,
-    /// How many bytes a row may take, if that is said.
+    /// The bytes of a row at most, if set.
     pub row_bytes: Option<usize>,
-    /// What becomes of rows that have one key.
+    /// The treatment of rows that have one key.
     pub repeated: RepeatedKeys,
 }
 
-/// What a party takes.
+/// The columns that a party takes.
 #[derive(Debug, Clone)]
 pub enum Taken {
     /// All that is offered.
@@ -156,7 +156,7 @@ impl FromStr for Taken {
     }
 }
 
-/// How much a party takes for each key.
+/// The most that a party takes for each key.
 #[derive(Debug, Clone, Copy, Default)]
 pub struct AtMost {
     /// Rows for a key.
@@ -193,7 +193,7 @@ const LEFT: u8 = 0;
 const TAKEN: u8 = 1;
 
 impl Party<'_> {
-    /// Adds to a hello who gives columns, which both must say.
+    /// Adds to a hello who gives columns, on which both must agree.
     pub(super) fn tell_trade(&self, hello: Hello) -> Hello {
         let Trade { gives, takes, .. } = &self.trade;
         let (senders, receivers) = match self.role {
@@ -214,8 +214,8 @@ impl Party<'_> {
     /// then on.
     ///
     /// # Errors
-    /// If a table cannot give what is taken, or what is taken cannot be written; if the channel
-    /// breaks, or the other party says what makes no sense.
+    /// If a table cannot give the taken columns, or they cannot be written; if the channel breaks,
+    /// or the other party's message is invalid.
     pub(super) fn agree_on_columns(
         &self,
         table: &mut dyn OwnTable,
@@ -299,7 +299,7 @@ fn say(channel: &mut Channel, bytes: &[u8]) -> Result<(), Error> {
     Ok(said.map_err(psijoin::Error::from)?)
 }
 
-/// Hears what the other party [says](say).
+/// Receives what the other party [sends](say).
 fn hear(channel: &mut Channel) -> Result<Vec<u8>, Error> {
     let length = channel.recv_array().map_err(psijoin::Error::from)?;
     let length = u32::from_le_bytes(length) as usize;

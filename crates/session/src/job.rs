@@ -1,10 +1,10 @@
-//! What a party keeps, so that a join that broke off goes on.
+//! The state that a party keeps, so that a join that broke off can be resumed.
 //!
-//! Both parties say in their hellos which job they have, and whether any of its steps has begun. If
-//! nothing has begun on either side, a job begins. If both have the same, it goes on: each gives
-//! its [account](psijoin_job::account) of each step. Steps of which both have the same run are
-//! done, and the others run again, with the randomness of their first run: what was answered once
-//! is answered again only to the same question. Anything else is an error on both sides.
+//! In their hellos, both parties name the job that they have, and tell whether any of its steps has
+//! begun. If nothing has begun on either side, a job starts. If both have one job, it is resumed:
+//! each gives its [account](psijoin_job::account) of each step. Steps with one run on both sides
+//! are done, and the others run again, with the randomness of their first run: a question that was
+//! answered once gets no other answer. Anything else is an error on both sides.
 
 use std::{
     fmt,
@@ -34,7 +34,7 @@ use crate::{
 /// The fact that tells which job a party has.
 const STANDING: &str = "the job";
 
-/// What is given and taken, as errors call it.
+/// The name in errors of the columns that are given and taken.
 const COLUMNS: &str = "the columns that are given or taken";
 
 /// This program, as jobs know it.
@@ -43,7 +43,7 @@ const VERSION: &str = env!("CARGO_PKG_VERSION");
 /// A party's job, which may not have begun.
 pub(crate) struct Job {
     folder: Folder,
-    /// How it is told to go on, for people.
+    /// The command that resumes it, for people.
     command: String,
     /// All settings.
     terms: Vec<Term>,
@@ -51,7 +51,7 @@ pub(crate) struct Job {
     data: Vec<Term>,
 }
 
-/// What a job is about, as far as it is known before the table is read.
+/// The subject of a job, as far as it is known before the table is read.
 pub(crate) struct Subject<'a> {
     pub(crate) role: Role,
     pub(crate) protocol: &'a Protocol,
@@ -66,7 +66,7 @@ pub(crate) struct Subject<'a> {
     pub(crate) peer: String,
 }
 
-/// What is written of a result, as a job is bound to it.
+/// The form of the written result, to which a job is bound.
 pub(crate) struct WrittenAs<'a> {
     written: &'a Written,
     is_aligned: bool,
@@ -89,7 +89,7 @@ pub struct JobFolder {
     /// Where this party notes how far its jobs have come, if there is such a place: so a folder
     /// that was restored from a copy is recognised.
     pub marks: Option<PathBuf>,
-    /// How the same join is begun again, in words: kept in the folder, for people.
+    /// The command that starts the same join again: kept in the folder, for people.
     pub command: String,
 }
 
@@ -125,7 +125,7 @@ impl Job {
         })
     }
 
-    /// How the job ended, if it has.
+    /// Returns how the job ended, if it has.
     pub(crate) fn ended(&self) -> Option<Ended> {
         self.folder.job().and_then(|job| job.ended)
     }
@@ -146,7 +146,7 @@ impl Job {
     /// [identity](psijoin_table::KeyPartitions::read_identified).
     ///
     /// # Errors
-    /// If it was begun with another one.
+    /// If it was started with another one.
     pub(crate) fn is_about(&mut self, table: blake3::Hash) -> Result<(), Error> {
         self.is_of("a table (its keys, their order, and its numbers)", table)
     }
@@ -154,7 +154,7 @@ impl Job {
     /// Notes which values are given in columns.
     ///
     /// # Errors
-    /// If it was begun with others.
+    /// If it was started with others.
     pub(crate) fn gives(&mut self, values: blake3::Hash) -> Result<(), Error> {
         self.is_of("the values of the columns that are given", values)
     }
@@ -185,7 +185,7 @@ impl Job {
         }
     }
 
-    /// Returns whether the job goes on; otherwise it begins.
+    /// Returns whether the job is resumed; otherwise it starts.
     ///
     /// # Errors
     /// [`Error::OtherJob`] if one party has begun steps of a job that the other does not have.
@@ -202,7 +202,7 @@ impl Job {
         }
     }
 
-    /// Returns the protocol to plan with: that of the job if it goes on, as `auto` might take
+    /// Returns the protocol to plan with: the job's own if it is resumed, as `auto` might take
     /// another one today.
     ///
     /// # Errors
@@ -213,7 +213,7 @@ impl Job {
             .ok_or_else(|| self.changed("the protocol", &job.protocol, "unknown"))
     }
 
-    /// Checks that a job that goes on has this plan.
+    /// Checks that a resumed job has this plan.
     ///
     /// # Errors
     /// If it has another one.
@@ -246,11 +246,11 @@ impl Job {
         .into()
     }
 
-    /// Begins the job or goes on with it, and agrees with the other party on which steps are done.
-    /// A job that begins is on the disk when this returns.
+    /// Starts the job or resumes it, and agrees with the other party on the steps that are done. A
+    /// new job is on the disk when this returns.
     ///
     /// # Errors
-    /// If the folder or the channel fails, or the other party says what makes no sense.
+    /// If the folder or the channel fails, or the other party's message is invalid.
     pub(crate) fn settle(
         &mut self,
         agreement: &Agreement,
@@ -320,7 +320,7 @@ impl Job {
         Ok(self.folder.begin(begun)?)
     }
 
-    /// Returns the seed that both parties drew when the job was begun: of the items' digests, and
+    /// Returns the seed that both parties drew when the job was started: of the items' digests, and
     /// of all runs.
     ///
     /// # Errors
@@ -329,7 +329,7 @@ impl Job {
         Ok(self.folder.joint_seed()?)
     }
 
-    /// Returns what its steps gave, once it has begun.
+    /// Returns the results of its steps, once it has begun.
     pub(crate) fn results(&self) -> &Results {
         self.folder.results().expect("a job that has begun")
     }
@@ -371,7 +371,7 @@ impl Job {
         self.folder.done()
     }
 
-    /// Returns how many keys the sender and the receiver have, of a job that has begun.
+    /// Returns the numbers of the sender's and the receiver's keys, of a job that has begun.
     pub(crate) fn items(&self) -> [u64; 2] {
         self.folder.job().expect("a job that has begun").items
     }
@@ -392,7 +392,7 @@ impl Job {
         Given::recalled(&self.folder.columns()?.given)
     }
 
-    /// Checks that in a job that goes on these columns are given.
+    /// Checks that a resumed job gives these columns.
     ///
     /// # Errors
     /// If others were.
@@ -506,7 +506,7 @@ fn steps(plan: &Plan, role: Role) -> Steps {
     }
 }
 
-/// Which job a party has, and whether any of its steps has begun.
+/// The job that a party has, and whether any of its steps has begun.
 #[derive(Debug, PartialEq, Eq)]
 struct Standing {
     id: Option<String>,

@@ -32,7 +32,7 @@ use crate::{
     workplace::{Task, Workplace},
 };
 
-/// How a join has ended well.
+/// The result of a join that succeeded.
 pub enum Joined {
     /// The parties can join. Nothing more was asked for.
     Checked,
@@ -67,7 +67,7 @@ impl JoinSpec {
         let mut endpoint = self.meeting.endpoint.clone();
         let options = self.options(stop);
         let threads = self.resources.threads.map_or(0, usize::from);
-        // Zero stands for one per core.
+        // Zero means one per core.
         let pool = Pool::new(threads).map_err(|_| Error::OutOfMemory);
         let ready = match &pool {
             Ok(pool) => self.ready(pool, watcher, stop),

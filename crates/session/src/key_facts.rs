@@ -1,9 +1,9 @@
-//! What each party tells about its key columns, and what follows for a match.
+//! The facts that each party tells about its key columns, and their consequences for a match.
 //!
 //! Two parties can be set up alike and share nothing: `1.50` and `1.5`, a date and a text. So each
-//! tells what its key columns [mean](Meaning), and both say where these differ, before any data
-//! moves. With two key columns or more each also tells eight bits of a hash of each name: enough to
-//! see that the same columns are in another order, and too little to reveal a name.
+//! tells what its key columns [mean](Meaning), and both report differences, before any data moves.
+//! With two key columns or more each also tells eight bits of a hash of each name: enough to see
+//! that columns are in another order, and too little to reveal a name.
 
 use psijoin_handshake::Hello;
 use psijoin_table::{Kind, Meaning};
@@ -150,7 +150,8 @@ impl<'a> KeyFacts<'a> {
         })
     }
 
-    /// Eight bits of a hash of each name, in upper or lower case, as two hexadecimal digits.
+    /// Returns eight bits of a hash of each name, in upper or lower case, as two hexadecimal
+    /// digits.
     fn marks(&self) -> Vec<String> {
         let mark = |name: &String| {
             let context = "psijoin 2026-11 mark of a key column's name v1";

@@ -1,10 +1,9 @@
 //! One party of a join, from its table to its result: the engine behind the program `psijoin`, the
 //! Python package, and whatever else joins tables.
 //!
-//! Whoever wants a join says what it is to be in a [`JoinSpec`], [watches](Watcher) what
-//! [happens](Event), and gets a [`Joined`]. Nothing here is said to people but the texts of
-//! [errors](Error), nothing reads a command line or the environment, no signal is caught, and
-//! nothing ends the process.
+//! A caller describes a join in a [`JoinSpec`], [watches](Watcher) its [events](Event), and gets a
+//! [`Joined`]. There are no texts for people except those of [errors](Error), nothing reads a
+//! command line or the environment, no signal is caught, and nothing ends the process.
 //!
 //! ```no_run
 //! use psijoin_session::{JoinSpec, Joined, Meeting, Stop, TableSpec};

@@ -1,6 +1,6 @@
-//! How large a set of the other party may be, and how much it may give.
+//! The limits on the other party's set, and on what it gives.
 //!
-//! Only the other party knows that, and memory and time are planned by what it says.
+//! Only the other party knows these sizes, and memory and time are planned by its claims.
 
 use psijoin::{Columns, OutputKind, Plan, Role, auto, parts};
 use psijoin_forecast::Calibration;
@@ -79,9 +79,9 @@ impl MaxPeerKeys {
     }
 }
 
-/// About how many bytes a party needs beyond its table that grow with the other party's set. In
-/// parts, a run takes the memory of its parts whatever the sizes are, but shares of all items are
-/// kept until the end. Batch by batch, it takes that of a batch.
+/// Estimates the bytes that a party needs beyond its table and that grow with the other party's
+/// set. In parts, a run takes the memory of its parts whatever the sizes are, but shares of all
+/// items are kept until the end. Batch by batch, it takes that of a batch.
 fn needed(role: Role, plan: &Plan) -> u64 {
     let request = plan.request();
     let shares = match request.output {
@@ -134,9 +134,9 @@ fn payloads_of_one_run(role: Role, plan: &Plan) -> u64 {
     bytes(role, role.items(request.sizes)).saturating_add(gets.saturating_mul(COPIES))
 }
 
-/// Checks that a party in this role, with so many rows, has room for the payloads of this layout
-/// that it is in for at once: all in one run, those of a part, or of the rows that are written at
-/// once.
+/// Checks that a party in this role, with this many rows, has room for the payloads of this layout
+/// that are there at once: all in one run, those of a part, or those of the rows that are written
+/// at once.
 ///
 /// # Errors
 /// [`Error::TooMuchGiven`].
@@ -212,8 +212,8 @@ mod tests {
         assert!(check(ByMemory, &planned([10, 1000], OutputKind::Count)));
     }
 
-    /// What the user allows counts, with all that a plan takes: the protocol, what goes with the
-    /// keys, and shares.
+    /// The user's limit covers everything that a plan takes: the protocol, the payloads, and
+    /// shares.
     #[test]
     fn all_that_a_plan_takes_is_counted() {
         let taken = |protocol: &str, [senders, receivers]: [u64; 2], output: OutputKind| {
@@ -223,7 +223,7 @@ mod tests {
         };
         let sizes = [1 << 18, 1 << 20];
         let counts = taken("rr22-circuit", sizes, OutputKind::Count);
-        // What one party took at 2^20: half of 558 MB.
+        // One party's memory at 2^20: half of 558 MB.
         assert!((279_000_000..600_000_000).contains(&counts), "{counts}");
         let rows = taken("rr22", sizes, OutputKind::Rows);
         assert!((100_000_000..200_000_000).contains(&rows), "{rows}");

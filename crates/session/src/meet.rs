@@ -1,4 +1,4 @@
-//! How two parties meet.
+//! The meeting of two parties.
 
 use psijoin_channel::Channel;
 use psijoin_transport::{Connection, Endpoint, Listener, Options, Security, endpoint::Address};

@@ -1,4 +1,4 @@
-//! How much memory the process takes, and how much it can still have, if the operating system says.
+//! The memory that the process takes, and that it can still have, if the operating system tells.
 
 use std::fs;
 

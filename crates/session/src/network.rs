@@ -24,7 +24,7 @@ pub fn measure(channel: &mut Channel, role: Role, watcher: &dyn Watcher) -> Resu
     Ok(Network::from(path(gauged, role)))
 }
 
-/// The way between the sender and the receiver, of whom this party is one.
+/// Returns the way between the sender and the receiver, of whom this party is one.
 fn path(gauged: Gauged, role: Role) -> Path {
     let end = Measured::default().round_trip(gauged.round_trip);
     let ours = end.incoming(gauged.in_bits_per_second as u64);

@@ -22,7 +22,7 @@ use crate::{
 
 /// A party of a join.
 pub(crate) struct Party<'a> {
-    /// Which party it is.
+    /// The role of the party.
     pub(crate) role: Role,
     /// The protocol that it runs.
     pub(crate) protocol: &'static Protocol,
@@ -40,7 +40,7 @@ pub(crate) struct Party<'a> {
     pub(crate) trade: Trade,
     /// The treatment of its rows that repeat a key, if both write rows in a common order.
     pub(crate) aligned: Option<RepeatedKeys>,
-    /// How far it goes.
+    /// The extent of the session.
     pub(crate) mode: Mode,
     /// The number of parts, if that does not follow from the sizes.
     pub(crate) parts: Option<u32>,
@@ -63,7 +63,7 @@ pub struct Consent {
     pub strict: bool,
 }
 
-/// How far a party goes.
+/// The extent of a session.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum Mode {
     /// To the result.
@@ -111,7 +111,7 @@ impl Party<'_> {
                 channel.recv(&mut theirs).map_err(channel_failed)?;
             }
             (Receipts::OfReceiver, Role::Receiver) => {
-                // Whether the sender hears it is the sender's affair.
+                // It is the sender's affair whether it hears this.
                 let _ = channel.send(&RECEIPT);
                 return Ok(());
             }

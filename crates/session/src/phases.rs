@@ -1,4 +1,4 @@
-//! How long each phase of a run took.
+//! The time of each phase of a run.
 
 use std::{
     sync::Mutex,
@@ -13,7 +13,7 @@ use serde::Serialize;
 pub struct Phase {
     /// Its name.
     pub name: &'static str,
-    /// How long it took.
+    /// The time that it took.
     pub seconds: f64,
 }
 
@@ -29,13 +29,13 @@ impl Phase {
 pub struct Phases(Mutex<Vec<(&'static str, Instant)>>);
 
 impl Phases {
-    /// A phase begins now.
+    /// Notes that a phase begins now.
     pub fn begin(&self, name: &'static str) {
         self.phase(name, Instant::now());
     }
 
-    /// The last phase ends now. A name that came up several times is listed once, with the
-    /// sum of its times.
+    /// Ends the last phase, and returns all. A name that came up several times is listed once, with
+    /// the sum of its times.
     pub fn end(self) -> Vec<Phase> {
         let starts = self
             .0

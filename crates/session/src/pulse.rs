@@ -1,4 +1,4 @@
-//! Whether this party makes progress, for its heartbeat to the other party.
+//! The progress of this party, for its heartbeat to the other party.
 
 use std::{fs, sync::Arc};
 

@@ -1,4 +1,4 @@
-//! What both parties want from a run, and whether they can have it.
+//! The question of both parties, and whether it can be answered.
 
 use std::{fmt, str::FromStr};
 
@@ -12,12 +12,12 @@ use crate::{
     settings::{LEARNERS, MINIMUM, OUTPUT},
 };
 
-/// What is to be learned, and on what condition.
+/// The output, and its condition.
 #[derive(Debug, Clone, Default)]
 pub struct Question {
     /// The kind of output.
     pub asked: RequestedOutput,
-    /// Learn nothing if fewer keys are shared; 0 for no such condition.
+    /// Nothing is learned if fewer keys are shared; 0 for no such condition.
     pub min_intersection: u64,
     /// Who learns it, if it is rows.
     pub learners: Learners,
@@ -33,7 +33,7 @@ pub enum Learners {
     Both,
 }
 
-/// What can be asked for beyond which rows are shared.
+/// The further facts about shared rows.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum Further {
     /// That both parties learn it.
@@ -113,7 +113,7 @@ impl Question {
         self.check_carries(protocol, Further::Columns)
     }
 
-    /// Checks that rows are found in any case, of which more is to be said.
+    /// Checks that rows are found in any case, so that there can be further facts about them.
     ///
     /// # Errors
     /// If other outputs are asked for, or rows may be withheld.
@@ -128,7 +128,7 @@ impl Question {
         }
     }
 
-    /// Checks that the protocol can say more of each shared row.
+    /// Checks that the protocol supports further facts about each shared row.
     fn check_carries(&self, protocol: &Protocol, further: Further) -> Result<(), Error> {
         const WITH_COLUMNS: OutputKind = OutputKind::Payloads(Payloads {
             from_sender: 1,

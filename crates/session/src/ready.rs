@@ -4,9 +4,9 @@
 //! so one may take much longer than the other, and a table that cannot be read is an
 //! error on both sides.
 //!
-//! The session is over, for the other party, with the last message of the protocol. How long a
-//! party then takes to find its result and to write it, and whether it can, is its own affair: it
-//! would tell how large the result is. Also, the other party can then no longer take a result away
+//! The session is over, for the other party, with the last message of the protocol. The time in
+//! which a party then finds its result and writes it, and whether it can, is its own affair: it
+//! would tell the size of the result. Also, the other party can then no longer take a result away
 //! by leaving.
 
 use std::time::{Duration, Instant};
@@ -40,13 +40,13 @@ pub(crate) struct Ready<'a> {
     pub(crate) party: Party<'a>,
     pub(crate) workplace: Workplace<'a>,
     pub(crate) own: OwnColumns,
-    /// What it keeps, to go on if it has to.
+    /// The state that it keeps, to resume if it has to.
     pub(crate) job: Option<Job>,
-    /// How long it tries to meet the other party again, once a connection is lost.
+    /// The time for which it tries to reconnect, once a connection is lost.
     pub(crate) wait: Duration,
 }
 
-/// What a party has when the protocol is done.
+/// The result of a protocol run that is done.
 pub(crate) struct Computed {
     pub(crate) agreement: Agreement,
     /// The seed that items were digested under.
@@ -153,7 +153,7 @@ impl Ready<'_> {
         let (connection, mut channel) = meet()?;
         self.check_with_peer(&connection, &mut channel)
             .inspect_err(|failure| connection.abort(failure.abort_code()))?;
-        // Whether the other party takes its leave changes nothing.
+        // It changes nothing if the other party takes no leave.
         let _ = connection.finish();
         Ok(())
     }
@@ -346,7 +346,7 @@ impl Workplace<'_> {
     }
 }
 
-/// Tells what a job that goes on still has to do.
+/// Tells what a resumed job still has to do.
 fn tell_what_remains(party: &Party<'_>, plan: &Plan, remaining: Remaining<'_>) {
     let parts = plan.parts().map_or(1, |parts| parts.shape.parts);
     if !remaining.is_all() {

@@ -14,16 +14,16 @@ const MAX_COLUMNS: usize = MAX_ENTRIES / 2;
 /// A kind of output. Its text is the same on both sides.
 #[derive(Debug, Clone, Default, PartialEq, Eq)]
 pub enum RequestedOutput {
-    /// Which rows are shared.
+    /// The shared rows.
     #[default]
     Rows,
-    /// How many keys are.
+    /// The number of shared keys.
     Count,
-    /// Whether at least this many are.
+    /// One bit: at least this many are shared.
     Threshold(u64),
-    /// What columns add up to over them.
+    /// The sums of columns over them.
     Sum(Vec<ColumnName>),
-    /// Shares of which keys are shared, and of their numbers, for each party.
+    /// Shares of one bit per key, and of their numbers, for each party.
     Shares(Vec<ColumnName>),
 }
 
@@ -61,7 +61,7 @@ impl RequestedOutput {
 }
 
 impl RequestedOutput {
-    /// Returns the sums of these columns, each named as [`ColumnName`] says.
+    /// Returns the sums of these columns, each with the name of a [`ColumnName`].
     ///
     /// # Errors
     /// If there are none, or too many, or one cannot be asked for, or is named twice.
@@ -72,7 +72,7 @@ impl RequestedOutput {
         }
     }
 
-    /// Why it is not withheld if too few keys are shared, if it cannot be.
+    /// Returns why it is not withheld if too few keys are shared, if it cannot be.
     pub fn why_not_withheld(&self) -> &'static str {
         match self {
             Self::Shares(_) => "shares tell nothing that could be withheld",
@@ -155,7 +155,7 @@ fn of_names(names: &[String]) -> Result<Vec<ColumnName>, String> {
 pub struct ColumnName {
     /// Whose it is, if that is said.
     pub holder: Option<Role>,
-    /// What its holder's table calls it.
+    /// Its name in its holder's table.
     pub name: String,
 }
 

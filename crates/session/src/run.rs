@@ -174,7 +174,7 @@ impl<'a> Farewell<'a> {
     }
 }
 
-/// What a party brings to a protocol.
+/// The input of a party to a protocol.
 pub struct Set<'a, F> {
     /// Its items' fingerprints.
     pub fingerprints: F,
@@ -186,13 +186,13 @@ pub struct Set<'a, F> {
 
 /// A run of one party.
 pub struct Run<'a> {
-    /// What runs.
+    /// The plan that runs.
     pub plan: &'a Plan,
     /// The party's role.
     pub role: Role,
     /// Fresh for each run, or that of the job's first attempt.
     pub joint_seed: &'a JointSeed,
-    /// What is kept of it.
+    /// The ledger that keeps its steps.
     pub ledger: Option<&'a dyn Ledger>,
 }
 

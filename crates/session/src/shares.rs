@@ -9,12 +9,12 @@ use psijoin_files::AtomicFile;
 use crate::table::RowOf;
 use crate::{Error, Watcher, event::Event};
 
-/// What is kept with the shares of a run.
+/// The facts that are kept with the shares of a run.
 pub(super) struct Kept<'a> {
     pub(super) role: Role,
     pub(super) columns: Vec<Column>,
     pub(super) joint_seed: &'a JointSeed,
-    /// Which row of the receiver's table holds which item.
+    /// The row of the receiver's table for each item.
     pub(super) row_of: Option<RowOf<'a>>,
 }
 

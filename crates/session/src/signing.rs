@@ -1,10 +1,10 @@
 //! The record of a session, which both parties sign.
 //!
-//! What it says is settled before the protocol runs, but for how it ends. The signatures are
-//! swapped as soon as the last message of the protocol is through, and before either party looks at
-//! it: so the time at which they come says nothing about the result. Where the protocol ends early,
-//! or says nothing at all, both parties know why, and sign after it. The parties of a job sign when
-//! each has said that it has kept all, in the session in which that happens.
+//! Its content is settled before the protocol runs, except for the end. The signatures are swapped
+//! as soon as the last message of the protocol has arrived, and before either party looks at it: so
+//! the time at which they come tells nothing about the result. If the protocol ends early, or sends
+//! nothing at all, both parties know why, and sign after it. The parties of a job sign once each
+//! has confirmed that it has kept everything, in the session in which that happens.
 
 use std::{
     path::{Path, PathBuf},
@@ -98,8 +98,8 @@ impl Recording {
 }
 
 impl Party<'_> {
-    /// Returns what the record will say, as far as it is known before the protocol runs; nothing if
-    /// none is asked for.
+    /// Returns the content of the record, as far as it is known before the protocol runs; nothing
+    /// if none is asked for.
     ///
     /// # Errors
     /// If the other party did not tell what it must, or cannot sign.
@@ -168,15 +168,15 @@ pub(crate) struct Signing {
     document: Document,
     role: Role,
     recording: Arc<Recording>,
-    /// What came of swapping signatures after the last message.
+    /// The result of swapping signatures after the last message.
     signed: Arc<Mutex<Option<Signed>>>,
 }
 
 type Signed = Result<SignedRecord, record::Error>;
 
 impl Signing {
-    /// Returns what the parties say to each other when the sender and the receiver have sent these
-    /// bytes, which are all of the protocol.
+    /// Returns the parties' exchange when the sender and the receiver have sent these bytes, which
+    /// are all of the protocol.
     pub(crate) fn last_words(
         &self,
         [of_sender, of_receiver]: [u64; 2],
@@ -211,8 +211,8 @@ impl Signing {
         }
     }
 
-    /// Writes the record of a protocol that went well. If the protocol ended before its last
-    /// message, or says nothing at all, the parties sign now.
+    /// Writes the record of a protocol that succeeded. If the protocol ended before its last
+    /// message, or sent nothing at all, the parties sign now.
     ///
     /// # Errors
     /// [`Error::Unsigned`] and [`Error::NoRecord`].
@@ -241,7 +241,7 @@ impl Signing {
 
 const UNPOISONED: &str = "a thread that panics never unwinds";
 
-/// For the protocol, to which the last words are part of its last message.
+/// Returns the error for the protocol, to which the last words are part of its last message.
 fn as_channel_error(error: &record::Error) -> ChannelError {
     match error {
         record::Error::Channel(error) => error.clone(),
@@ -249,7 +249,7 @@ fn as_channel_error(error: &record::Error) -> ChannelError {
     }
 }
 
-/// How a protocol ended that gave this.
+/// Returns how a protocol with this output ended.
 pub(crate) fn outcome(output: &Output) -> Outcome {
     match output {
         Output::TooFew => Outcome::TooFew,
@@ -285,8 +285,8 @@ fn party(hello: &Hello, key: PublicKey, key_columns: usize) -> Result<record::Pa
     })
 }
 
-/// Returns what a side is to learn. Both sides' programs must say it in the same words: others need
-/// another [`FORMAT`].
+/// Returns the output of a side. Both sides' programs must use the same words: others need another
+/// [`FORMAT`].
 fn learns(question: &Question, role: Role) -> Vec<String> {
     let Question {
         asked,

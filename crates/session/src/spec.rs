@@ -1,4 +1,4 @@
-//! What one party wants of a join, as a value.
+//! The request of one party for a join, as a value.
 
 use std::{num::NonZeroUsize, path::PathBuf, sync::Arc, time::Duration};
 
@@ -17,7 +17,7 @@ use crate::{
     question::Question,
 };
 
-/// What one party wants of a join.
+/// The request of one party for a join.
 pub struct JoinSpec {
     /// Its role.
     pub role: Role,
@@ -27,30 +27,30 @@ pub struct JoinSpec {
     pub table: TableSpec,
     /// The key of the table.
     pub key: KeySpec,
-    /// What is to be learned. Must be the same on both sides.
+    /// The question. It must be the same on both sides.
     pub question: Question,
     /// The protocol. Must be the same on both sides.
     pub protocol: &'static Protocol,
     /// The columns that it gives and takes.
     pub trade: Trade,
-    /// Whether both write rows in a common order, and then what becomes of this party's rows that
+    /// `Some` if both write rows in a common order, with the treatment of this party's rows that
     /// repeat a key.
     pub aligned: Option<RepeatedKeys>,
-    /// How its result is written.
+    /// The form of its result.
     pub written: Written,
     /// Files that the caller writes besides, none of which may be a file of the table.
     pub also_written: Vec<PathBuf>,
-    /// What it lets the other party do.
+    /// The consent to the other party's requests.
     pub consent: Consent,
-    /// What both agree to, in words. Must be the same on both sides.
+    /// The terms that both agree to. They must be the same on both sides.
     pub terms: Option<Terms>,
     /// The new file of the record that both sign, if they do.
     pub record: Option<PathBuf>,
     /// Where it keeps what it computes, to go on after a failure.
     pub job: Option<JobFolder>,
-    /// How far it goes.
+    /// The extent of the session.
     pub mode: Mode,
-    /// What it may use.
+    /// The resources that it may use.
     pub resources: Resources,
     /// In how many parts the join runs, if that does not follow from the sizes. Must be the same on
     /// both sides.
@@ -59,8 +59,8 @@ pub struct JoinSpec {
 
 impl JoinSpec {
     /// Returns a join of rows for the receiver, by the protocol that suits the sizes and the
-    /// network; rows go to standard output, or back to the caller. The fields say what else can be
-    /// wanted.
+    /// network; rows go to standard output, or back to the caller. The fields hold all other
+    /// wishes.
     pub fn new(role: Role, meeting: Meeting, table: TableSpec, key: KeySpec) -> Self {
         Self {
             role,
@@ -129,7 +129,8 @@ pub fn check_aligned(aligned: Option<RepeatedKeys>, learners: Learners) -> Resul
 }
 
 impl Meeting {
-    /// The parties try to meet for a minute, and may then be silent for half a minute.
+    /// Makes times in which the parties try to meet for a minute, and may then be silent for half a
+    /// minute.
     pub fn new(endpoint: Endpoint, security: Security) -> Self {
         Self {
             endpoint,
@@ -181,9 +182,9 @@ pub struct Meeting {
     pub endpoint: Endpoint,
     /// Who they are.
     pub security: Security,
-    /// How long they try to meet.
+    /// The time for which they try to meet.
     pub wait: Duration,
-    /// How long the other party may be silent, once it is there.
+    /// The time for which the other party may be silent, once it is there.
     pub timeout: Duration,
 }
 
@@ -195,29 +196,29 @@ pub enum TableSpec {
         inputs: Vec<PathBuf>,
         /// Their format, if their names do not tell.
         format: Option<Format>,
-        /// How they are written.
+        /// The dialect of the rows.
         dialect: Dialect,
     },
     /// Rows that the caller has. They come back in memory, unless a file is named for the result.
     Arrow(ArrowTable),
 }
 
-/// How a party's result is written.
+/// The form of a party's result.
 #[derive(Debug, Clone)]
 pub struct Written {
     /// The file; rows go to standard output, or back to the caller, if there is none.
     pub output: Option<PathBuf>,
-    /// What happens to a file that is there.
+    /// The treatment of a file that exists.
     pub existing: Existing,
-    /// Which rows are written.
+    /// The rows that are written.
     pub rows: WhichRows,
-    /// Whether empty texts are told from nulls by quotes.
+    /// `true` if quotes tell empty texts from nulls.
     pub quotes_empty: bool,
-    /// Whether fields that programs for tables would compute stand in quotes.
+    /// `true` if fields that spreadsheets would compute are quoted.
     pub quotes_formulas: bool,
 }
 
-/// What a party may use.
+/// The resources that a party may use.
 #[derive(Debug, Clone, Default)]
 pub struct Resources {
     /// Threads to compute with; one per core if nothing is said.

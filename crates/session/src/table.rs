@@ -31,7 +31,7 @@ use crate::{
 /// See the [module](self).
 pub(crate) struct Table {
     keys: Keys,
-    /// What is known of the columns of numbers, without the numbers.
+    /// The facts about the columns of numbers, without the numbers.
     pub(crate) numbers: Vec<Numbers>,
     pub(crate) counts: Counts,
     pub(crate) bad_cells: BadCellsOfKey,
@@ -48,7 +48,7 @@ enum Keys {
 /// Keys for a plan in parts or one that takes batches, or before the plan is known.
 struct InPartitions {
     keys: KeyPartitions,
-    /// What is given with each item, if anything is.
+    /// The payloads of items, if there are any.
     payloads: Option<PartitionedPayloads>,
     /// The items in their parts, if a plan in parts has run, and may run once more.
     poured: Option<Box<Spilled>>,
@@ -59,27 +59,27 @@ struct InPartitions {
 struct InMemory {
     /// Of its distinct keys; taken once they are not needed any more.
     fingerprints: Vec<Fingerprint>,
-    /// Which row holds which key, if anybody comes back to rows.
+    /// The row of each key, if anybody comes back to rows.
     rows: Option<RowItems>,
     /// The numbers of each column.
     columns: Vec<Vec<i64>>,
-    /// What is given with each item, one after the other.
+    /// The payloads of items, one after the other.
     payloads: Vec<u8>,
 }
 
-/// What is to become of a table.
+/// The use of a table.
 #[derive(Clone, Copy)]
 pub(crate) struct Use {
-    /// Whether somebody comes back to its rows.
+    /// `true` if somebody comes back to its rows.
     pub(crate) rows: bool,
-    /// Whether somebody comes back to its keys: to align rows, or to find what is given with each
-    /// in another attempt.
+    /// `true` if somebody comes back to its keys: to align rows, or to find the payload of each in
+    /// another attempt.
     pub(crate) keys: bool,
-    /// Whether there may be another attempt.
+    /// `true` if there may be another attempt.
     pub(crate) again: bool,
 }
 
-/// What a protocol gave.
+/// The result of a protocol.
 pub(crate) struct Ran {
     pub(crate) output: Output,
     /// Of a plan in parts that finds rows, a bit per row: whether it is the first row of a shared
@@ -87,11 +87,11 @@ pub(crate) struct Ran {
     first_rows: Vec<u64>,
     /// Of such a plan, what the other party gave.
     given: Option<Given>,
-    /// What lay on disk.
+    /// The bytes that lay on disk.
     pub(crate) spilled_bytes: u64,
 }
 
-/// What the other party gave, by ranges of rows.
+/// The other party's payloads, by ranges of rows.
 struct Ranges(Given);
 
 impl PayloadRanges for Ranges {
@@ -137,7 +137,7 @@ impl Ran {
     }
 }
 
-/// How rows of this table are found from what an item is known by.
+/// The way to rows of this table from what an item is known by.
 pub(crate) enum RowOf<'a> {
     /// By its number.
     Item(&'a [u32]),
@@ -161,7 +161,7 @@ impl Table {
         }
     }
 
-    /// The rows whose columns can be given.
+    /// Returns the rows whose columns can be given.
     ///
     /// # Errors
     /// If what was spilled cannot be read, or rows repeat a key and may not.
@@ -178,8 +178,8 @@ impl Table {
         }
     }
 
-    /// Reads what is to be given with each item. What is kept by partitions spills as keys do. The
-    /// threads of the caller's pool read.
+    /// Reads the payloads of items. Those that are kept by partitions spill as keys do. The threads
+    /// of the caller's pool read.
     ///
     /// # Errors
     /// If the table cannot be read, has changed, or rows repeat a key and may not; if what is
@@ -237,7 +237,7 @@ impl Table {
         }
     }
 
-    /// There will be no other attempt.
+    /// Notes that there will be no other attempt.
     pub(crate) fn no_more_attempts(&mut self) {
         if let Keys::InPartitions(InPartitions { poured, .. }) = &mut self.keys {
             *poured = None;
@@ -326,8 +326,8 @@ impl Table {
         }
     }
 
-    /// Returns how many keys are shared, and the rows that have them, with what the other party
-    /// gave for each key. What is kept by ranges of rows spills as keys do.
+    /// Returns how many keys are shared, and the rows that have them, with the other party's
+    /// payload for each key. Payloads that are kept by ranges of rows spill as keys do.
     ///
     /// # Errors
     /// If what was spilled cannot be read, or what is beyond the budget cannot be written.
@@ -404,7 +404,7 @@ impl Table {
         }
     }
 
-    /// How rows are found from shares.
+    /// Returns the way from shares to rows.
     ///
     /// # Panics
     /// If nobody was to come back to rows.
@@ -559,7 +559,7 @@ fn run_in_parts(
     } = poured.take_found();
     table.poured = of.again.then(|| Box::new(poured));
     let output = ran?;
-    // What a job has opened before is all there is.
+    // A result that a job has opened before is complete.
     if let Output::Rows(opened) = &output {
         for row in opened {
             first_rows[*row as usize / 64] |= 1 << (row % 64);

@@ -29,17 +29,17 @@ use crate::{
 pub(crate) struct Workplace<'a> {
     /// The table.
     pub(crate) source: Source,
-    /// What this party does with the result.
+    /// The use of the result by this party.
     pub(crate) task: Task,
     /// The threads that compute.
     pub(crate) pool: &'a Pool,
-    /// How much memory they may use, and where the rest goes.
+    /// The memory that they may use, and the place of the rest.
     pub(crate) allowance: Allowance,
-    /// How far a pass over the table is; interrupts it.
+    /// The progress of a pass over the table; interrupts it.
     pub(crate) progress: &'a Progress,
 }
 
-/// What a party does with the result.
+/// The use of the result by a party.
 pub(crate) enum Task {
     /// It helps the other party, and has none.
     Help,
