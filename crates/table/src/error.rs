@@ -61,7 +61,8 @@ pub enum ErrorKind {
 }
 
 impl Error {
-    /// The error of a row whose place counts from a line, or row, that has this many before it.
+    /// Returns the error of a row whose place counts from a line, or row, that has this many before
+    /// it.
     pub(crate) fn later(mut self, by: u64) -> Self {
         match &mut self {
             Self::Read(ReadError::Malformed { line, .. }) => *line += by,
@@ -74,7 +75,7 @@ impl Error {
         self
     }
 
-    /// Who has to do something about this error.
+    /// Returns who has to do something about this error.
     pub fn kind(&self) -> ErrorKind {
         match self {
             Self::Key(error) if error.is_usage() => ErrorKind::Usage,
@@ -88,8 +89,8 @@ impl Error {
     }
 }
 
-/// An error without what a library has put around it, such as names of temporary files and values
-/// of the table.
+/// Returns an error without what a library has put around it, such as names of temporary files and
+/// values of the table.
 pub(crate) fn nameless(error: io::Error) -> io::Error {
     match error.raw_os_error() {
         Some(_) => error,

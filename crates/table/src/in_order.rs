@@ -100,7 +100,7 @@ impl<'a, T, R> Line<'a, T, R> {
         self.state.lock().expect("no thread has panicked")
     }
 
-    /// The next task and its number, once it is not too far ahead of what is taken.
+    /// Returns the next task and its number, once it is not too far ahead of what is taken.
     fn next_task(&self) -> Option<(u64, T)> {
         let mut state = self.state();
         // Some other thread has the task that all wait for, and does not wait itself.

@@ -11,8 +11,8 @@ pub struct Progress {
 }
 
 impl Progress {
-    /// Bytes of the input that the running pass has read, and all that it will read: 0 while that
-    /// is not known, which is so for standard input. A pass that writes
+    /// Returns bytes of the input that the running pass has read, and all that it will read: 0
+    /// while that is not known, which is so for standard input. A pass that writes
     /// [aligned](crate::AlignedRows) rows reads its input before it writes, and counts each byte
     /// twice.
     pub fn bytes(&self) -> (u64, u64) {

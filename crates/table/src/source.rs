@@ -226,7 +226,8 @@ impl Source {
         Ok(Self::of_part(part, format, layout))
     }
 
-    /// A CSV text that is read to memory, as for [`KeyTable::read_csv`](crate::KeyTable::read_csv).
+    /// Returns a CSV text that is read to memory, as for
+    /// [`KeyTable::read_csv`](crate::KeyTable::read_csv).
     ///
     /// # Errors
     /// If the stream cannot be read, or the dialect does not fit.
@@ -280,7 +281,7 @@ impl Source {
         Self::typed(name, Content::RowNumbers(RowNumbers::new(rows)))
     }
 
-    /// A table of typed columns that is no file of the user's.
+    /// Returns a table of typed columns that is no file of the user's.
     fn typed(name: &str, content: Content) -> Self {
         let part = Part {
             name: name.to_owned(),
@@ -294,7 +295,7 @@ impl Source {
         Self::of_part(part, Format::Arrow, None)
     }
 
-    /// A table of one part that is no file.
+    /// Returns a table of one part that is no file.
     fn of_part(part: Part, format: Format, layout: Option<Layout>) -> Self {
         Self {
             name: part.name.clone(),
@@ -317,12 +318,12 @@ impl Source {
         }
     }
 
-    /// The table as the user named it; several files together have a name for all.
+    /// Returns the table as the user named it; several files together have a name for all.
     pub fn name(&self) -> &str {
         &self.name
     }
 
-    /// The table's format.
+    /// Returns the table's format.
     pub fn format(&self) -> Format {
         self.format
     }
@@ -363,8 +364,8 @@ impl Source {
         words
     }
 
-    /// The table's length, decompressed, and in UTF-8 if it is a text; of one in memory, about how
-    /// much it takes there.
+    /// Returns the table's length, decompressed, and in UTF-8 if it is a text; of one in memory,
+    /// about how much it takes there.
     pub fn bytes(&self) -> u64 {
         self.parts.iter().map(Part::bytes).sum()
     }
@@ -400,7 +401,7 @@ impl Source {
         Ok(doubts)
     }
 
-    /// The header of these names, which must be those of the columns.
+    /// Returns the header of these names, which must be those of the columns.
     pub(crate) fn header<'a>(&'a self, names: &'a [String]) -> Header<'a> {
         Header {
             // All parts have the same.
@@ -431,7 +432,7 @@ impl Source {
         self.layout
     }
 
-    /// The blocks of a table that is text.
+    /// Returns the blocks of a table that is text.
     ///
     /// # Errors
     /// If the header of the first part cannot be read.
@@ -476,7 +477,7 @@ fn table_name(inputs: &[PathBuf], files: usize) -> String {
     }
 }
 
-/// The columns of a part that is text.
+/// Returns the columns of a part that is text.
 fn text_columns(part: &Part, layout: Layout) -> Result<Vec<String>, Error> {
     Ok(Text::open(part, layout)?.columns().to_vec())
 }

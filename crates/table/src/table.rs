@@ -202,7 +202,7 @@ impl<'a> Wanted<'a> {
         }
     }
 
-    /// These keys and numbers, whatever memory they take.
+    /// Returns these keys and numbers, whatever memory they take.
     pub(crate) fn in_memory(key: &'a KeySpec, numbers: &'a [String]) -> Self {
         Self {
             key,

@@ -107,7 +107,7 @@ fn cannot_write(file: &str, source: io::Error) -> Error {
     })
 }
 
-/// Why a format cannot hold the columns of a source, if it cannot.
+/// Returns why a format cannot hold the columns of a source, if it cannot.
 pub(crate) fn fits(source: &Source, format: Format) -> Result<Option<String>, Error> {
     let names = source.columns()?;
     if source.layout().is_none() {
@@ -160,7 +160,7 @@ pub(crate) fn fits(source: &Source, format: Format) -> Result<Option<String>, Er
     }
 }
 
-/// Why the columns of a source cannot be kept in memory, if they cannot.
+/// Returns why the columns of a source cannot be kept in memory, if they cannot.
 pub(crate) fn fits_in_memory(source: &Source) -> Result<Option<String>, Error> {
     if source.layout().is_some() {
         let repeated = first_repeated(&source.columns()?);
@@ -193,7 +193,7 @@ pub(crate) fn fits_in_memory(source: &Source) -> Result<Option<String>, Error> {
     }))
 }
 
-/// Why a format cannot hold these columns behind those of a source, if it cannot.
+/// Returns why a format cannot hold these columns behind those of a source, if it cannot.
 pub(crate) fn fits_added(source: &Source, added: &Schema, format: Format) -> Option<String> {
     if format == Format::Lines {
         let reason = "a .txt file holds one column, and further ones are added; write .csv or \
@@ -244,7 +244,7 @@ fn first_misunderstood(schema: &Schema, to: Format) -> Option<String> {
     ))
 }
 
-/// Why a format cannot hold the first of these columns that it cannot.
+/// Returns why a format cannot hold the first of these columns that it cannot.
 fn first_unfit(schema: &Schema, from: Format, to: Format) -> Option<String> {
     let (fits, why): (fn(&Field) -> bool, _) = match to {
         Format::Parquet if from == Format::Parquet => return None,

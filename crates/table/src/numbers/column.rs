@@ -14,7 +14,7 @@ pub(crate) struct NumberColumn<'a> {
 }
 
 impl<'a> NumberColumn<'a> {
-    /// `None` if the array's type has no text.
+    /// Returns `None` if the array's type has no text.
     pub(crate) fn new(array: &'a ArrayRef) -> Option<Self> {
         Some(Self {
             texts: Column::new(array)?,

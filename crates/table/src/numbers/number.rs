@@ -25,7 +25,7 @@ pub(crate) struct Number {
 }
 
 impl Number {
-    /// `value · 10^-scale`; `None` if it does not fit.
+    /// Returns `value · 10^-scale`; `None` if it does not fit.
     pub(super) fn new(value: i128, scale: u32) -> Option<Self> {
         Some(Self {
             negative: value < 0,
@@ -61,7 +61,8 @@ impl Number {
         }))
     }
 
-    /// The number times `10^scale`, for a scale of at least its own; `None` if it does not fit.
+    /// Returns the number times `10^scale`, for a scale of at least its own; `None` if it does not
+    /// fit.
     pub(super) fn at(self, scale: u32) -> Option<i64> {
         let magnitude = i128::from(self.magnitude) * 10_i128.pow(scale - self.scale);
         let value = if self.negative { -magnitude } else { magnitude };

@@ -149,7 +149,8 @@ pub(crate) fn check_meanings(
     }
 }
 
-/// The name and the type of the first of these columns whose values are not of a type that fits.
+/// Returns the name and the type of the first of these columns whose values are not of a type that
+/// fits.
 pub(crate) fn first_of_unfit_type(
     schema: &SchemaRef,
     columns: &[usize],

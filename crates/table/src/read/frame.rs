@@ -29,7 +29,7 @@ pub(crate) struct Frame {
     /// They share their buffers with those that were given.
     batches: Vec<RecordBatch>,
     rows: u64,
-    /// About how much memory the rows take.
+    /// Estimates the memory of the rows.
     bytes: u64,
 }
 
@@ -80,7 +80,7 @@ impl Frame {
         })
     }
 
-    /// About how much memory the rows take.
+    /// Estimates the memory of the rows.
     pub(crate) fn bytes(&self) -> u64 {
         self.bytes
     }
@@ -98,7 +98,7 @@ impl Frame {
     }
 }
 
-/// About how much memory the rows of a batch take, without others that are in the same buffers.
+/// Estimates the memory of a batch's rows, without others that are in the same buffers.
 fn memory(batch: &RecordBatch) -> u64 {
     let columns = batch.columns().iter();
     let columns = columns.map(|column| {
@@ -115,7 +115,7 @@ fn memory(batch: &RecordBatch) -> u64 {
     columns.fold(0, u64::saturating_add)
 }
 
-/// That of views, and of the texts that they refer to.
+/// Returns the memory of views, and of the texts that they refer to.
 fn views_memory<T: ByteViewType>(column: &ArrayRef) -> usize {
     let views = column.as_byte_view::<T>();
     size_of_val(&views.views()[..]) + views.total_buffer_bytes_used()

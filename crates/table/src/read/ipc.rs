@@ -70,7 +70,7 @@ impl<'a> TypedFile<'a> for Reader<'a> {
         }
     }
 
-    /// A batch of a file or stream is decoded before the next one, and then cut up.
+    /// Cuts a file or stream into pieces: a batch is decoded before the next one, and then cut up.
     fn pieces(self: Box<Self>, columns: &[usize], _: bool) -> Result<FilePieces<'a>, Error> {
         let mut before = 0;
         let batches = Batches::of(self.part, Some(columns))?;
@@ -85,7 +85,7 @@ impl<'a> TypedFile<'a> for Reader<'a> {
     }
 }
 
-/// The pieces of a batch that takes this many bytes of its file.
+/// Returns the pieces of a batch that takes this many bytes of its file.
 fn cut<'a>(batch: &RecordBatch, bytes: u64) -> Vec<Result<Piece<'a>, Error>> {
     let starts = (0..batch.num_rows()).step_by(PIECE_ROWS as usize);
     let piece = |start| {
@@ -216,7 +216,8 @@ impl Iterator for Batches<'_> {
 
 /// Why an Arrow file or stream cannot be read.
 enum Failure {
-    /// The library's own words may hold values of the table: they are not passed on.
+    /// Returns the result, and an error without the library's own words, which may hold values of
+    /// the table.
     Library(ArrowError),
     Found(ArrowFault),
 }

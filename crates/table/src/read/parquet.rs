@@ -96,7 +96,7 @@ impl<'a> Reader<'a> {
     }
 }
 
-/// The file, read as these columns.
+/// Returns the file, read as these columns.
 fn read_as(
     part: &Part,
     file: &ArrowReaderMetadata,
@@ -206,7 +206,7 @@ fn fault(part: &Part, fault: ParquetFault) -> Error {
     })
 }
 
-/// The reader's own words may hold values of the table: they are not passed on.
+/// Returns an error without the reader's own words, which may hold values of the table.
 fn cannot_read(part: &Part, find: impl FnOnce() -> ParquetFault, error: ParquetError) -> Error {
     let is_unsupported = match &error {
         ParquetError::NYI(_) => true,

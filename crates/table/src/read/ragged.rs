@@ -31,7 +31,7 @@ impl RaggedRows {
         }
     }
 
-    /// One row.
+    /// Returns one row.
     pub(crate) fn of_one(found: usize, file: &str, place: Place) -> Self {
         let mut rows = Self::default();
         rows.see(found, file, place);

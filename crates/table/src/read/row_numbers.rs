@@ -19,7 +19,7 @@ pub(crate) struct RowNumbers {
 }
 
 impl RowNumbers {
-    /// From 0 on.
+    /// Makes one from 0 on.
     pub(crate) fn new(rows: u64) -> Self {
         let numbers = Field::new("row", DataType::UInt64, false);
         Self {

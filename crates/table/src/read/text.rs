@@ -90,7 +90,7 @@ impl<'a> Text<'a> {
         self.part.name()
     }
 
-    /// Its length, in UTF-8.
+    /// Returns its length, in UTF-8.
     pub(crate) fn bytes(&self) -> u64 {
         self.part.bytes()
     }
@@ -137,25 +137,25 @@ impl<'a> Text<'a> {
         Ok(doubts)
     }
 
-    /// The first field of the first row.
+    /// Returns the first field of the first row.
     fn first_field(&self) -> Result<Option<String>, Error> {
         let mut rows = self.records(self.rows_start, vec![0; HEADER_BYTES]);
         Ok(rows.next()?.map(|row| row.field(0).into_owned()))
     }
 
-    /// The records from this byte on, where lines have the number 0.
+    /// Returns the records from this byte on, where lines have the number 0.
     fn records(&self, from: u64, buffer: Vec<u8>) -> Records<'a, Section> {
         let rest = self.content.at(from);
         let records = Records::new(rest, self.name(), self.layout, self.encoding(), buffer);
         records.behind(from, 0)
     }
 
-    /// The byte order mark, if there is one.
+    /// Returns the byte order mark, if there is one.
     pub(crate) fn byte_order_mark(&self) -> &'static str {
         self.byte_order_mark
     }
 
-    /// The record that names the columns, as it is; empty if there is none.
+    /// Returns the record that names the columns, as it is; empty if there is none.
     pub(crate) fn raw_header(&self) -> &str {
         &self.raw_header
     }
@@ -165,7 +165,7 @@ impl<'a> Text<'a> {
         self.rows_start
     }
 
-    /// The line of the first row, or of the blank lines before it, from 1.
+    /// Returns the line of the first row, or of the blank lines before it, from 1.
     pub(crate) fn rows_line(&self) -> u64 {
         self.rows_line
     }

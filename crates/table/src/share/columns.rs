@@ -26,7 +26,7 @@ pub struct GivenColumns {
 }
 
 impl GivenColumns {
-    /// These columns of a table. Columns of CSV, TSV and lines are texts without nulls.
+    /// Returns these columns of a table. Columns of CSV, TSV and lines are texts without nulls.
     ///
     /// # Errors
     /// If there are none, or too many; if the table lacks one, or one is named twice; if the type
@@ -46,7 +46,7 @@ impl GivenColumns {
         Self::new(fields.collect::<Result<_, Error>>()?)
     }
 
-    /// Those of these columns that are called so, in the order of the names.
+    /// Returns those of these columns that are called so, in the order of the names.
     ///
     /// # Errors
     /// If a name is none of theirs, or is there twice, or there are no names.

@@ -94,7 +94,7 @@ pub(super) struct Column<'a> {
 }
 
 impl<'a> Column<'a> {
-    /// `None` if the values are not of this type, as in a file that is broken.
+    /// Returns `None` if the values are not of this type, as in a file that is broken.
     pub(super) fn new(array: &'a ArrayRef, given: &DataType) -> Option<Self> {
         Some(Self {
             nulls: array.logical_nulls(),

@@ -12,7 +12,7 @@ const NONE: u32 = u32::MAX;
 pub(crate) struct PayloadOfRow(Vec<u32>);
 
 impl PayloadOfRow {
-    /// No payload for any of these rows.
+    /// Makes one without a payload for any of these rows.
     pub(crate) fn new(rows: u64) -> Self {
         Self(vec![NONE; rows as usize])
     }
@@ -64,7 +64,7 @@ pub struct GivenRows<'a> {
 }
 
 impl<'a> GivenRows<'a> {
-    /// Those of all rows with a key that are given. `payload_of` has the key of each as its
+    /// Returns those of all rows with a key that are given. `payload_of` has the key of each as its
     /// payload.
     pub(crate) fn new(
         mut payload_of: PayloadOfRow,

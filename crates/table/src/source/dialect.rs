@@ -207,8 +207,7 @@ impl Delimited {
         ..Self::CSV
     };
 
-    /// The name of the character that seems to divide what was read as one
-    /// field.
+    /// Returns the name of the character that seems to divide what was read as one field.
     pub(crate) fn likelier_delimiter(self, field: &str) -> Option<&'static str> {
         let known = [
             (b';', "semicolon"),
@@ -222,7 +221,8 @@ impl Delimited {
         others.find_map(|(byte, word)| field.contains(char::from(byte)).then_some(word))
     }
 
-    /// A field, or a null, as it stands in a text of this kind; `None` if it cannot stand there.
+    /// Returns a field, or a null, as it stands in a text of this kind; `None` if it cannot stand
+    /// there.
     pub(crate) fn written(self, field: Option<&str>) -> Option<String> {
         if self.escapes {
             return Some(escaped(field, self.delimiter));

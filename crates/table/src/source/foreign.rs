@@ -146,7 +146,7 @@ impl Foreign {
         known.map(|(_, foreign)| *foreign)
     }
 
-    /// JSON, if a table of several columns begins so.
+    /// Returns JSON, if a table of several columns begins like it.
     fn json(beginning: &[u8]) -> Option<Self> {
         let mut characters = beginning.iter().filter(|byte| !byte.is_ascii_whitespace());
         let first = (characters.next(), characters.next());

@@ -44,7 +44,7 @@ impl Format {
         Self::Arrow,
     ];
 
-    /// Its name on a command line.
+    /// Returns its name on a command line.
     pub fn name(self) -> &'static str {
         match self {
             Self::Csv => "csv",

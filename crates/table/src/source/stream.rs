@@ -109,7 +109,8 @@ impl Copy<'_> {
             .map_err(|error| self.cannot_keep(error.into_error()))
     }
 
-    /// The library's own words may hold values of the table: they are not passed on.
+    /// Returns the result, and an error without the library's own words, which may hold values of
+    /// the table.
     fn fitting<T>(&self, result: Result<T, ArrowError>) -> Result<T, Error> {
         result.map_err(|error| match error {
             ArrowError::IoError(_, error) => self.cannot_keep(error),

@@ -95,7 +95,7 @@ impl Part {
         self.encoding
     }
 
-    /// Its length, decompressed, and in UTF-8 if it is a text.
+    /// Returns its length, decompressed, and in UTF-8 if it is a text.
     pub(crate) fn bytes(&self) -> u64 {
         match &self.content {
             Content::File { version, .. } => version.bytes,
@@ -111,7 +111,7 @@ impl Part {
         &self.partition
     }
 
-    /// Its bytes from the beginning.
+    /// Returns its bytes from the beginning.
     ///
     /// # Errors
     /// If it cannot be opened, or is not what it was.

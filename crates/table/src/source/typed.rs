@@ -81,7 +81,7 @@ impl Source {
         parts.try_for_each(|part| open(part, self.format)?.check(&in_files))
     }
 
-    /// Those typed columns that are in the files themselves, not in the names of folders.
+    /// Returns those typed columns that are in the files themselves, not in the names of folders.
     pub(crate) fn in_files(&self, schema: &SchemaRef, columns: &[usize]) -> Vec<usize> {
         let file_columns = schema.fields().len() - self.partition_columns.len();
         let columns = columns.iter().copied();
@@ -115,7 +115,7 @@ impl Batch<'_> {
         broken(self.part, self.format)
     }
 
-    /// These columns of the batch as texts.
+    /// Returns these columns of the batch as texts.
     pub(crate) fn texts<'a>(
         &self,
         arrays: impl Iterator<Item = &'a ArrayRef>,
@@ -142,7 +142,7 @@ pub(crate) struct Selection<'a> {
 }
 
 impl<'a> Selection<'a> {
-    /// These columns. Texts may come as dictionaries.
+    /// Returns these columns. Texts may come as dictionaries.
     pub(crate) fn of(source: &'a Source, columns: &BTreeSet<usize>) -> Result<Self, Error> {
         let columns = columns.iter().copied().collect();
         Self::new(source, &source.schema()?, columns, true)
@@ -255,7 +255,7 @@ impl<'a> TablePiece<'a> {
         self.piece.bytes
     }
 
-    /// About how much memory the rows take, as far as the file tells; 0 if they are decoded.
+    /// Estimates the memory of the rows, as far as the file tells; 0 if they are decoded.
     pub(crate) fn memory(&self) -> u64 {
         self.piece.memory
     }
@@ -294,7 +294,7 @@ struct CurrentPieces<'a> {
 }
 
 impl<'s, 'a> Pieces<'s, 'a> {
-    /// Whoever reads a piece tells the progress of its bytes.
+    /// Makes pieces. Their reader tells the progress of its bytes.
     pub(crate) fn new(selection: &'s Selection<'a>, progress: &'s Progress) -> Self {
         Self {
             selection,

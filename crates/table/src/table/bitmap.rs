@@ -37,7 +37,7 @@ impl Bitmap {
         Self::from_words(words, self.len)
     }
 
-    /// Those of these bits that are set, in order.
+    /// Returns those of these bits that are set, in order.
     pub(crate) fn ones(&self, range: Range<u64>) -> impl Iterator<Item = u64> + Send {
         range.filter(|&index| self.get(index))
     }

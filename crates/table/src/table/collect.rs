@@ -130,7 +130,7 @@ impl<'a> Collector<'a> {
         Ok(())
     }
 
-    /// The first of a stretch that is refused, and what it is.
+    /// Returns the first of a stretch that is refused, and what it is.
     fn first_refused(&self, stretch: &Stretch<'_>) -> Option<(Place, Refused)> {
         let keys = match self.sought.bad_keys {
             BadKeys::Refuse => bad_keys::first(&stretch.bad_cells.sorts),
@@ -190,7 +190,7 @@ impl<'a> Collector<'a> {
         }
     }
 
-    /// All that was read, and what was found of the key.
+    /// Returns all that was read, and what was found of the key.
     ///
     /// # Errors
     /// If rows or cells are refused: rows of more or fewer fields than there are columns, cells of

@@ -119,7 +119,8 @@ pub(super) struct MostFrequent {
 }
 
 impl MostFrequent {
-    /// Of keys that are repeated, each given with its first row, and how many rows repeat it.
+    /// Makes one of keys that are repeated, each given with its first row, and how many rows repeat
+    /// it.
     fn of(repeated: impl Iterator<Item = (u32, usize)>) -> Self {
         let keys = repeated.map(|(first, repeats)| Self {
             rows: repeats as u64 + 1,

@@ -23,7 +23,7 @@ pub(super) struct Recogniser<'a> {
 }
 
 impl<'a> Recogniser<'a> {
-    /// For tables with this many columns of numbers.
+    /// Makes one for tables with this many columns of numbers.
     pub(super) fn new(secret: &'a [u8; 32], columns: usize) -> Self {
         let mut hasher = blake3::Hasher::new_keyed(secret);
         let mut keys = hasher

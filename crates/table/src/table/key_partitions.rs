@@ -124,8 +124,8 @@ impl KeyPartitions {
         Ok((keys, seen.into_iter().map(|(.., looked)| looked).collect()))
     }
 
-    /// Bytes that each row with a key takes, in the budget or on disk, if there are this many
-    /// columns of numbers.
+    /// Returns the number of bytes that each row with a key takes, in the budget or on disk, if
+    /// there are this many columns of numbers.
     pub fn row_bytes(columns: usize) -> u64 {
         Partitions::record_bytes(columns) as u64
     }
@@ -249,8 +249,8 @@ impl KeyPartitions {
         }
     }
 
-    /// The rows whose columns are given to the other party, with a payload for each item, in the
-    /// order of partitions and of their [`items`](Self::items).
+    /// Returns the rows whose columns are given to the other party, with a payload for each item,
+    /// in the order of partitions and of their [`items`](Self::items).
     ///
     /// # Errors
     /// If what was spilled cannot be read, or as [`RowItems::given`](super::RowItems::given).

@@ -37,7 +37,7 @@ impl<'a> KnownBlocks<'a> {
         })
     }
 
-    /// The text whose block came last; at the beginning the first one.
+    /// Returns the text whose block came last; at the beginning the first one.
     pub(crate) fn text(&self) -> &Text<'a> {
         &self.text
     }

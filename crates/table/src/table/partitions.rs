@@ -27,7 +27,7 @@ pub(super) struct Partitions {
 struct Scales(Vec<(u32, u32)>);
 
 impl Partitions {
-    /// Bytes of a record with this many numbers.
+    /// Returns the number of bytes of a record with this many numbers.
     pub(super) fn record_bytes(columns: usize) -> usize {
         KEY + columns * NUMBER
     }

@@ -79,7 +79,7 @@ impl RowItems {
         &self.repeated
     }
 
-    /// The rows whose columns are given to the other party, with a payload for each item.
+    /// Returns the rows whose columns are given to the other party, with a payload for each item.
     ///
     /// # Errors
     /// If rows repeat a key, and that is refused, or more do than are given.

@@ -247,7 +247,7 @@ impl<'a> Builder<'a> {
         Ok(None)
     }
 
-    /// The stretch, which ends before a row that cannot be read if there is an error.
+    /// Returns the stretch, which ends before a row that cannot be read if there is an error.
     pub(crate) fn finish(self, error: Option<Error>) -> Stretch<'a> {
         let (fingerprints, observed) = self.fingerprinter.finish();
         Stretch {
@@ -267,7 +267,7 @@ impl<'a> Builder<'a> {
     }
 }
 
-/// The error of a number that is too much for the sum of its column.
+/// Returns the error of a number that is too much for the sum of its column.
 pub(super) fn overflow(column: &str, fault: NumberFault, file: &str, place: Place) -> Error {
     let mut sorts = Vec::new();
     bad_keys::places_of(&mut sorts, column.to_owned(), fault).see(file, place);

@@ -103,7 +103,7 @@ struct Reader<'a> {
 }
 
 impl<'a> Reader<'a> {
-    /// The rows of a piece, and where they are.
+    /// Returns the rows of a piece, and where they are.
     fn read(&self, piece: TablePiece<'a>) -> (Stretch<'a>, Origin<'a>) {
         let origin = Origin {
             file: piece.part.name(),
@@ -162,7 +162,7 @@ impl<'a> Reader<'a> {
         places.iter().map(|&place| batch.rows.column(place))
     }
 
-    /// The key, if it is one dictionary whose values need not be seen row by row.
+    /// Returns the key, if it is one dictionary whose values need not be seen row by row.
     fn only_dictionary<'b>(&self, batch: &'b Batch<'_>) -> Option<&'b ArrayRef> {
         match self.keys[..] {
             [only] if self.sought.inspected.is_none() && self.countries[0].is_none() => {
@@ -248,7 +248,7 @@ impl Rows<'_> {
         Ok(())
     }
 
-    /// Where a row is, from the beginning of the piece.
+    /// Returns where a row is, from the beginning of the piece.
     fn place(&self, row: usize) -> Place {
         Place::Row(self.first + row as u64)
     }

@@ -59,7 +59,7 @@ pub(super) struct AddedRows {
 }
 
 impl Added<'_> {
-    /// About how many bytes the columns take that are added to a row, at most.
+    /// Estimates the most bytes of the columns that are added to a row.
     pub(crate) fn row_bytes(&self) -> u64 {
         let partner = self.partner.as_ref();
         1 + partner.map_or(0, Partner::decoded_row_bytes)
@@ -205,7 +205,7 @@ pub(super) struct Cursor<'a> {
 pub(super) type AddedTexts = Vec<Option<String>>;
 
 impl<'a> Cursor<'a> {
-    /// Those that are chosen of these rows.
+    /// Returns those that are chosen of these rows.
     pub(super) fn new(added: &'a Added<'a>, chosen: &'a Bitmap, rows: Range<u64>) -> Self {
         Self {
             added,
@@ -310,7 +310,7 @@ impl AddedRows {
     }
 }
 
-/// About how many bytes each row of a batch takes.
+/// Estimates the bytes of a row of a batch.
 pub(super) fn own_bytes(batch: &RecordBatch, row: usize) -> u64 {
     let columns = batch.columns().iter();
     let bytes = columns.map(|column| {

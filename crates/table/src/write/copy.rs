@@ -219,7 +219,7 @@ impl Copy<'_> {
         }
     }
 
-    /// A row of the table as it is written.
+    /// Returns a row of the table as it is written.
     fn record<'r>(&self, row: &Record<'r>, place: RowOfTable) -> Result<Cow<'r, str>, Error> {
         match self.layout {
             Layout::Delimited(dialect) if self.quote_formulas => {

@@ -197,7 +197,7 @@ pub(super) struct Unquoted<'a> {
 }
 
 impl<'a> Unquoted<'a> {
-    /// The names of a header must fit.
+    /// Writes the header, whose names must fit.
     pub(super) fn new(
         header: Option<&[String]>,
         mut records: Box<dyn Records + 'a>,

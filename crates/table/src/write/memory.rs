@@ -67,7 +67,8 @@ impl Encoder {
         batch_of(self.schema.clone(), columns, rows.num_rows())
     }
 
-    /// The library's own words may hold values of the table: they are not passed on.
+    /// Returns the result, and an error without the library's own words, which may hold values of
+    /// the table.
     fn or_error<T>(&self, result: Result<T, ArrowError>) -> Result<T, Error> {
         result.map_err(|_| cannot_keep(&self.name))
     }

@@ -321,7 +321,7 @@ fn held(array: &ArrayRef) -> Result<ArrayRef, ArrowError> {
     })
 }
 
-/// The first row whose value Parquet cannot hold.
+/// Returns the first row whose value Parquet cannot hold.
 fn first_beyond(column: &ArrayRef) -> Option<usize> {
     let is_beyond = |row: &usize| {
         let row = UInt64Array::from_value(*row as u64, 1);

@@ -116,8 +116,8 @@ const DESCRIPTIONS: [&str; 9] = [
     "thrift.descriptor",
 ];
 
-/// The columns without what their metadata claims about rows, and without what psijoin alone knows
-/// of them. If others are added to them, also without descriptions of all columns.
+/// Returns the columns without what their metadata claims about rows, and without what psijoin
+/// alone knows of them. If others are added to them, also without descriptions of all columns.
 pub(super) fn without(schema: &Schema, is_widened: bool) -> Schema {
     let fields = schema.fields().iter().map(|field| {
         let kept = field.metadata().iter().filter_map(|(key, value)| {
@@ -197,9 +197,9 @@ fn edited(value: &str, edit: fn(&mut Value)) -> Option<String> {
     Some(value.to_string())
 }
 
-/// An index that is a range of numbers is one of rows; pandas makes a new one without it. Others
-/// are columns. The number of a column's categories is in its description, which pandas does not
-/// need; and a user's notes about a frame may be about rows.
+/// Removes claims about rows. An index that is a range of numbers is one of rows; pandas makes a
+/// new one without it. Others are columns. The number of a column's categories is in its
+/// description, which pandas does not need; and a user's notes about a frame may be about rows.
 fn without_rows_of_pandas(pandas: &mut Value) {
     if let Some(Value::Array(columns)) = pandas.get_mut("index_columns") {
         columns.retain(|column| !column.is_object());
@@ -215,7 +215,7 @@ fn without_rows_of_pandas(pandas: &mut Value) {
     }
 }
 
-/// GeoParquet has a box around all places of a column.
+/// Removes GeoParquet's boxes around all places of a column.
 fn without_boxes(geo: &mut Value) {
     let columns = geo.get_mut("columns").and_then(Value::as_object_mut);
     for column in columns.into_iter().flat_map(|columns| columns.values_mut()) {

@@ -412,8 +412,8 @@ proptest! {
     }
 }
 
-/// Rows of all sorts of types, with ids that are their numbers. Nested columns share values and
-/// texts.
+/// Returns rows of all sorts of types, with ids that are their numbers. Nested columns share values
+/// and texts.
 fn typed(count: usize, nested: bool) -> RecordBatch {
     let repeated = UInt64Array::from_iter_values((0..count).map(|row| (row * 7 % 3) as u64));
     let of_types = typed_columns().into_iter().map(|(name, column)| {

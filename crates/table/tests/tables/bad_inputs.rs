@@ -206,7 +206,7 @@ fn cells() -> Vec<Case<'static>> {
     ]
 }
 
-/// Files of typed columns are made where the test runs.
+/// Makes files of typed columns, where the test runs.
 fn typed(files: &Files) -> Vec<(&'static str, Vec<u8>)> {
     let ids = || array(Int64Array::from(vec![1, 2]));
     let lists = ListArray::from_iter_primitive::<types::Int32Type, _, _>([Some([Some(1)]), None]);

@@ -61,7 +61,7 @@ impl Style {
         }
     }
 
-    /// The key and the columns of numbers.
+    /// Returns the key and the columns of numbers.
     fn wanted(self) -> (KeySpec, Vec<String>) {
         let (id, n) = match self {
             Self::Lines => return (key(&[], &[]), vec![]),
@@ -71,7 +71,7 @@ impl Style {
         (key(&[id], &[&format!("{id}=timestamp")]), vec![n.into()])
     }
 
-    /// Texts that break no rule as a rule, with line feeds wherever they may be.
+    /// Returns texts that break no rule as a rule, with line feeds wherever they may be.
     fn texts(self) -> BoxedStrategy<Vec<u8>> {
         let id = "(2024-02-0[1-4]( 10:00Z)?|| 2024-02-01|2024-02-30)";
         let number = "(-?[0-9]{1,2}(\\.[0-9]{1,2})?|)";

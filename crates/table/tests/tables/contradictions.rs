@@ -139,7 +139,7 @@ fn a_page_that_does_not_fit_its_checksum_is_refused() {
     assert_contains(&message, "the checksum of a page does not fit");
 }
 
-/// The file with these bytes of its footer in the place of others.
+/// Returns the file with these bytes of its footer in the place of others.
 fn with_footer(file: &[u8], from: &[u8], to: &[u8]) -> Vec<u8> {
     let at = file.windows(from.len()).rposition(|bytes| bytes == from);
     let at = at.expect("the footer has these bytes");
@@ -191,7 +191,7 @@ fn a_field_of_another_program_in_the_footer_is_passed_over() {
     assert_eq!(keys(Format::Parquet, &bytes).unwrap(), expected);
 }
 
-/// The file with another converted type for its column: none stands there.
+/// Returns the file with another converted type for its column: none stands there.
 fn with_converted_type(number: u8) -> Vec<u8> {
     // Behind the name of the column ends its description.
     with_footer(
@@ -479,7 +479,7 @@ fn files_and_streams_of_before_arrow_0_15_are_read() {
     assert_eq!(crate::read(&path, &key(&["id"], &[])).unwrap(), expected);
 }
 
-/// A file whose messages are of an older version.
+/// Returns a file whose messages are of an older version.
 fn old_file() -> Vec<u8> {
     let options = IpcWriteOptions::try_new(8, false, MetadataVersion::V4).unwrap();
     let mut writer =

@@ -18,7 +18,7 @@ use psijoin_table::{ArrowFault, Error, ErrorKind, Format, ParquetFault, ReadErro
 
 use crate::{array, assert_contains, key, read_bytes};
 
-/// Two columns of texts and one of numbers, none of them with nulls.
+/// Returns two columns of texts and one of numbers, none of them with nulls.
 fn batch() -> RecordBatch {
     let words = |word: &str| {
         let texts = (0..100).map(|number| format!("{word}-{number:03}"));

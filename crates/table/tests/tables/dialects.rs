@@ -520,7 +520,7 @@ fn key_fields_in_stray_quotes_are_counted() {
     assert!(doubts(&default, Format::Tsv, "id\tb\n1\t\"2\"\n", &["id"]).is_empty());
 }
 
-/// Rows that a text in this dialect can hold, and that text.
+/// Returns rows that a text in this dialect can hold, and that text.
 fn tables() -> impl Strategy<Value = (Dialect, bool, Vec<Vec<String>>, Vec<u8>)> {
     let rows = (1usize..4).prop_flat_map(|columns| {
         let field = prop_oneof!["[ab]{1,2}", "[a,;\"'\r\n\t |é]{0,4}"];

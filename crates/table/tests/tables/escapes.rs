@@ -21,7 +21,7 @@ fn pipes() -> Dialect {
     dialect.with_quote(None).unwrap()
 }
 
-/// A field where `letter` tells what follows the backslash of a character that is escaped.
+/// Returns a field where `letter` tells what follows the backslash of a character that is escaped.
 fn escaped(field: Option<&str>, letter: impl Fn(char) -> Option<char>) -> String {
     let Some(field) = field else {
         return r"\N".to_owned();

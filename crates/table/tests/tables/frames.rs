@@ -65,7 +65,7 @@ fn words<K: ArrowDictionaryKeyType>(
     array(DictionaryArray::new(keys, words))
 }
 
-/// Columns that can be keys, of each type, for these values.
+/// Returns columns that can be keys, of each type, for these values.
 fn key_columns(values: &[Option<u8>]) -> Vec<(&'static str, ArrayRef)> {
     let texts: Vec<Option<String>> = values
         .iter()
@@ -195,7 +195,7 @@ fn lists(items: ArrayRef) -> ArrayRef {
     array(ListArray::new(item, ends, items, None))
 }
 
-/// Columns that are carried along, and that Arrow files can hold.
+/// Returns columns that are carried along, and that Arrow files can hold.
 fn further_columns(values: &[Option<u8>]) -> Vec<(&'static str, ArrayRef)> {
     let of_name = |name: &str| {
         let mut columns = key_columns(values).into_iter();
@@ -502,7 +502,7 @@ fn frames_are_shared_and_not_copied() {
     assert_eq!(Arc::strong_count(&ids), before);
 }
 
-/// Rows of all types, those that files do not hold among them, and long texts behind views.
+/// Returns rows of all types, those that files do not hold among them, and long texts behind views.
 fn large_rows(rows: usize) -> RecordBatch {
     let values = values(rows);
     let texts = (0..rows).map(|row| format!("{row:0100}"));

@@ -244,7 +244,7 @@ fn read_arrow(path: &Path) -> RecordBatch {
 /// Numbers, texts, bytes and flags, each of which may be null.
 type Values = (Option<i64>, Option<String>, Option<Vec<u8>>, Option<bool>);
 
-/// Columns of every type that arrives as it is, made of values.
+/// Returns columns of every type that arrives as it is, made of values.
 fn columns_of(rows: &[Values]) -> Vec<(&'static str, ArrayRef)> {
     fn of<T: ArrowPrimitiveType>(
         rows: &[Values],

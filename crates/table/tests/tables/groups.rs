@@ -106,7 +106,7 @@ fn write_with(threads: usize, input: &Path, matched: fn(usize) -> bool, output: 
     Pool::new(threads).unwrap().run(write)
 }
 
-/// Three of four, and then a few.
+/// Chooses three of four rows, and then a few.
 fn many_and_few(row: usize) -> bool {
     match row < 380_000 {
         true => row % 4 != 1,

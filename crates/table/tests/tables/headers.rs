@@ -30,7 +30,7 @@ use crate::{array, key, read_bytes};
 /// The bytes before the stream in a file that the library writes.
 const MAGIC_BYTES: usize = 64;
 
-/// Two batches, or row groups.
+/// Returns two batches, or row groups.
 fn batches() -> [RecordBatch; 2] {
     [0..5, 5..8].map(|rows| {
         let ids = rows

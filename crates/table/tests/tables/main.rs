@@ -142,7 +142,7 @@ fn read_dialect(
     KeyTable::read(&source, key, &[], &progress)
 }
 
-/// Columns of many types, each of three rows.
+/// Returns columns of many types, each of three rows.
 fn typed_columns() -> Vec<(&'static str, ArrayRef)> {
     let words: DictionaryArray<Int32Type> = vec![Some("x"), Some("y"), None].into_iter().collect();
     let price = Decimal128Array::from(vec![Some(150), Some(-5), None]);
@@ -197,7 +197,7 @@ fn assert_ends_with(text: &str, end: &str) {
     assert!(text.ends_with(end), "{text}");
 }
 
-/// The rows of a file that a reader has in one batch.
+/// Returns the rows of a file that a reader has in one batch.
 fn only_batch<E: Debug>(mut reader: impl Iterator<Item = Result<RecordBatch, E>>) -> RecordBatch {
     let rows = reader.next().unwrap().unwrap();
     assert!(reader.next().is_none());
@@ -212,27 +212,27 @@ fn set_of(table: Result<KeyTable, Error>) -> KeyTable {
     table
 }
 
-/// The items in the order of their first rows. In this order tests count them.
+/// Returns the items in the order of their first rows. In this order tests count them.
 fn in_order_of_rows(keys: &KeyTable) -> Vec<usize> {
     let mut items: Vec<usize> = (0..keys.fingerprints.len()).collect();
     items.sort_by_key(|&item| keys.rows.first_rows()[item]);
     items
 }
 
-/// The fingerprints in the order of their first rows.
+/// Returns the fingerprints in the order of their first rows.
 fn fingerprints(keys: &KeyTable) -> Vec<[u8; 32]> {
     let items = in_order_of_rows(keys).into_iter();
     items.map(|item| keys.fingerprints[item]).collect()
 }
 
-/// The numbers of a column in the order of the items' first rows.
+/// Returns the numbers of a column in the order of the items' first rows.
 fn values(keys: &KeyTable, column: usize) -> Vec<i64> {
     let items = in_order_of_rows(keys).into_iter();
     let values = &keys.numbers[column].values;
     items.map(|item| values[item]).collect()
 }
 
-/// The item of each row.
+/// Returns the item of each row.
 fn items(keys: &KeyTable) -> Vec<Option<u32>> {
     let mut items = vec![None; keys.rows.rows() as usize];
     let mut numbers = vec![0; keys.fingerprints.len()];

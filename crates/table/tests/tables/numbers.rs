@@ -32,7 +32,7 @@ fn read(source: &Source, columns: &[&str]) -> Result<KeyTable, Error> {
     )
 }
 
-/// Values, scale and the number of empty cells of a column.
+/// Returns values, scale and the number of empty cells of a column.
 fn column(source: &Source, name: &str) -> (Vec<i64>, u32, u64) {
     let table = read(source, &[name]).unwrap();
     let numbers = &table.numbers[0];

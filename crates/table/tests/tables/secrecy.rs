@@ -17,7 +17,7 @@ use crate::{
 /// Stands in each field of the first records.
 const MARKER: &str = "hush";
 
-/// All that can be printed of an error.
+/// Returns all that can be printed of an error.
 fn shown(error: &Error) -> String {
     let mut text = format!("{error}\n{error:?}\n{error:#?}\n");
     let mut source = error.source();

@@ -19,7 +19,7 @@ pub(crate) struct Column<'a> {
 }
 
 impl<'a> Column<'a> {
-    /// `None` if the array's type has no text: [`has_text`].
+    /// Returns `None` if the array's type has no text: [`has_text`].
     pub(crate) fn new(array: &'a ArrayRef) -> Option<Self> {
         let cell = cell(array)?;
         let nulls = array.logical_nulls();
@@ -168,7 +168,7 @@ pub(super) fn timestamp(array: &ArrayRef, between: char) -> Option<WriteCell<'_>
     }))
 }
 
-/// For each row of an array of a dictionary its place among the values, and the values.
+/// Returns for each row of an array of a dictionary its place among the values, and the values.
 pub(crate) fn dictionary(array: &ArrayRef) -> (Vec<usize>, &ArrayRef) {
     let dictionary = array.as_any_dictionary();
     let keys = match dictionary.values().is_empty() {
@@ -178,7 +178,7 @@ pub(crate) fn dictionary(array: &ArrayRef) -> (Vec<usize>, &ArrayRef) {
     (keys, dictionary.values())
 }
 
-/// The integers behind an array of times.
+/// Returns the integers behind an array of times.
 fn integers(array: &ArrayRef) -> Option<Box<dyn Fn(usize) -> i64 + '_>> {
     fn of<T: ArrowPrimitiveType<Native: Into<i64>>>(
         array: &ArrayRef,

@@ -31,7 +31,7 @@ enum Cells<'a> {
 }
 
 impl<'a> KeyColumn<'a> {
-    /// `None` if the array's type cannot be a key: [`can_be_key`].
+    /// Returns `None` if the array's type cannot be a key: [`can_be_key`].
     pub(crate) fn new(array: &'a ArrayRef, stored: Stored) -> Option<Self> {
         let cells = match texts(array) {
             Some(texts) => Cells::Texts(texts),

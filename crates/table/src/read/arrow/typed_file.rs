@@ -46,7 +46,7 @@ pub(crate) struct Piece<'a> {
     pub(crate) rows: u64,
     /// The bytes of the file that correspond to the rows.
     pub(crate) bytes: u64,
-    /// About how much memory the rows take, as far as the file tells; 0 if they are decoded.
+    /// Estimates the memory of the rows, as far as the file tells; 0 if they are decoded.
     pub(crate) memory: u64,
     /// Gives the rows.
     pub(crate) read: Box<dyn FnOnce() -> Result<PieceBatches<'a>, Error> + Send + 'a>,

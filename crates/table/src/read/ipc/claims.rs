@@ -137,7 +137,8 @@ fn first_message(
     Ok(u64::try_from(first).map_err(|_| ArrowFault::Description)?)
 }
 
-/// Where the stream begins that a file is behind the mark of its format and the zeros that pad it.
+/// Returns the beginning of the stream that a file is behind the mark of its format and the zeros
+/// that pad it.
 fn stream_start(section: &mut Section) -> Result<u64, Failure> {
     let mut beginning = Vec::new();
     section.rewind()?;
@@ -356,7 +357,7 @@ fn check_places(batch: &RecordBatch<'_>, body_bytes: i64) -> Result<(), ArrowFau
     Ok(())
 }
 
-/// The buffers that are longer than this.
+/// Returns the buffers that are longer than this.
 fn filled<'a>(batch: &RecordBatch<'a>, bytes: u64) -> impl Iterator<Item = &'a Buffer> {
     let buffers = batch.buffers().into_iter().flatten();
     buffers.filter(move |buffer| buffer.length() > bytes.cast_signed())

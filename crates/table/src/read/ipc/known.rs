@@ -12,7 +12,7 @@ pub(crate) enum Known {
     Not(String),
 }
 
-/// The columns of a schema.
+/// Returns the columns of a schema.
 pub(crate) fn known_fields(schema: Schema<'_>) -> Vec<Known> {
     let fields = schema.fields().into_iter().flatten();
     let known = fields.map(|field| match known(field) {

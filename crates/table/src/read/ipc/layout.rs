@@ -9,8 +9,8 @@ pub(super) struct Validity {
     pub(super) buffer: usize,
 }
 
-/// Where such columns are in a batch, of those that are read; `None` if the layout of a type is not
-/// known.
+/// Returns the places of such columns in a batch, of those that are read; `None` if the layout of a
+/// type is not known.
 pub(super) fn validity(
     schema: Schema<'_>,
     columns: &[usize],

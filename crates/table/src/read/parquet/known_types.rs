@@ -120,7 +120,7 @@ pub(super) fn told(file: &ArrowReaderMetadata) -> Vec<Option<Field>> {
     }
 }
 
-/// The columns as the Arrow schema in the file describes them, if it can be read at all.
+/// Returns the columns as the Arrow schema in the file describes them, if it can be read at all.
 fn arrow_fields(file: &ArrowReaderMetadata) -> Option<Vec<Known>> {
     let pairs = file.metadata().file_metadata().key_value_metadata()?;
     let pair = pairs
@@ -137,7 +137,7 @@ fn arrow_fields(file: &ArrowReaderMetadata) -> Option<Vec<Known>> {
     ))
 }
 
-/// The description of a file with this Arrow schema in it, or none.
+/// Returns the description of a file with this Arrow schema in it, or none.
 fn with_arrow_schema(file: &ParquetMetaData, schema: Option<&Schema>) -> ParquetMetaData {
     let described = file.file_metadata();
     let pairs = described.key_value_metadata().into_iter().flatten();

@@ -14,7 +14,7 @@ use crate::source::section::Section;
 /// parquet-mr counts the headers of dictionaries since this version.
 const COUNTS_HEADERS: [u32; 3] = [1, 2, 9];
 
-/// The description of a file as its writer meant it:
+/// Returns the description of a file as its writer meant it:
 ///
 /// - without dictionaries at the very beginning, where the mark of the format is: parquet-mr 1.12
 ///   and others meant that there is none;
@@ -105,8 +105,8 @@ fn leaves_out_headers(created_by: &str) -> bool {
     numbers.lt(COUNTS_HEADERS)
 }
 
-/// A chunk that is longer by the header of its dictionary, if that is where its pages end. One that
-/// cannot be read is left to whoever needs it.
+/// Returns a chunk that is longer by the header of its dictionary, if that is where its pages end.
+/// One that cannot be read is left to whoever needs it.
 fn with_dictionary_header(
     chunk: ColumnChunkMetaData,
     section: &Section,

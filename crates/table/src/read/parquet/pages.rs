@@ -108,7 +108,7 @@ impl Page {
         })
     }
 
-    /// Where the next page begins; behind everything if its length is negative.
+    /// Returns where the next page begins; behind everything if its length is negative.
     fn end(&self) -> u64 {
         let bytes = u64::try_from(self.header.bytes).unwrap_or(u64::MAX);
         self.start

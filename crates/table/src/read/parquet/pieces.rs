@@ -126,7 +126,7 @@ impl<'a> Pieces<'a> {
         u64::try_from(group.num_rows()).map_err(|_| fault(self.part, ParquetFault::Rows))
     }
 
-    /// About how many bytes of memory a group's rows take: as many as in the file before they are
+    /// Estimates the bytes of memory of a group's rows: those in the file before they are
     /// compressed.
     fn decoded_bytes(&self, group: &RowGroupMetaData) -> u64 {
         let columns = group.columns().iter().enumerate();

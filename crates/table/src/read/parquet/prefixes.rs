@@ -149,7 +149,7 @@ fn lengths(mut bytes: &[u8], most: u64) -> Option<(Vec<i32>, &[u8])> {
     Some((lengths, bytes))
 }
 
-/// The number of this many bits, 32 at most, that begins at a bit.
+/// Returns the number of this many bits, 32 at most, that begins at a bit.
 fn packed_number(packed: &[u8], at: usize, bits: usize) -> u32 {
     let mut word = [0; 8];
     let bytes = packed.get(at / 8..).unwrap_or_default();

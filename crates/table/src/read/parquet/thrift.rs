@@ -46,7 +46,7 @@ impl Struct {
         fields.find_map(|(of, _, value)| (*of == number).then_some(value))
     }
 
-    /// The structures in a list that is a field.
+    /// Returns the structures in a list that is a field.
     pub(super) fn structs_mut(&mut self, number: u16) -> impl Iterator<Item = &mut Struct> {
         let items = match self.get_mut(number) {
             Some(Value::List(_, items)) => items.as_mut_slice(),
@@ -124,7 +124,7 @@ fn read_struct(input: &mut &[u8], depth: usize) -> io::Result<Struct> {
     }
 }
 
-/// The number of the field that begins with this byte, behind that of another number.
+/// Returns the number of the field that begins with this byte, behind that of another number.
 ///
 /// # Errors
 /// If there is none, or it cannot be read.
@@ -205,7 +205,7 @@ fn write_varint(mut value: u64, output: &mut Vec<u8>) {
     output.push(value as u8);
 }
 
-/// Numbers of either sign, zigzag.
+/// Returns numbers of either sign, zigzag.
 pub(super) fn read_number(input: &mut impl Read) -> io::Result<i64> {
     let value = read_varint(input)?;
     Ok((value >> 1) as i64 ^ -((value & 1) as i64))

@@ -33,7 +33,7 @@ pub(crate) struct Blocks<'a> {
 }
 
 impl<'a> Blocks<'a> {
-    /// The blocks of this table, of this many bytes each.
+    /// Returns the blocks of this table, of this many bytes each.
     ///
     /// # Errors
     /// If the header of its first part cannot be read.
@@ -51,7 +51,7 @@ impl<'a> Blocks<'a> {
         })
     }
 
-    /// The text whose block comes next, or came last.
+    /// Returns the text whose block comes next, or came last.
     pub(crate) fn text(&self) -> &Arc<Text<'a>> {
         &self.text
     }
@@ -126,7 +126,7 @@ pub(crate) struct Extent {
 }
 
 impl<'a> Block<'a> {
-    /// Those that begin in these bytes.
+    /// Returns those that begin in these bytes.
     pub(crate) fn new(text: Arc<Text<'a>>, part: u32, bytes: Range<u64>) -> Self {
         Self { text, part, bytes }
     }
@@ -222,7 +222,8 @@ impl<'a> Block<'a> {
         (extent, read.err())
     }
 
-    /// The records from the block's start on, or from the byte before if it is to be guessed.
+    /// Returns the records from the block's start on, or from the byte before if it is to be
+    /// guessed.
     fn records(&self, start: Start, buffer: &mut Vec<u8>) -> Records<'a, Section> {
         let bytes = (self.bytes.end - self.bytes.start) as usize;
         let wanted = bytes + bytes.clamp(1, TAIL_BYTES);
@@ -260,7 +261,7 @@ impl<'a> Block<'a> {
         row.len() == self.text.columns.len()
     }
 
-    /// The error of a row that has not.
+    /// Returns the error of a row that has not.
     #[cold]
     pub(crate) fn ragged(&self, row: &Record<'_>) -> Error {
         let place = Place::Line(row.line());

@@ -20,8 +20,8 @@ impl Delimited {
 }
 
 impl<'a> Record<'a> {
-    /// The record as it stands in the text, which is of this dialect, but without formulas. Fields
-    /// that are none keep their bytes. `None` if a field cannot stand there.
+    /// Returns the record as it stands in the text, which is of this dialect, but without formulas.
+    /// Fields that are none keep their bytes. `None` if a field cannot stand there.
     pub(crate) fn without_formulas(&self, dialect: Delimited) -> Option<Cow<'a, str>> {
         let raw = self.raw();
         if !may_hold_formula(raw.trim_end_matches(['\r', '\n'])) {
@@ -47,7 +47,7 @@ impl<'a> Record<'a> {
 }
 
 impl Text<'_> {
-    /// The record that names the columns, as [`raw_header`](Self::raw_header), but without
+    /// Returns the record that names the columns, as [`raw_header`](Self::raw_header), but without
     /// formulas. `None` if a field cannot stand there.
     ///
     /// # Errors

@@ -51,7 +51,8 @@ pub(super) struct Records<'a, R> {
 }
 
 impl<'a, R: Read> Records<'a, R> {
-    /// The records of an input that is UTF-8, or decoded to it. The buffer must not be empty.
+    /// Returns the records of an input that is UTF-8, or decoded to it. The buffer must not be
+    /// empty.
     pub(super) fn new(
         input: R,
         name: &'a str,
@@ -106,7 +107,7 @@ impl<'a, R: Read> Records<'a, R> {
         self.before + self.start as u64
     }
 
-    /// The line on which the next record begins, if it is not blank.
+    /// Returns the line on which the next record begins, if it is not blank.
     pub(super) fn line(&self) -> u64 {
         self.line
     }
@@ -137,7 +138,7 @@ impl<'a, R: Read> Records<'a, R> {
         Ok(())
     }
 
-    /// The next record that is not blank, or `None` at the end.
+    /// Returns the next record that is not blank, or `None` at the end.
     pub(super) fn next(&mut self) -> Result<Option<Record<'_>>, Error> {
         while let Some(length) = self.split_off()? {
             if !self.fields.is_empty() {
@@ -255,8 +256,8 @@ impl<'a, R: Read> Records<'a, R> {
         }
     }
 
-    /// The length of the next record, which is in the buffer then, and its fields with it; `None`
-    /// at the end.
+    /// Returns the length of the next record, which is in the buffer then, and its fields with it;
+    /// `None` at the end.
     fn split_off(&mut self) -> Result<Option<usize>, Error> {
         loop {
             if self.start == self.end {
@@ -342,8 +343,8 @@ impl<'a, R: Read> Records<'a, R> {
         }
     }
 
-    /// A fault at byte `at` of the record that was to be split off, in the field behind those
-    /// found.
+    /// Returns a fault at byte `at` of the record that was to be split off, in the field behind
+    /// those found.
     fn malformed(&self, at: usize, fault: Fault) -> Error {
         let before = &self.buffer[self.start..self.start + at];
         Error::Read(ReadError::Malformed {
@@ -355,7 +356,7 @@ impl<'a, R: Read> Records<'a, R> {
     }
 }
 
-/// The first field of this record in which a backslash begins no escape.
+/// Returns the first field of this record in which a backslash begins no escape.
 fn broken_escape(raw: &str, fields: &[Field], layout: Layout) -> Option<usize> {
     let Layout::Delimited(Delimited {
         escapes: true,
@@ -402,22 +403,22 @@ pub(crate) struct Record<'a> {
 }
 
 impl<'a> Record<'a> {
-    /// The record as it stands in the text, with its line ending.
+    /// Returns the record as it stands in the text, with its line ending.
     pub(crate) fn raw(&self) -> &'a str {
         self.raw
     }
 
-    /// The line on which it begins, from 1.
+    /// Returns the line on which it begins, from 1.
     pub(crate) fn line(&self) -> u64 {
         self.line
     }
 
-    /// The number of its fields.
+    /// Returns the number of its fields.
     pub(crate) fn len(&self) -> usize {
         self.count
     }
 
-    /// Where a field stands in the record, with the quotes around it.
+    /// Returns the place of a field in the record, with the quotes around it.
     pub(super) fn place(&self, index: usize) -> Range<usize> {
         let Field {
             start, end, quoted, ..
@@ -426,8 +427,8 @@ impl<'a> Record<'a> {
         start - quote..end + quote
     }
 
-    /// A field's text, without the quotes around it and without escapes. A null is the empty
-    /// text.
+    /// Returns a field's text, without the quotes around it and without escapes. A null is the
+    /// empty text.
     pub(crate) fn field(&self, index: usize) -> Cow<'a, str> {
         let field = self.fields[index];
         let text = field.within(self.raw);

@@ -79,7 +79,7 @@ fn split_line(text: &[u8], at_end: bool, fields: &mut Vec<Field>) -> Result<usiz
     Ok(after)
 }
 
-/// Where the first line ends, and where the next one begins.
+/// Returns where the first line ends, and where the next one begins.
 fn line(text: &[u8], at_end: bool) -> Result<(usize, usize), Stop> {
     let end = memchr2(b'\n', b'\r', text).unwrap_or(text.len());
     let after = line_ending(text, 0, end, at_end)?.expect("the value ends where the line does");
@@ -188,9 +188,10 @@ impl<'a> PlainLines<'a> {
         lines
     }
 
-    /// The length of the line that begins here, with its ending, and how many fields it has. Finds
-    /// those that are needed, and counts all, if that is needed: a blank line of a delimited text
-    /// has none; any other has at least one. `None` if the line is not plain, or does not end.
+    /// Returns the length of the line that begins here, with its ending, and how many fields it
+    /// has. Finds those that are needed, and counts all, if that is needed: a blank line of a
+    /// delimited text has none; any other has at least one. `None` if the line is not plain, or
+    /// does not end.
     pub(super) fn split(
         &mut self,
         start: usize,
@@ -216,7 +217,7 @@ impl<'a> PlainLines<'a> {
         Some((line_feed + 1 - start, self.split_line(start..end, fields)))
     }
 
-    /// The fields of the line that is there.
+    /// Splits the line into its needed fields; returns the number of all of them.
     fn split_line(&self, line: Range<usize>, fields: &mut Vec<Field>) -> usize {
         match self.layout {
             Layout::Delimited(_) if line.is_empty() => return 0,
@@ -250,7 +251,7 @@ impl<'a> PlainLines<'a> {
     }
 }
 
-/// A field without quotes around it, and its end. Quotes within it are text.
+/// Returns a field without quotes around it, and its end. Quotes within it are text.
 fn unquoted(text: &[u8], delimiter: u8, start: usize) -> (Field, usize) {
     // Most fields are so short that a plain loop beats a vectorised search.
     let end = text[start..]
@@ -260,8 +261,8 @@ fn unquoted(text: &[u8], delimiter: u8, start: usize) -> (Field, usize) {
     (Field::plain(start, end), end)
 }
 
-/// A field without quotes around it, and its end. A delimiter or line break after a backslash does
-/// not end it.
+/// Returns a field without quotes around it, and its end. A delimiter or line break after a
+/// backslash does not end it.
 fn unquoted_with_escapes(text: &[u8], delimiter: u8, start: usize) -> (Field, usize) {
     let mut end = start;
     let mut escaped = false;
@@ -284,7 +285,7 @@ fn unquoted_with_escapes(text: &[u8], delimiter: u8, start: usize) -> (Field, us
     (field, end)
 }
 
-/// A field in quotes, the first of them at `start`, and the place behind the last.
+/// Returns a field in quotes, the first of them at `start`, and the place behind the last.
 fn quoted(text: &[u8], quote: u8, start: usize, at_end: bool) -> Result<(Field, usize), Stop> {
     let mut escaped = false;
     let mut from = start + 1;
@@ -316,8 +317,8 @@ fn quoted(text: &[u8], quote: u8, start: usize, at_end: bool) -> Result<(Field, 
     }
 }
 
-/// The place after the line ending at `end`, or `None` if something else is there. The end of
-/// the text ends a line, too. `field` is where the field before it began.
+/// Returns the place after the line ending at `end`, or `None` if something else is there. The end
+/// of the text ends a line, too. `field` is where the field before it began.
 fn line_ending(text: &[u8], field: usize, end: usize, at_end: bool) -> Result<Option<usize>, Stop> {
     match &text[end..] {
         [b'\n', ..] => Ok(Some(end + 1)),

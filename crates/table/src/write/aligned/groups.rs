@@ -161,7 +161,7 @@ impl<E> Shared<'_, E> {
         })
     }
 
-    /// Rows as they are in a bucket.
+    /// Returns rows as they are in a bucket.
     fn with_positions(
         &self,
         placed: &Placed,
