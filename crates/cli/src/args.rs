@@ -1,4 +1,4 @@
-//! What the command line can say.
+//! The arguments of the command line.
 
 use std::path::PathBuf;
 
@@ -230,8 +230,8 @@ pub(crate) struct Verify {
     pub(crate) json: bool,
 }
 
-// What `calibrate` and `psijoin-lab bench` measure. (A doc comment would become the description of
-// both commands.)
+// The measurements of `calibrate` and `psijoin-lab bench`. (A doc comment would become the
+// description of both commands.)
 #[derive(ClapArgs)]
 pub struct Measured {
     /// The protocols to measure, or `all`.
@@ -247,7 +247,7 @@ pub struct Measured {
 }
 
 impl Measured {
-    /// The protocols that are named, in the order of the list.
+    /// Returns the protocols that are named, in the order of the list.
     pub fn protocols(&self) -> Vec<&'static Protocol> {
         let selections = self.protocol.iter();
         selections
@@ -279,8 +279,7 @@ fn protocol() -> impl TypedValueParser<Value = &'static Protocol> {
     named(registry::find)
 }
 
-/// Reads one of the names that stand for something. For a mistyped one, clap suggests which was
-/// meant.
+/// Reads one of the names of values. For a mistyped one, clap suggests which was meant.
 fn named<T: Clone + std::marker::Send + Sync + 'static>(
     meaning: fn(&str) -> Option<T>,
 ) -> impl TypedValueParser<Value = T> {

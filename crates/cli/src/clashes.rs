@@ -31,8 +31,8 @@ impl<'a> Named<'a> {
 }
 
 /// Refuses a report, a record or an output in the place of the identity, of the terms, of an input
-/// or of each other, as far as their names tell. What a pattern or a folder stands for is known
-/// when it has been opened.
+/// or of each other, as far as their names tell. The files of a pattern or a folder are known once
+/// it has been opened.
 ///
 /// # Errors
 /// [`Failure::Usage`].

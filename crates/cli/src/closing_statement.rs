@@ -1,4 +1,4 @@
-//! What was run, what it cost, and who learned what, for people. Never an item.
+//! The protocol of a run, its cost, and who learned what, for people. Never an item.
 
 pub(crate) mod caveats;
 
@@ -134,7 +134,7 @@ fn run_again(outcome: &Outcome) -> Option<String> {
     })
 }
 
-/// Returns which rows were written. What the receiver knows does not depend on it.
+/// Returns which rows were written. The receiver's knowledge does not depend on it.
 fn wrote(which: WhichRows, rows: u64, output: &str) -> String {
     let rows = humanize::counted(rows, "row");
     let learned = "You learned the same as from the shared rows alone, and the other side does not know what you wrote.";
@@ -271,7 +271,7 @@ fn readable_from_sums(outcome: &Outcome) -> Option<String> {
     })
 }
 
-/// Both parties' shares.
+/// Returns both parties' shares.
 fn of_shares(outcome: &Outcome) -> String {
     let other = outcome.role.other();
     let theirs = other.items(outcome.plan.request().sizes);

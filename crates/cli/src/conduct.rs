@@ -40,8 +40,8 @@ pub(crate) fn prepare_report(path: Option<&Path>, record: &Record) -> Result<(),
 }
 
 /// Meets the other party, and joins. If this side cannot, or no report can be written, it still
-/// meets the other, to tell it. What was learned is noted in the record. A job comes back that is
-/// to be ended when it has been handed out.
+/// meets the other, to tell it. The result is noted in the record. A job comes back that is to be
+/// ended when the result has been handed out.
 ///
 /// # Errors
 /// Any failure, that of the report among them.

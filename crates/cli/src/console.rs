@@ -1,4 +1,4 @@
-//! What the program tells people, on standard error: no data, so all that is not printable is
+//! The program's messages for people, on standard error: no data, so everything unprintable is
 //! escaped, wherever it goes.
 
 use std::{
@@ -32,29 +32,30 @@ pub enum Console {
 
 /// Hears what would be said to a person.
 pub trait Listener: Send + Sync {
-    /// What a person might want to know.
+    /// Takes a message that a person might want to read.
     fn say(&self, text: &str);
 
-    /// What the user should think about, and what to do about it.
+    /// Takes a warning, and advice about it.
     fn warn(&self, text: &str, hint: Option<&str>);
 
-    /// What the user does about an error, if anything can be said. It comes with the error.
+    /// Returns advice about an error, if there is any. It comes with the error.
     fn about_error(&self, _error: &Error) -> Option<Hint> {
         None
     }
 
-    /// What the user does about a warning, if anything can be said. It comes with the warning.
+    /// Returns advice about a warning, if there is any. It comes with the warning.
     fn about_warning(&self, _warning: &Warning<'_>) -> Option<Hint> {
         None
     }
 
-    /// How far a piece of work is: bytes done, and bytes in all, 0 if that is not known. Some ten
-    /// times in a second.
+    /// Takes the position of a piece of work: bytes done, and bytes in all, 0 if unknown. Called
+    /// some ten times a second.
     fn at(&self, what: &str, bytes: u64, total_bytes: u64);
 }
 
 impl Console {
-    /// How a command talks: to a log if the user asked for one, and otherwise to a person.
+    /// Returns the console of a command: a log if the user asked for one, and otherwise for a
+    /// person.
     pub fn wanted() -> Self {
         match log::is_wanted() {
             true => Self::Logged,
@@ -121,7 +122,7 @@ impl Console {
     }
 }
 
-/// What people do about what they are told depends on how they have this program.
+/// The advice to people depends on how they have this program.
 impl Console {
     /// Returns what users do about a failure.
     pub(crate) fn hint(&self, failure: &Failure) -> Option<Hint> {
@@ -186,7 +187,7 @@ pub fn failed(failure: &str, hint: Option<&str>) {
     }
 }
 
-/// A warning where nothing else tells that it is one.
+/// Returns a warning where nothing else tells that it is one.
 pub fn warning(text: impl Display) -> String {
     format!("WARNING: {text}")
 }

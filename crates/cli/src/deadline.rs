@@ -52,7 +52,7 @@ impl Deadline {
         Ok(Self { seconds, watch })
     }
 
-    /// The result is about to be handed out: from here on, the deadline does not count.
+    /// Lifts the deadline, as the result is about to be handed out.
     pub(crate) fn lift(&self) {
         let mut state = self.watch.state();
         if *state == State::Runs {

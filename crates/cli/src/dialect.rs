@@ -1,4 +1,4 @@
-//! How a table is written, as the command line says it.
+//! The options for the form of a table.
 
 use clap::{
     Args as ClapArgs,
@@ -6,7 +6,7 @@ use clap::{
 };
 use psijoin_table::{Dialect, Encoding, Error, Format};
 
-/// How a table is written.
+/// The form of a table.
 #[derive(ClapArgs)]
 pub(crate) struct Said {
     /// The table's format, if the ending of its file's name does not say it, or it has no name.

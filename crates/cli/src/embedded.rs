@@ -1,7 +1,7 @@
 //! Joins for programs that have this one as a library: of tables in memory, with results as values.
 //!
-//! What is to be done is a [`JoinSpec`], and errors are those of the program. Nothing is printed,
-//! no signal is caught, and nothing ends the process.
+//! The request is a [`JoinSpec`], and errors are those of the program. Nothing is printed, no
+//! signal is caught, and nothing ends the process.
 //!
 //! ```no_run
 //! # use std::sync::Arc;
@@ -77,7 +77,7 @@ pub type AboutError = fn(&Error) -> Option<Hint>;
 pub struct Identified {
     /// The file that holds it.
     pub path: PathBuf,
-    /// What the other party knows it by.
+    /// The fingerprint by which the other party knows it.
     pub fingerprint: String,
 }
 
@@ -109,18 +109,18 @@ pub fn new_identity(path: &Path, about_error: AboutError) -> Result<Identified, 
     })
 }
 
-/// What came of a join.
+/// The result of a join.
 #[derive(Debug)]
 pub struct Joined {
     /// Who has learned what, for people.
     pub statement: String,
-    /// What `--report` writes: JSON.
+    /// The report that `--report` writes: JSON.
     pub report: String,
     /// The result.
     pub learned: Learned,
 }
 
-/// What this party has learned.
+/// The output that this party has learned.
 #[derive(Debug)]
 #[non_exhaustive]
 pub enum Learned {
@@ -128,11 +128,11 @@ pub enum Learned {
     Nothing,
     /// Its rows, as Arrow data, unless a file was named for them.
     Rows(Option<(SchemaRef, Vec<RecordBatch>)>),
-    /// How many keys are shared.
+    /// The number of shared keys.
     Count(u64),
-    /// Whether at least as many keys are shared as was asked.
+    /// `true` if at least the requested number of keys are shared.
     Reached(bool),
-    /// What columns add up to over the shared keys: their names, and decimals.
+    /// The sums of columns over the shared keys: their names, and decimals.
     Sums(Vec<(String, String)>),
 }
 
@@ -142,29 +142,29 @@ pub enum Learned {
 pub struct Failed {
     /// The program's exit code for it.
     pub code: u8,
-    /// What happened, and what to do. It holds no key and no value of a table.
+    /// The error and the way out. It holds no key and no value of a table.
     pub message: String,
-    /// What users do about it, if anything can be said.
+    /// Advice for users, if there is any.
     pub hint: Option<String>,
-    /// Whether the same may succeed later, though nobody changes anything.
+    /// `true` if the join may succeed later without any change.
     pub may_pass: bool,
-    /// What `--report` writes: JSON. Nothing if it was not even tried.
+    /// The report that `--report` writes: JSON. Nothing if it was not even tried.
     pub report: Option<String>,
 }
 
 impl Failed {
-    /// A table cannot be used, as this message says.
+    /// Returns the failure that a table cannot be used, with this message.
     pub fn table(message: String) -> Self {
         Self::new(Code::File, message)
     }
 
-    /// What is wanted cannot be, as this message says.
+    /// Returns the failure of an invalid request, with this message.
     pub fn usage(message: impl Display) -> Self {
         Self::new(Code::Usage, console::harmless(message))
     }
 
-    /// A join is not even tried, because of this error. `about_error` returns what users do about
-    /// it.
+    /// Returns the failure of a join that is not even tried, because of this error. `about_error`
+    /// returns what users do about it.
     pub fn of(error: impl Into<Error>, about_error: AboutError) -> Self {
         Self::before(Failure::Session(error.into()), about_error)
     }
@@ -190,8 +190,8 @@ impl Failed {
 
 /// A join that the program wants that has this one as a library.
 pub struct Order {
-    /// What is wanted. Where the table is not in a file, rows come back in memory, unless a file is
-    /// named for them.
+    /// The request. If the table is not in a file, rows come back in memory, unless a file is named
+    /// for them.
     pub spec: JoinSpec,
     /// Where the report is written, if a file is named.
     pub report: Option<PathBuf>,
@@ -199,8 +199,8 @@ pub struct Order {
     pub identity: Option<PathBuf>,
     /// The file of the terms in `spec`: nothing is written there.
     pub terms: Option<PathBuf>,
-    /// How many seconds all may take together. Then the join is [stopped](Stop), and with it all
-    /// that have the same stop.
+    /// The seconds that everything may take together. Then the join is [stopped](Stop), and with it
+    /// all that have the same stop.
     pub deadline: Option<u32>,
 }
 
@@ -216,7 +216,7 @@ impl Order {
         }
     }
 
-    /// What is known from the start.
+    /// Returns the facts that are known from the start.
     fn planned(&self) -> record::Planned {
         let spec = &self.spec;
         let question = &spec.question;
@@ -337,7 +337,7 @@ fn carry_out(
     Ok(told)
 }
 
-/// What a join will take.
+/// The predicted cost of a join.
 #[derive(Debug)]
 pub struct Planned {
     /// For people: a table.
@@ -346,8 +346,8 @@ pub struct Planned {
     pub lines: Vec<String>,
 }
 
-/// Returns what a join will take over this network. The text tells people to say `all` to compare
-/// all protocols.
+/// Returns the predicted cost of a join over this network. The text advises people to use `all` to
+/// compare all protocols.
 ///
 /// # Errors
 /// Whatever would end the program.
@@ -376,7 +376,7 @@ pub fn rates(file: Option<&Path>, regions: &[String]) -> Result<Option<Rates>, F
     plan::rates(file, regions).map_err(|failure| failed(&failure, None, None))
 }
 
-/// Does this work. What panics is a bug, which must not end the process that this is in.
+/// Does this work. A panic is a bug, which must not end the caller's process.
 fn contained<T>(work: impl FnOnce() -> Result<T, Failure>) -> Result<T, Failure> {
     catch_unwind(AssertUnwindSafe(work)).unwrap_or(Err(Failure::Bug { file: "?", line: 0 }))
 }

@@ -26,7 +26,7 @@ Exit codes:
      sum would reveal keys
   7  the other party cannot go on, for a reason that its own message tells";
 
-/// How the program ends.
+/// The exit codes of the program.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 #[repr(u8)]
 pub enum Code {
@@ -136,7 +136,7 @@ impl Failure {
     /// There is no memory left.
     pub const OUT_OF_MEMORY: Self = Self::Session(Error::OutOfMemory);
 
-    /// The exit code.
+    /// Returns the exit code.
     pub fn exit_code(&self) -> Code {
         match self {
             Self::Usage(_) | Self::LogLevel(_) => Code::Usage,
@@ -154,7 +154,7 @@ impl Failure {
         }
     }
 
-    /// Whether the same command may succeed later, though nobody changes anything.
+    /// Returns whether the same command may succeed later without any change.
     pub(crate) fn may_pass(&self) -> bool {
         match self {
             Self::Session(error) => error.may_pass(),
@@ -162,7 +162,7 @@ impl Failure {
         }
     }
 
-    /// The code that the other party gets.
+    /// Returns the code that the other party gets.
     pub(crate) fn abort_code(&self) -> AbortCode {
         match self {
             Self::Session(error) => error.abort_code(),
@@ -172,7 +172,7 @@ impl Failure {
         }
     }
 
-    /// The options or commands that do something about it.
+    /// Returns the options or commands that do something about it.
     pub fn hint(&self) -> Option<Cow<'static, str>> {
         match self {
             Self::Session(error) => ways_out::of_error(error),
@@ -181,7 +181,7 @@ impl Failure {
     }
 }
 
-/// The exit code of an error of a session.
+/// Returns the exit code of an error of a session.
 pub(crate) fn code_of(error: &Error) -> Code {
     match error.kind() {
         ErrorKind::Usage => Code::Usage,

@@ -4,7 +4,7 @@ use std::fmt;
 
 use psijoin_printable::Escaped;
 
-/// How a column is aligned.
+/// The alignment of a column.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum Align {
     Left,
@@ -18,7 +18,7 @@ pub struct Grid {
 }
 
 impl Grid {
-    /// A table of these columns, without any row yet.
+    /// Returns a table of these columns, without any row yet.
     pub fn new(columns: &[(&str, Align)]) -> Self {
         Self {
             columns: columns

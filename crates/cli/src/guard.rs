@@ -1,10 +1,10 @@
-//! What ends the process if it cannot end in order: no memory is left, something panics, or the
+//! The end of the process if it cannot end in order: no memory is left, something panics, or the
 //! deadline is over.
 //!
-//! The thread that meets such trouble may hold any lock, so it only leaves a note, and stops.
-//! Two threads that were started in better times do the rest. One says what has happened, to the
-//! user and to the other party, and writes the report; if a lock that nobody will give back holds
-//! it up, the other ends the process all the same, and the other party sees the connection close.
+//! The thread that meets such trouble may hold any lock, so it only leaves a note, and stops. Two
+//! threads that were started in better times do the rest. One tells the user and the other party
+//! what has happened, and writes the report; if a lock that nobody will give back holds it up, the
+//! other ends the process all the same, and the other party sees the connection close.
 //!
 //! A reserve of memory is given back first. The standard library's own hook would not do: a
 //! backtrace whose allocation fails waits for a lock that it holds itself.
@@ -28,7 +28,7 @@ use crate::{
     exit::{Code, Failure},
 };
 
-/// How long the last words may take.
+/// The time that the last words may take.
 const GRACE: Duration = Duration::from_secs(3);
 
 /// Given back when no memory is left, so that there is some for the last words. Large enough to be
@@ -41,7 +41,7 @@ const STACK_BYTES: usize = 512 << 10;
 static GUARD: OnceLock<Guard> = OnceLock::new();
 
 thread_local! {
-    /// Whether this thread is one of the guard's, which has no other thread to leave a note with.
+    /// `true` if this thread is one of the guard's, which has no other thread to leave a note with.
     static IS_GUARDING: Cell<bool> = const { Cell::new(false) };
 }
 
@@ -84,8 +84,8 @@ impl Trouble {
     }
 }
 
-/// From now on, exhausted memory and panics end the process at once, with one line and an exit
-/// code of their own.
+/// Makes exhausted memory and panics end the process at once, with one line and an exit code of
+/// their own.
 ///
 /// # Errors
 /// [`Failure::OUT_OF_MEMORY`] if there is no room for it.
@@ -127,8 +127,8 @@ pub(crate) fn on_trouble(farewell: impl Fn(&Failure) + Send + Sync + 'static) {
     }
 }
 
-/// The user has been told of this failure, while the other party is still to hear of it. If the
-/// same befalls this process again before that, it is not said twice.
+/// Notes that the user has been told of this failure, while the other party is still to hear of it.
+/// If it befalls this process again before that, it is not printed twice.
 pub(crate) fn has_said(code: Code) {
     if let Some(guard) = GUARD.get() {
         guard.watch().said = Some(code as i32);
@@ -144,8 +144,7 @@ pub(crate) fn set_deadline(seconds: u32) {
     }
 }
 
-/// The result is about to be handed out: from here on, the deadline does not count. Does not return
-/// if it is over.
+/// Lifts the deadline, as the result is about to be handed out. Does not return if it is over.
 pub(crate) fn lift_deadline() {
     if let Some(guard) = GUARD.get() {
         guard.watch().deadline = None;
@@ -153,8 +152,8 @@ pub(crate) fn lift_deadline() {
     stop_if_in_trouble();
 }
 
-/// Leaves the end of the process to the guard, if that is ending it: what the caller would say is
-/// only what the guard has done to it.
+/// Leaves the end of the process to the guard, if that is ending it: the caller's error would only
+/// be the guard's doing.
 pub(crate) fn stop_if_in_trouble() {
     let is_in_trouble = |guard: &Guard| guard.watch().trouble.is_some();
     if GUARD.get().is_some_and(is_in_trouble) {
@@ -168,12 +167,12 @@ pub fn exit(code: i32) -> ! {
     process::exit(code)
 }
 
-/// A panic's message can hold data, so only its place is shown.
+/// Shows the place of a panic. Its message can hold data, so it is not shown.
 fn on_panic(info: &PanicHookInfo<'_>) {
     if is_panic_contained() {
         return;
     }
-    // Places live as long as the program, but the type does not say so.
+    // Places live as long as the program, but the type does not tell.
     let (file, line) = info.location().map_or(("?", 0), |place| {
         (&*String::from(place.file()).leak(), place.line())
     });
@@ -202,7 +201,7 @@ fn stop() -> ! {
 }
 
 impl Guard {
-    /// The first thread: waits for trouble, and for the last words, but not for long.
+    /// Runs the first thread, which waits for trouble, and for the last words, but not for long.
     fn end_the_process(&self) {
         let mut watch = self.watch();
         let trouble = loop {
@@ -228,7 +227,7 @@ impl Guard {
         exit(trouble.failure().exit_code() as i32);
     }
 
-    /// The second thread: says what there is to say.
+    /// Runs the second thread, which sends the messages.
     fn speak(&self) {
         let mut watch = self.watch();
         let trouble = loop {

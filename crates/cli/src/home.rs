@@ -57,7 +57,7 @@ pub(crate) struct Own {
     pub(crate) identity: Identity,
     /// Its file.
     pub(crate) path: PathBuf,
-    /// Whether it has just been made.
+    /// `true` if it has just been made.
     pub(crate) is_new: bool,
 }
 

@@ -14,11 +14,11 @@ use crate::{
     guard,
 };
 
-/// How long an orderly end may take, for example if standard input blocks.
+/// The time that an orderly end may take, for example if standard input blocks.
 const GRACE: Duration = Duration::from_secs(5);
 
-/// From now on, Ctrl-C and the signals SIGTERM and SIGHUP stop all network waiting and all
-/// passes over tables; a second one ends the program at once.
+/// Makes Ctrl-C and the signals SIGTERM and SIGHUP stop all network waiting and all passes over
+/// tables; a second one ends the program at once.
 ///
 /// # Errors
 /// [`Failure::OUT_OF_MEMORY`] if the operating system has no thread for it.

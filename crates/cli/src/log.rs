@@ -1,4 +1,4 @@
-//! What is logged on standard error. As all that is said there, it is escaped.
+//! The log on standard error. As all messages there, it is escaped.
 
 use std::{env, io};
 
@@ -21,7 +21,7 @@ fn asked() -> Option<String> {
     Some(asked).filter(|asked| !asked.is_empty())
 }
 
-/// Standard error, for one event.
+/// Returns standard error, for one event.
 fn escaping() -> Screen<io::Stderr> {
     Screen::new(io::stderr())
 }
@@ -29,7 +29,7 @@ fn escaping() -> Screen<io::Stderr> {
 /// Logs what the user asked for, with the time; otherwise warnings.
 ///
 /// # Errors
-/// [`Failure::LogLevel`] if there is no such level.
+/// [`Failure::LogLevel`] if the level is unknown.
 pub(crate) fn to_stderr() -> Result<(), Failure> {
     let Some(asked) = asked() else {
         let plain = fmt()

@@ -5,7 +5,7 @@ use std::thread;
 use psijoin_channel::Channel;
 use psijoin_transport::{Connection, Error, Identity, Listener, Options, Security};
 
-/// What both parties need to meet each other on this machine.
+/// The tools by which both parties meet each other on this machine.
 pub struct Loopback {
     listener: Listener,
     listening: Options,
@@ -13,7 +13,7 @@ pub struct Loopback {
 }
 
 impl Loopback {
-    /// TLS between two fresh identities.
+    /// Makes a pair with TLS between two fresh identities.
     ///
     /// # Errors
     /// If there is no randomness, or no port.
@@ -32,7 +32,7 @@ impl Loopback {
         )
     }
 
-    /// Plain TCP.
+    /// Makes a pair with plain TCP.
     ///
     /// # Errors
     /// If there is no port.

@@ -1,4 +1,4 @@
-//! Who the parties are, and where they meet, as the command line says it.
+//! The parties and their meeting place, from the command line.
 
 use psijoin_transport::{Endpoint, Security, endpoint::Address};
 

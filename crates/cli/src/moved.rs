@@ -1,4 +1,4 @@
-//! What has another name now: commands and options that are refused with the new name.
+//! Renamed commands and options, which are refused with the new name.
 
 use std::{
     ffi::{OsStr, OsString},
@@ -10,10 +10,10 @@ use crate::{console, exit::Code};
 const PROGRAM: &str = "psijoin-lab is beside psijoin in the archive, the Debian package and the container image; \
                        docs/install.md has more";
 
-/// What the commands of these names are called now.
+/// The new names of commands.
 const COMMANDS: [(&str, &str); 2] = [("bench", "psijoin-lab bench"), ("lab", "psijoin-lab")];
 
-/// What the options of these names of `receive` and `send` are called now.
+/// The new names of options of `receive` and `send`.
 const OPTIONS: [(&str, &str); 3] = [
     ("--check", "`psijoin check COMMAND`"),
     ("--json", "`--report -`"),
@@ -48,7 +48,7 @@ pub(crate) fn named(words: &[impl AsRef<OsStr>]) -> Option<Moved> {
     let joins = ["receive", "send", "check"];
     let command = joins.into_iter().find(|join| command == *join)?;
     let is_named = |old: &str| options.iter().any(|word| word.as_ref() == old);
-    // What already begins with `check` is a plain mistake.
+    // A command that already begins with `check` is a plain mistake.
     let has_moved = |old: &str| is_named(old) && !old.ends_with(command);
     let (old, new) = OPTIONS.iter().find(|(old, _)| has_moved(old))?;
     Some(Moved {

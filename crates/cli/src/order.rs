@@ -1,5 +1,4 @@
-//! What a party is told to do on its command line: checked, and turned into what is wanted of a
-//! session.
+//! The command line of a party: checked, and turned into the request for a session.
 
 use std::{env, path::Path, time::Duration};
 
@@ -22,30 +21,30 @@ use crate::{
     terms,
 };
 
-/// What one party says on its command line, or would.
+/// The command line of one party, or what it would be.
 pub(crate) struct Order<'a> {
     pub(crate) role: Role,
     pub(crate) join: &'a args::Join,
     /// Where the result is written, if a file is named.
     pub(crate) output: Option<&'a Path>,
     receiver_sums: bool,
-    /// How far the join goes.
+    /// The extent of the join.
     pub(crate) mode: Mode,
 }
 
 impl<'a> Order<'a> {
-    /// What the receiver says.
+    /// Returns the receiver's order.
     pub(crate) fn to_receive(args: &'a args::Receive, mode: Mode) -> Self {
         Self::new(Role::Receiver, &args.join, true, mode)
     }
 
-    /// What the sender says.
+    /// Returns the sender's order.
     pub(crate) fn to_send(args: &'a args::Send, mode: Mode) -> Self {
         let receiver_sums = args.allow_sums_that_reveal_keys;
         Self::new(Role::Sender, &args.join, receiver_sums, mode)
     }
 
-    /// What the party says that checks.
+    /// Returns the order of the party that checks.
     pub(crate) fn to_check(args: &'a args::Check) -> Self {
         match &args.side {
             args::CheckedSide::Receive(args) => Self::to_receive(args, Mode::Check),
@@ -53,7 +52,7 @@ impl<'a> Order<'a> {
         }
     }
 
-    /// `receiver_sums` says whether a sum of the receiver's columns may be computed.
+    /// Makes an order. With `receiver_sums`, a sum of the receiver's columns may be computed.
     fn new(role: Role, join: &'a args::Join, receiver_sums: bool, mode: Mode) -> Self {
         let named = join.asked.output.as_deref();
         Self {
@@ -66,7 +65,7 @@ impl<'a> Order<'a> {
         }
     }
 
-    /// What is to be learned, by whom, and on what condition.
+    /// Returns the question: the output, who learns it, and its condition.
     fn question(&self) -> Question {
         Question {
             asked: self.join.asked.output_kind.clone(),
@@ -75,7 +74,7 @@ impl<'a> Order<'a> {
         }
     }
 
-    /// What happens to an output that is there already.
+    /// Returns the treatment of an output that exists.
     fn existing(&self) -> Existing {
         match self.join.asked.written.no_clobber {
             true => Existing::Keep,
@@ -83,7 +82,7 @@ impl<'a> Order<'a> {
         }
     }
 
-    /// What is known from the start.
+    /// Returns the facts that are known from the start.
     pub(crate) fn planned(&self) -> Planned {
         let join = self.join;
         Planned {
@@ -218,7 +217,7 @@ impl<'a> Order<'a> {
         Ok(check_aligned(self.aligned(), self.join.asked.learn)?)
     }
 
-    /// Whether rows are lined up, and then what becomes of those that repeat a key.
+    /// Returns `Some` if rows are aligned, with the treatment of those that repeat a key.
     fn aligned(&self) -> Option<RepeatedKeys> {
         let join = self.join;
         join.asked
@@ -241,7 +240,7 @@ impl<'a> Order<'a> {
         conduct::join(self.spec(witnesses.console)?, reportable, witnesses, stop)
     }
 
-    /// What is wanted of the session.
+    /// Returns the request for the session.
     fn spec(&self, console: &Console) -> Result<JoinSpec, Failure> {
         let args::Join {
             connection,
@@ -315,7 +314,7 @@ impl<'a> Order<'a> {
     }
 }
 
-/// The command that this process was started by, as it would be typed.
+/// Returns the command that this process was started by, as it would be typed.
 pub(crate) fn command() -> String {
     let words = env::args_os().map(|word| {
         let word = word.to_string_lossy();

@@ -17,7 +17,7 @@ pub fn text(text: &str) -> Result<(), Failure> {
     }
 }
 
-/// Standard output, which escapes if it is a terminal.
+/// Returns standard output, which escapes if it is a terminal.
 pub fn stream() -> impl Write {
     Screen::if_terminal(io::stdout())
 }
@@ -27,7 +27,7 @@ pub fn json(value: &impl Serialize) -> Result<(), Failure> {
     text(&(line(value) + "\n"))
 }
 
-/// A JSON object as it stands on a line.
+/// Returns a JSON object as it stands on a line.
 pub fn line(value: &impl Serialize) -> String {
     let text = serde_json::to_string(value).expect("reports are plain data");
     Json(&text).to_string()

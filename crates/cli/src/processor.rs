@@ -1,5 +1,4 @@
-//! What the machine computes with, for those who quote a measurement, and how much this process
-//! did.
+//! The processor of the machine, for those who quote a measurement, and this process's time on it.
 
 use std::{env::consts::ARCH, thread, time::Duration};
 
@@ -8,8 +7,8 @@ use rustix::time::{ClockId, clock_gettime};
 
 use crate::humanize;
 
-/// The processor's name, if the system tells it, or otherwise its architecture; and how many
-/// threads it runs at once for this process.
+/// Returns the processor's name, if the system tells it, or otherwise its architecture; and how
+/// many threads it runs at once for this process.
 pub fn name() -> String {
     let name = processor_name().unwrap_or_else(|| ARCH.to_owned());
     match thread::available_parallelism() {
@@ -21,7 +20,7 @@ pub fn name() -> String {
     }
 }
 
-/// What all threads of this process have computed so far.
+/// Returns the computing time of all threads of this process so far.
 pub fn time() -> Duration {
     let time = clock_gettime(ClockId::ProcessCPUTime);
     Duration::new(time.tv_sec as u64, time.tv_nsec as u32)

@@ -1,4 +1,4 @@
-//! How a program begins: `psijoin`, and `psijoin-lab` beside it.
+//! The start of a program: `psijoin`, and `psijoin-lab` beside it.
 
 use std::{ffi::OsString, process, sync::OnceLock};
 
@@ -9,13 +9,13 @@ use crate::{console, exit::Failure, guard, log};
 
 static NAME: OnceLock<String> = OnceLock::new();
 
-/// The name of the program that runs, as messages begin with it.
+/// Returns the name of the program that runs, as messages begin with it.
 pub(crate) fn name() -> &'static str {
     NAME.get().map_or("psijoin", String::as_str)
 }
 
-/// Reads the arguments, of which the first one is the program's name. Ends the process if they ask
-/// for help or are wrong.
+/// Reads the arguments, the first of which is the program's name. Ends the process if they ask for
+/// help or are wrong.
 pub fn understand<Args: Parser>(args: impl IntoIterator<Item = OsString>) -> Args {
     NAME.get_or_init(|| Args::command().get_name().to_owned());
     let args: Vec<OsString> = args.into_iter().collect();
@@ -34,11 +34,11 @@ fn misunderstood(args: &[OsString], error: &clap::Error) -> ! {
     process::exit(error.exit_code())
 }
 
-/// From now on, the program logs what the user asked for, and ends with a line and an exit code
-/// whatever happens.
+/// Makes the program log what the user asked for, and end with a line and an exit code whatever
+/// happens.
 ///
 /// # Errors
-/// If there is no such level of a log, or no memory.
+/// If the level of the log is unknown, or there is no memory.
 pub fn prepare() -> Result<(), Failure> {
     log::to_stderr()?;
     guard::install()

@@ -16,14 +16,14 @@ mod model;
 
 pub use model::Model;
 
-/// How far a piece of work is.
+/// The position of a piece of work.
 #[derive(Debug, Clone, Copy, Default)]
 pub struct Position {
     /// Bytes done.
     pub bytes: u64,
     /// Bytes in all; 0 if that is not known.
     pub total_bytes: u64,
-    /// What is known of the time.
+    /// The forecast of the time.
     pub outlook: Option<Outlook>,
 }
 
@@ -38,7 +38,7 @@ impl From<(u64, u64)> for Position {
 }
 
 impl Position {
-    /// In words, where the end is known: `42 %, 130 MB of 310 MB, 12 s left`.
+    /// Describes the position, where the end is known: `42 %, 130 MB of 310 MB, 12 s left`.
     fn in_words(self) -> Option<String> {
         if self.total_bytes == 0 {
             return None;
@@ -59,12 +59,12 @@ impl Position {
     }
 }
 
-/// What is done faster needs no bar.
+/// The time below which work needs no bar.
 const PATIENCE: Duration = Duration::from_secs(1);
 
 const REDRAW: Duration = Duration::from_millis(100);
 
-/// How far apart lines in a log are.
+/// The time between lines in a log.
 const LOG: Duration = Duration::from_secs(10);
 
 const FORESEEN: &str = "{msg} [{bar:20}] {prefix}";
@@ -136,7 +136,7 @@ fn beside<T>(tell: impl FnOnce(&Receiver<()>) + Send, work: impl FnOnce() -> T) 
     })
 }
 
-/// Waits so long, or until the work is finished. Whether it is not.
+/// Waits this long, or until the work is finished. Returns whether it is not.
 fn goes_on(is_finished: &Receiver<()>, wait: Duration) -> bool {
     is_finished.recv_timeout(wait) == Err(RecvTimeoutError::Timeout)
 }

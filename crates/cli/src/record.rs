@@ -1,4 +1,4 @@
-//! What becomes known about a run while it goes on, so that it can be reported however it ends.
+//! The facts about a run, noted as they become known, so that it can be reported however it ends.
 
 use std::{
     mem,
@@ -18,7 +18,7 @@ use crate::{report_file::ReportFile, words::with_hint};
 #[derive(Default)]
 pub(crate) struct Record(Mutex<Known>);
 
-/// What is known so far.
+/// The facts so far.
 #[derive(Default)]
 pub(crate) struct Known {
     pub(crate) plan: Planned,
@@ -41,7 +41,7 @@ pub(crate) struct Known {
     is_told: bool,
 }
 
-/// What is known from the start.
+/// The facts that are known from the start.
 #[derive(Default)]
 pub(crate) struct Planned {
     pub(crate) started: Timestamp,
@@ -52,7 +52,7 @@ pub(crate) struct Planned {
     pub(crate) min_intersection: Option<u64>,
     pub(crate) peer: Option<Fingerprint>,
     pub(crate) files: Files,
-    /// Whether the report goes to standard output.
+    /// `true` if the report goes to standard output.
     pub(crate) prints_report: bool,
 }
 
@@ -78,22 +78,22 @@ impl Record {
         self.known().identity = Some(identity);
     }
 
-    /// The report can be written there.
+    /// Notes where the report can be written.
     pub(crate) fn report_to(&self, file: ReportFile) {
         self.known().report = Some(file);
     }
 
-    /// No report is to be written after all.
+    /// Notes that no report is to be written after all.
     pub(crate) fn leave_out_report(&self) {
         self.known().report = None;
     }
 
-    /// How the key is normalised.
+    /// Notes the normalisation of the key.
     pub(crate) fn normalization(&self, normalization: String) {
         self.known().normalization = normalization;
     }
 
-    /// What happens in the session.
+    /// Notes an event of the session.
     pub(crate) fn note(&self, event: &Event<'_>) {
         let mut known = self.known();
         match event {
@@ -109,7 +109,7 @@ impl Record {
         }
     }
 
-    /// The user has read about the failure that this run ends with.
+    /// Notes that the user has read about the failure that this run ends with.
     pub(crate) fn told(&self) {
         self.known().is_told = true;
     }
@@ -119,12 +119,12 @@ impl Record {
         self.known().is_told
     }
 
-    /// The job was done before.
+    /// Notes that the job was done before.
     pub(crate) fn already_done(&self) {
         self.known().is_already_done = true;
     }
 
-    /// The user should think about this, and perhaps do that about it.
+    /// Notes a warning, and advice about it.
     pub(crate) fn warn(&self, warning: &str, hint: Option<&str>) {
         self.known().warnings.push(with_hint(warning, hint));
     }
@@ -134,12 +134,12 @@ impl Record {
         self.known().warnings.len()
     }
 
-    /// Both parties agreed, and nothing more was asked for.
+    /// Notes that both parties agreed, and nothing more was asked for.
     pub(crate) fn checked(&self) {
         self.known().is_checked = true;
     }
 
-    /// The run was done, and this is its result.
+    /// Notes the result of a run that is done.
     pub(crate) fn done(&self, outcome: Outcome) {
         self.known().outcome = Some(outcome);
     }
@@ -154,7 +154,7 @@ impl Record {
         self.look(|known| known.outcome.as_ref()?.received.clone())
     }
 
-    /// The run is over: shows what is known to `report`, the first time only. Whoever comes later
+    /// Ends the run: shows what is known to `report`, the first time only. Whoever comes later
     /// waits until the report is out, and gets `None`.
     pub(crate) fn end<T>(&self, report: impl FnOnce(&Known) -> T) -> Option<T> {
         let mut known = self.known();

@@ -1,4 +1,4 @@
-//! How a run ended, what it cost, and who learned what, for scripts. Never an item.
+//! The end of a run, its cost, and who learned what, for scripts. Never an item.
 
 use std::{
     collections::BTreeMap,
@@ -66,10 +66,9 @@ struct Report {
     exit_code: u8,
     /// `null` if nothing failed.
     error: Option<String>,
-    /// What users do about it, if anything can be said.
+    /// Advice for users, if there is any.
     hint: Option<Hint>,
-    /// Whether the same command may succeed later, though nobody changes anything; `null` if
-    /// nothing failed.
+    /// `true` if the command may succeed later without any change; `null` if nothing failed.
     try_again: Option<bool>,
     warnings: Vec<String>,
     started: String,
@@ -96,7 +95,7 @@ struct Report {
     run: Option<RunReport>,
 }
 
-/// What is known of a run that was done.
+/// The facts of a run that was done.
 #[derive(Serialize)]
 struct RunReport {
     protocol: ProtocolReport,
@@ -106,10 +105,10 @@ struct RunReport {
     security: SecurityReport,
     sizes: SizesReport,
     table: TableReport,
-    /// What lay on disk meanwhile, as it did not fit into memory.
+    /// The bytes that lay on disk meanwhile, as they did not fit into memory.
     spilled_bytes: u64,
-    /// How many steps ran more than once, as a job that had broken off went on. Each said the same
-    /// again.
+    /// The number of steps that ran more than once, as a job that had broken off was resumed. Each
+    /// sent the same messages again.
     steps_run_again: u32,
     traffic: TrafficReport,
     seconds: f64,
@@ -185,7 +184,7 @@ struct PeerReport {
     /// As this side measured it; `null` if it could not.
     round_trip_micros: Option<u64>,
     /// The rate from the other party, as this side measured it; `null` if it could not. 3000000000
-    /// stands for that and more.
+    /// means that or more.
     incoming_bits_per_second: Option<u64>,
 }
 
@@ -259,7 +258,7 @@ enum ResultReport {
     },
 }
 
-/// What a column adds up to.
+/// The sum of a column.
 #[derive(Serialize)]
 struct SumReport {
     column: String,

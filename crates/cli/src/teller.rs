@@ -67,7 +67,7 @@ impl Watcher for Teller<'_> {
             } => {
                 let prediction = calibration::best(console).predict(plan, threads);
                 let forecast = prediction.and_then(|all| all.on(&network, Cores::Own).ok());
-                // Of a result that follows from the sizes there is nothing to say.
+                // There is nothing to tell about a result that follows from the sizes.
                 if let Some(forecast) = forecast
                     && plan.cost().total.total_bytes() > 0
                 {
@@ -127,7 +127,7 @@ pub(crate) fn tell_doubt(name: &str, doubt: &Doubt, console: &Console) {
     console.advise(&words::of_doubt(name, doubt), hint.as_deref());
 }
 
-/// Returns what has happened, in words; nothing if there is nothing to say.
+/// Returns an event in words; nothing if there is nothing to tell.
 fn told(event: &Event<'_>, console: &Console) -> Option<String> {
     Some(match event {
         Event::SeveralFiles { name, files } => format!(

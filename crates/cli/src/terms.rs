@@ -1,4 +1,4 @@
-//! What both parties agree to.
+//! The terms that both parties agree to.
 
 use std::{fs::File, path::Path};
 

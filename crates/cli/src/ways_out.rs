@@ -1,7 +1,7 @@
 //! The options and commands by which users do something about an error or a warning.
 //!
-//! What is wrong is said by those who find it, in terms of the library. Whoever calls it from
-//! Python, say, does something else about it than who calls `psijoin`, so hints are apart.
+//! Errors come from those who find them, in terms of the library. The way out differs between a
+//! caller from Python, say, and a user of `psijoin`, so hints are apart.
 
 use std::{borrow::Cow, io};
 
@@ -20,10 +20,10 @@ mod table;
 
 pub(crate) use table::of_doubt;
 
-/// What users do about something, in a few words.
+/// Advice for users, in a few words.
 pub type Hint = Cow<'static, str>;
 
-/// What users do who find next to nothing.
+/// Advice for users who find next to nothing.
 pub(crate) const OF_FEW_SHARED: &str = "`psijoin keys FILE` shows the first keys as they are compared, and what each rule of --normalize changed";
 
 /// Returns what users do about an error, if anything can be said.
@@ -161,7 +161,7 @@ fn of_job(error: &psijoin_job::Error) -> Option<Hint> {
     }
 }
 
-/// Whether there is no more room for a file.
+/// Returns whether there is no more room for a file.
 fn is_no_room(error: &io::Error) -> bool {
     use io::ErrorKind::{FileTooLarge, QuotaExceeded, StorageFull};
     matches!(error.kind(), StorageFull | QuotaExceeded | FileTooLarge)

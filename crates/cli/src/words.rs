@@ -1,4 +1,4 @@
-//! What a session tells, in words. Which options do something about it is said by `ways_out`.
+//! The events of a session, in words. `ways_out` names the options that help.
 
 use std::time::Duration;
 
@@ -48,7 +48,7 @@ pub(crate) fn of_warning(warning: &Warning<'_>) -> String {
     }
 }
 
-/// Returns what a protocol without security says before and after a run.
+/// Returns the warning of a protocol without security, before and after a run.
 pub(crate) fn insecurity(info: &Info) -> Option<String> {
     (info.adversary == Adversary::Insecure).then(|| {
         format!(
@@ -104,7 +104,7 @@ pub(crate) fn network(gauged: &Gauged) -> String {
     )
 }
 
-/// Why equal keys may not match, and what to do.
+/// Describes why equal keys may not match, and what to do.
 fn of_difference(difference: &KeyDifference) -> String {
     match difference {
         KeyDifference::Order => {
@@ -159,7 +159,7 @@ fn shown(kind: &PeerKind) -> String {
     }
 }
 
-/// What to do if columns of a key differ in kind.
+/// Advice for key columns that differ in kind.
 pub struct Remedy {
     text: String,
     /// The rule that makes them alike, if there is one.

@@ -78,7 +78,7 @@ type Wanted<'a> = &'a (dyn Fn(&mut JoinSpec) + Sync);
 /// Nothing more.
 const ROWS: Wanted<'_> = &|_| ();
 
-/// What a party wants that meets the other there.
+/// Returns the request of a party that meets the other there.
 fn spec(role: Role, endpoint: Endpoint, table: Table, wanted: Wanted<'_>) -> JoinSpec {
     let mut meeting = Meeting::new(endpoint, Security::InsecurePlaintext);
     meeting.wait = Duration::from_secs(20);
@@ -163,7 +163,7 @@ fn rows_stay_in_memory_with_columns_of_either_side() {
     assert_eq!(report["result"]["shared_keys"], 50);
 }
 
-/// What is copied to a file gives the same rows; and numbers of rows are of those rows.
+/// A copy in a file has the rows of its stream; and numbers of rows are of those rows.
 #[test]
 fn rows_come_from_streams_and_go_by_number() {
     let mine = Table::in_memory("mine", rows(0..100, 1)).by_number();
@@ -253,7 +253,7 @@ fn failures_are_those_of_the_program() {
         let failed = failed.unwrap_err();
         assert_eq!(failed.code, 5);
         assert!(failed.message.contains("who learns"), "{failed}");
-        // What to do about it is for the listener to say.
+        // The listener gives the advice.
         assert_eq!(failed.hint.as_deref(), Some("say `learn`"));
         let report: Value = serde_json::from_str(&failed.report.unwrap()).unwrap();
         assert_eq!(report["exit_code"], 5);
@@ -276,7 +276,7 @@ fn failures_are_those_of_the_program() {
     assert_eq!(alone(aligned).code, 2);
 }
 
-/// What a party wants that nobody will meet.
+/// Returns the request of a party that nobody will meet.
 fn nowhere(wanted: Wanted<'_>) -> JoinSpec {
     let endpoint = Endpoint::Connect("127.0.0.1:1".parse().unwrap());
     let mut spec = spec(Role::Receiver, endpoint, table("mine", 0..1, 1), wanted);

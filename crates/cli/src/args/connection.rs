@@ -1,11 +1,11 @@
-//! How the parties meet, and who they are.
+//! The place where the parties meet, and who they are.
 
 use std::path::PathBuf;
 
 use clap::Args as ClapArgs;
 use psijoin_transport::{Fingerprint, endpoint::Address};
 
-/// How a party of a join meets the other.
+/// The way a party of a join meets the other.
 #[derive(ClapArgs)]
 #[command(next_help_heading = "Connection")]
 pub(crate) struct Connection {

@@ -1,10 +1,10 @@
-//! What help says beside the options, and which of them `-h` shows.
+//! The text of help beside the options, and the options that `-h` shows.
 
 use clap::Arg;
 
 use crate::{closing_statement::caveats, exit};
 
-/// What stands at the end of `psijoin -h`.
+/// The end of `psijoin -h`.
 pub(crate) const PROGRAM: &str = "\
 Examples:
   psijoin demo
@@ -12,7 +12,7 @@ Examples:
 
 `psijoin COMMAND -h` shows the options that people use, and `psijoin COMMAND --help` all of them.";
 
-/// What stands at the end of `psijoin receive -h`.
+/// The end of `psijoin receive -h`.
 pub(crate) const RECEIVE: &str = "\
 Examples:
   # The rows of mine.csv that both sides have, by their email addresses:
@@ -22,7 +22,7 @@ Examples:
 
 `psijoin receive --help` has all options, what each side learns beside the result, and exit codes.";
 
-/// What stands at the end of `psijoin send -h`.
+/// The end of `psijoin send -h`.
 pub(crate) const SEND: &str = "\
 Examples:
   # Let the other party find its rows that both sides have, by their email addresses:
@@ -32,7 +32,7 @@ Examples:
 
 `psijoin send --help` has all options, what each side learns beside the result, and exit codes.";
 
-/// What stands at the end of `psijoin check -h`.
+/// The end of `psijoin check -h`.
 pub(crate) const CHECK: &str = "\
 Put `check` into the command of a join, on both sides:
   psijoin check receive --listen 0.0.0.0:7766 --peer psi1-… --input mine.csv --key email
@@ -109,7 +109,7 @@ pub(crate) fn after_join(examples: &str) -> String {
     format!("{text}\n\n{}", exit::TABLE)
 }
 
-/// Lines as long as those of the table of exit codes.
+/// Returns lines as long as those of the table of exit codes.
 fn wrapped(text: &str) -> Vec<String> {
     const WIDTH: usize = 88;
     let mut lines = vec![String::new()];
@@ -132,7 +132,7 @@ mod tests {
     use super::*;
     use crate::args::Args;
 
-    /// The command lines of a text.
+    /// Returns the command lines of a text.
     fn commands(text: &str) -> impl Iterator<Item = Vec<String>> {
         let lines = text
             .lines()

@@ -1,4 +1,4 @@
-//! What `send` and `receive` are told.
+//! The arguments of `send` and `receive`.
 
 use clap::{ArgAction, Args as ClapArgs, Subcommand};
 use psijoin::Protocol;
@@ -52,7 +52,7 @@ pub(crate) enum CheckedSide {
     Send(Send),
 }
 
-/// What both parties say.
+/// The arguments of both parties.
 #[derive(ClapArgs)]
 pub(crate) struct Join {
     #[command(flatten)]

@@ -1,4 +1,4 @@
-//! What a party demands of a join, keeps of it, and lets it use.
+//! A party's demands on a join, the files that it keeps of it, and the resources that it may use.
 
 use std::{
     num::NonZeroUsize,
@@ -11,7 +11,7 @@ use psijoin_session::AtMost;
 
 use crate::sizes;
 
-/// What a party refuses.
+/// The limits beyond which a party refuses.
 #[derive(ClapArgs)]
 #[command(next_help_heading = "Safety")]
 pub(crate) struct Safety {
@@ -62,7 +62,7 @@ impl Safety {
     }
 }
 
-/// What remains of a run.
+/// The evidence of a run.
 #[derive(ClapArgs)]
 #[command(next_help_heading = "Evidence")]
 pub(crate) struct Evidence {
@@ -102,7 +102,7 @@ impl Evidence {
     }
 }
 
-/// What a run may use.
+/// The resources that a run may use.
 #[derive(ClapArgs)]
 #[command(next_help_heading = "Resources")]
 pub(crate) struct Resources {

@@ -1,4 +1,4 @@
-//! What `plan` and `calibrate` are told.
+//! The arguments of `plan` and `calibrate`.
 
 use std::{num::NonZeroUsize, path::PathBuf};
 
@@ -102,7 +102,7 @@ pub(crate) struct Plan {
 
 const RESOURCES: &str = "Resources";
 
-/// What is to be learned.
+/// The output that is planned.
 #[derive(ClapArgs)]
 pub(crate) struct PlannedResult {
     /// What the receiver learns, as `send` and `receive` say it.
@@ -142,13 +142,13 @@ pub(crate) struct PlanMeeting {
 }
 
 impl PlanMeeting {
-    /// Whether the parties are to meet.
+    /// Returns whether the parties are to meet.
     pub(crate) fn is_wanted(&self) -> bool {
         self.listen.is_some() || self.connect.is_some()
     }
 }
 
-/// Which part a party plays.
+/// The role of a party.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, ValueEnum)]
 pub(crate) enum Part {
     /// The sender of the result.
@@ -157,7 +157,7 @@ pub(crate) enum Part {
     Receiver,
 }
 
-/// What the best protocol has least of.
+/// The quantity that the best protocol has least of.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, ValueEnum)]
 pub(crate) enum Goal {
     /// Time.

@@ -1,4 +1,4 @@
-//! What is learned, and where it goes.
+//! The output, and its destination.
 
 use std::path::PathBuf;
 
@@ -6,7 +6,7 @@ use clap::Args as ClapArgs;
 use psijoin_session::{AtMost, Give, Learners, RequestedOutput, Taken, Trade as Traded, names};
 use psijoin_table::{WhichRows, share::RepeatedKeys};
 
-/// What the parties learn, and what becomes of it.
+/// The output, and its use.
 #[derive(ClapArgs)]
 #[command(next_help_heading = "Result")]
 pub(crate) struct Asked {
@@ -43,7 +43,7 @@ pub(crate) struct Asked {
     pub(crate) written: Written,
 }
 
-/// What a party gives, and what it takes.
+/// The columns that a party gives, and those that it takes.
 #[derive(ClapArgs)]
 pub(crate) struct Trade {
     /// Columns to give to the other party, for shared keys only.
@@ -103,7 +103,7 @@ impl Trade {
     }
 }
 
-/// How rows are written.
+/// The form of written rows.
 #[derive(ClapArgs)]
 pub(crate) struct Written {
     /// Which rows of this party's table to write: shared, unshared or all.

@@ -8,7 +8,7 @@ use psijoin_table::{BadKeys, ColumnRules, Error, KeySpec};
 
 use crate::dialect;
 
-/// What a party brings.
+/// The input of a party.
 #[derive(ClapArgs)]
 #[command(next_help_heading = "Input")]
 pub(crate) struct Table {
@@ -30,7 +30,7 @@ pub(crate) struct Table {
     pub(crate) dialect: dialect::Said,
 }
 
-/// Which columns are compared, and how they are written.
+/// The columns that are compared, and their form.
 #[derive(ClapArgs)]
 pub(crate) struct Key {
     /// The key columns, in the same order on both sides.
@@ -64,7 +64,7 @@ pub(crate) struct Key {
 }
 
 impl Key {
-    /// The key that was given.
+    /// Returns the key that was given.
     ///
     /// # Errors
     /// If a column is named twice, or rules are given for a column outside the key.
@@ -73,7 +73,7 @@ impl Key {
         Ok(key.with_bad_keys(self.bad_keys))
     }
 
-    /// Whether any column was given.
+    /// Returns whether any column was given.
     pub(crate) fn is_named(&self) -> bool {
         !self.columns.is_empty()
     }

@@ -1,4 +1,4 @@
-//! What a result does not say by itself, each in a sentence. SECURITY.md, a page of the
+//! The facts that a result does not show by itself, each in a sentence. SECURITY.md, a page of the
 //! documentation, the help and the statement at the end of a run have the same words for it, which
 //! a test compares.
 
@@ -65,7 +65,7 @@ pub(crate) const ALL: [(&str, &str); 11] = [
     ("rr22-malicious in parts", ADAPTIVE),
 ];
 
-/// Those that hold for this run, for the party that has done it. `auto` may have taken its
+/// Returns those that hold for this run, for the party that has done it. `auto` may have taken its
 /// protocol.
 pub(super) fn of(outcome: &Outcome, by_auto: bool) -> Vec<String> {
     let (plan, question, given) = (&outcome.plan, &outcome.question, &outcome.given);
@@ -106,7 +106,8 @@ pub(super) fn of(outcome: &Outcome, by_auto: bool) -> Vec<String> {
         .collect()
 }
 
-/// The computational security of a session in parts is bounded by a union over them.
+/// Describes the computational security of a session in parts, which is bounded by a union over
+/// them.
 fn of_parts(parts: u32) -> String {
     let bits = f64::from(Security::COMPUTATIONAL_BITS) - f64::from(parts).log2();
     format!("The session ran in {parts} parts. {SECURITY_OF_PARTS} Here that is {bits:.1}.")
@@ -127,7 +128,7 @@ mod tests {
     const PLANNING: &str = include_str!("../../../../docs/planning.md");
     const RR22: &str = include_str!("../../../../docs/rr22.md");
 
-    /// A text without what lines and lists add to it.
+    /// Returns a text without what lines and lists add to it.
     fn words(text: &str) -> String {
         text.split_whitespace().collect::<Vec<_>>().join(" ")
     }

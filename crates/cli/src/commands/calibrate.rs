@@ -11,7 +11,7 @@ use crate::{args, calibration, console::Console, exit::Failure, humanize, proces
 /// The largest sets that are run.
 const MOST_ITEMS: u64 = 1 << 20;
 
-/// How often each party runs.
+/// The number of times that each party runs.
 const REPEATS: usize = 3;
 
 pub(super) fn run(args: &args::Calibrate) -> Result<(), Failure> {

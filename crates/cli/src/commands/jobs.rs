@@ -20,14 +20,14 @@ pub(super) fn run(args: &args::Jobs) -> Result<(), Failure> {
     }
 }
 
-/// What `--json` prints.
+/// The output of `--json`.
 #[derive(Serialize)]
 struct Report {
     folder: String,
     /// `under way`, `failed` if it cannot go on, `done`, or `too few` if fewer keys are shared than
     /// `--min-intersection` demands.
     state: &'static str,
-    /// What must be the same whenever it goes on, as far as it can be shown.
+    /// The settings that must not change when it is resumed, as far as they can be shown.
     terms: BTreeMap<String, String>,
     protocol: String,
     sender_keys: u64,

@@ -78,7 +78,8 @@ fn hand_out(order: &Order<'_>, console: &Console, record: &Record) -> Result<(),
     }
 }
 
-/// If the process cannot end in order, the other party hears about it, and the report is written.
+/// Lets the other party hear about it if the process cannot end in order, and the report be
+/// written.
 fn on_trouble(stop: Stop, record: Arc<Record>) {
     guard::on_trouble(move |failure| {
         stop.abort(failure.abort_code());

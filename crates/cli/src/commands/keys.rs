@@ -112,8 +112,8 @@ fn bad_cells(seen: &Inspection, column: &InspectedColumn) -> u64 {
     of_column.map(|cells| cells.places.count).sum()
 }
 
-/// Keys in quotes, so that blanks and letters of several characters are seen; with how many rows
-/// have each, if that is told.
+/// Returns keys in quotes, so that blanks and letters of several characters are seen; with how many
+/// rows have each, if that is told.
 fn keys_shown<'a>(
     seen: &Inspection,
     keys: impl Iterator<Item = (&'a Vec<String>, Option<u64>)>,
@@ -133,7 +133,7 @@ fn keys_shown<'a>(
     grid.to_string()
 }
 
-/// Returns the table as the user named it, for scripts: not as messages call it.
+/// Returns the table's name as the user gave it, for scripts: not as in messages.
 fn file<'a>(args: &'a args::Keys, source: &'a Source) -> Cow<'a, str> {
     match &args.input[..] {
         [only] => only.to_string_lossy(),
@@ -141,7 +141,7 @@ fn file<'a>(args: &'a args::Keys, source: &'a Source) -> Cow<'a, str> {
     }
 }
 
-/// What was seen, for scripts.
+/// The findings, for scripts.
 #[derive(Serialize)]
 struct Report<'a> {
     file: Cow<'a, str>,

@@ -59,8 +59,7 @@ fn page(command: &Command, man: &Man) -> io::Result<Vec<u8>> {
     Ok(page)
 }
 
-/// What stands at the end of a help: paragraphs, each with a heading and lines that stay as they
-/// are.
+/// Writes the end of a help: paragraphs, each with a heading and lines that stay as they are.
 fn write_after_help(help: &str, page: &mut Vec<u8>) -> io::Result<()> {
     for paragraph in help.split("\n\n") {
         let (heading, lines) = paragraph.split_once('\n').unwrap_or((paragraph, ""));

@@ -53,7 +53,7 @@ pub(super) fn run(args: &args::Plan) -> Result<(), Failure> {
     }
 }
 
-/// What the join will take that the command line says.
+/// Returns the predicted cost of the join on the command line.
 fn of_args(args: &args::Plan, console: &Console, stop: &Stop) -> Result<Planned, Failure> {
     let question = Question {
         asked: args.result.output_kind.clone(),
@@ -88,25 +88,25 @@ fn of_args(args: &args::Plan, console: &Console, stop: &Stop) -> Result<Planned,
 
 /// A join that is to be planned.
 pub struct PlannedJoin {
-    /// How many items each party has.
+    /// The number of items of each party.
     pub items: SetSizes,
-    /// What is to be learned.
+    /// The question.
     pub question: Question,
-    /// How many bytes per key the sender's columns take.
+    /// The bytes per key of the sender's columns.
     pub sender_gives: Option<u16>,
-    /// How many bytes per key the receiver's columns take.
+    /// The bytes per key of the receiver's columns.
     pub receiver_gives: Option<u16>,
     /// With how many threads each party computes; one per core if nothing is said.
     pub threads: Option<NonZeroUsize>,
     /// The bytes that each party allows.
     pub memory: Option<u64>,
-    /// What things cost.
+    /// The prices.
     pub rates: Option<Rates>,
-    /// What the best protocol has least of.
+    /// The quantity that the best protocol has least of.
     pub order: Order,
-    /// The file that says how fast both machines are, if not as this one is.
+    /// The file with the speed of both machines, if not that of this one.
     pub calibration: Option<PathBuf>,
-    /// Whether all protocols are compared.
+    /// `true` if all protocols are compared.
     pub all: bool,
 }
 
@@ -125,7 +125,7 @@ impl PlannedJoin {
     }
 }
 
-/// What the join will take.
+/// Returns the predicted cost of the join.
 pub(crate) fn planned(
     join: &PlannedJoin,
     between: Between,
@@ -182,7 +182,7 @@ pub(crate) fn planned(
     })
 }
 
-/// What `send` and `receive` make of the memory that is said.
+/// The limits that `send` and `receive` derive from the given memory.
 struct Limit {
     /// For the stores of a table.
     budget: Budget,
@@ -214,7 +214,8 @@ fn order(goal: Goal, has_rates: bool) -> Result<Order, Failure> {
     }
 }
 
-/// How many items each party has: as said, but this party's own table is counted, if it is given.
+/// Returns the number of items of each party: the given ones, but this party's own table is
+/// counted, if there is one.
 fn items(args: &args::Plan, progress: &Progress, console: &Console) -> Result<SetSizes, Failure> {
     let key = args.key.spec()?;
     if args.input.is_empty() {
@@ -246,7 +247,7 @@ fn items(args: &args::Plan, progress: &Progress, console: &Console) -> Result<Se
     })
 }
 
-/// How fast both machines are.
+/// Returns the speed of both machines.
 fn calibration(file: Option<&path::Path>, console: &Console) -> Result<Calibration, Failure> {
     let own = match file {
         Some(file) => Some(calibration::read(file)?),
@@ -303,7 +304,7 @@ mod tests {
     use super::*;
     use crate::args::{Args, Command};
 
-    /// The protocol that is marked.
+    /// Returns the protocol that is marked.
     fn marked(words: &str) -> &'static str {
         // Otherwise, this machine would be measured each time.
         let calibration = concat!(env!("CARGO_MANIFEST_DIR"), "/../forecast/calibration.json");
@@ -317,7 +318,7 @@ mod tests {
         planned.auto
     }
 
-    /// What a session takes whose parties measure this.
+    /// Returns the choice of a session whose parties measure this.
     fn taken(items: u64, output: OutputKind, [there, back]: [u64; 2], micros: u64) -> &'static str {
         let path = Path {
             round_trip_micros: micros,

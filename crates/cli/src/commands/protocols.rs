@@ -27,7 +27,7 @@ struct Row {
     leaks: &'static str,
 }
 
-/// What a receiver may learn, as `--output-kind` names it.
+/// Returns the outputs for a receiver, by their names in `--output-kind`.
 fn outputs(protocol: &Protocol) -> Vec<&'static str> {
     [
         ("rows", OutputKind::Rows),
@@ -55,7 +55,7 @@ pub(super) fn run(args: &args::Protocols) -> Result<(), Failure> {
     output::text(&(text + &more(registry::PROTOCOLS.len() - rows.len())))
 }
 
-/// How to see the protocols that are not listed.
+/// Returns how to see the protocols that are not listed.
 fn more(number: usize) -> String {
     match number {
         0 => String::new(),
@@ -63,7 +63,7 @@ fn more(number: usize) -> String {
     }
 }
 
-/// What the default does.
+/// Describes the choice of the default.
 fn choice(request: &Request) -> String {
     let taken = |output| {
         let request = request.clone().output(output);

@@ -1,4 +1,4 @@
-//! `psijoin verify`: whether a record can be relied on, and what it says.
+//! `psijoin verify`: checks a record, and shows its content.
 
 use std::{fs::File, io::Read, path::Path};
 
@@ -108,7 +108,7 @@ fn compare(args: &args::Verify, document: &Document) -> Result<(), Failure> {
     ))
 }
 
-/// Returns what a record says, for people.
+/// Returns the content of a record, for people.
 fn text(args: &args::Verify, document: &Document) -> String {
     let mut lines = vec![format!(
         "{}: both parties have signed it, and nothing was changed since.",

@@ -1,4 +1,4 @@
-//! How far a run of a protocol is, by what machines were measured to do.
+//! The progress of a run of a protocol, by the measurements of machines.
 
 use std::time::Instant;
 
@@ -8,7 +8,8 @@ use psijoin_forecast::{Calibration, Cores, Network, Progress};
 use super::Position;
 use crate::{calibration, console::Console};
 
-/// How far a run of a protocol is. Where no calibration has the protocol, only its bytes are known.
+/// The progress of a run of a protocol. Where no calibration has the protocol, only its bytes are
+/// known.
 pub struct Model<'a> {
     plan: &'a Plan,
     /// Whose bytes are counted.
@@ -25,7 +26,7 @@ pub struct Model<'a> {
 }
 
 impl<'a> Model<'a> {
-    /// A run of this plan that begins now.
+    /// Returns a run of this plan that begins now.
     pub fn new(
         plan: &'a Plan,
         role: Role,
@@ -47,8 +48,8 @@ impl<'a> Model<'a> {
         }
     }
 
-    /// Continues a run of which so many bytes moved in earlier attempts. Then only its bytes are
-    /// known: what is left is not the end of a run as it was measured.
+    /// Continues a run, with the bytes that moved in earlier attempts. Then only its bytes are
+    /// known: the rest is not the end of a run as it was measured.
     pub(crate) fn going_on(self, done_bytes: u64) -> Self {
         Self {
             done_bytes,
@@ -57,7 +58,7 @@ impl<'a> Model<'a> {
         }
     }
 
-    /// Where it is, with so many bytes sent and received in sum.
+    /// Returns its position, with this many bytes sent and received in sum.
     pub fn position(&mut self, bytes: u64) -> Position {
         let elapsed = self.started.elapsed();
         if self.progress.is_none() {

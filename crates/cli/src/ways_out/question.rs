@@ -1,4 +1,4 @@
-//! What users do about a question that cannot be answered as it is asked.
+//! Advice for users about a question that cannot be answered as it is asked.
 
 use psijoin_session::{Ability, Further, QuestionFault, SpecFault, Unable};
 

@@ -1,4 +1,4 @@
-//! What users do about sides, or attempts of a job, that do not agree.
+//! Advice for users about sides, or attempts of a job, that do not agree.
 
 use psijoin_handshake::DERIVED_PARAMETERS;
 use psijoin_session::settings::*;
@@ -12,7 +12,7 @@ pub(super) fn of<'a>(names: impl Iterator<Item = &'a str> + Clone) -> Option<Str
     (!ways.is_empty()).then(|| ways.join("; "))
 }
 
-/// Returns the options that say this of a job.
+/// Returns the options that set this of a job.
 pub(super) fn that_say(name: &str) -> Option<&'static str> {
     Some(match name {
         PROTOCOL => "--protocol says",

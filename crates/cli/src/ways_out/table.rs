@@ -1,4 +1,4 @@
-//! What users do about tables: how they are read, what is written, and where.
+//! Advice for users about tables: how they are read, what is written, and where.
 
 use psijoin::spill::Error as SpillError;
 use psijoin_table::{
@@ -45,7 +45,7 @@ pub(super) fn of_error(error: &Error) -> Option<Hint> {
 
 const LIST: &str = "`psijoin columns FILE` lists the columns";
 
-/// Of errors about the form of a file.
+/// Returns advice on errors about the form of a file.
 fn of_form(error: &Error) -> Option<&'static str> {
     Some(match error {
         Error::Source(SourceError::OtherEncoding { .. }) => "leave --encoding out",
@@ -101,7 +101,7 @@ fn of_columns(columns: &Columns) -> Option<Hint> {
     })
 }
 
-/// Of errors about rows that are read, given or written.
+/// Returns advice on errors about rows that are read, given or written.
 fn of_rows(error: &Error) -> Option<&'static str> {
     Some(match error {
         Error::Write(WriteError::NoNulls { .. }) => "leave --quote-empty out",

@@ -15,7 +15,7 @@ use crate::{
     support::{Ended, Folder, HOME, Process, exists, free_address, lines},
 };
 
-/// What the honest party says, and the cheat hears.
+/// The honest party's message, which the cheat receives, too.
 const REFUSED: &str = "this is not the set of the first attempt";
 
 /// Makes a job folder that fits any table, where everything has begun and nothing is done: with the
@@ -95,7 +95,7 @@ fn refused(honest: &Ended, cheat: &Ended) {
     assert_eq!((&*honest.stdout, &*cheat.stdout), ("", ""));
 }
 
-/// Two parties that do not encrypt, so that a line may drop what one says.
+/// Two parties that do not encrypt, so that a line may drop their messages.
 struct Plain {
     folder: Folder,
     receiver: Vec<String>,
@@ -134,7 +134,7 @@ impl Plain {
         Process::start(&[&meeting[at][..], &self.args()[at]].concat())
     }
 
-    /// Both run again, and meet.
+    /// Runs both again; they meet.
     fn again(&self) -> [Ended; 2] {
         let address = free_address();
         [0, 1].map(|at| self.party(at, &address)).map(Process::end)

@@ -97,7 +97,7 @@ fn a_fault_within_a_table_is_told_to_both() {
     assert_eq!(folder.names(), ["good.csv", "ragged.csv"]);
 }
 
-/// The session is over by then, and says nothing of the result.
+/// The session is over by then, and tells nothing about the result.
 #[test]
 #[cfg(target_os = "linux")]
 fn a_full_disk_is_the_receivers_own_affair() {
@@ -111,7 +111,8 @@ fn a_full_disk_is_the_receivers_own_affair() {
     assert_said!(joined.both());
 }
 
-/// A cell that a rule cannot read is no key, if the user says so; and all of them are told at once.
+/// A cell that a rule cannot read is no key, if the user chooses that; and all of them are reported
+/// at once.
 #[test]
 fn bad_keys_are_refused_or_left_out() {
     let folder = Folder::new();

@@ -89,7 +89,7 @@ fn encryption_on_one_side_only_is_named() {
         &[&["--input", &table, "--wait", "3"], &receiver[..]].concat(),
         &["--input", &table, "--insecure-plaintext", "--wait", "3"],
     );
-    // How often the sender tried, which the receiver tells, is a matter of time.
+    // The number of the sender's tries, which the receiver prints, is a matter of time.
     joined.receiver.says(4, &["disagree on encryption"]);
     joined.sender.says(5, &[]);
     assert_said!([joined.sender]);
@@ -140,7 +140,7 @@ fn long_run() -> (Folder, Process, Process) {
 fn a_peer_that_dies_is_an_error_within_seconds() {
     let (folder, receiver, sender) = long_run();
     sender.signal("KILL");
-    // Whether the connection was closed or reset is a matter of time.
+    // Timing decides whether the connection was closed or reset.
     receiver.end().says(4, &["the other party"]);
     assert_eq!(sender.end().code, None);
     assert_eq!(folder.names(), ["words"]);

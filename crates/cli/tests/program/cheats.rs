@@ -45,7 +45,7 @@ fn scramble(message: &mut [u8]) {
     }
 }
 
-/// The honest party says what is wrong, the cheat is told, and there is no output.
+/// Checks that the honest party reports the fault, the cheat is told, and there is no output.
 #[track_caller]
 fn caught(cheat: Cheat, at: usize, count: fn(usize) -> bool) -> [Ended; 2] {
     let folder = Folder::new();

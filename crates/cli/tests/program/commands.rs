@@ -82,7 +82,7 @@ fn two_sides_need_nothing_but_each_others_fingerprint() {
     sender.end().says(0, &[]);
 }
 
-/// What bash gets lets it complete a long option.
+/// Bash's script completes a long option.
 #[cfg(target_os = "linux")]
 #[test]
 fn shells_complete_commands_and_options() {

@@ -1,10 +1,11 @@
-//! What a party lets the other do.
+//! The consent of a party to the other one's requests.
 
 use psijoin_table::MAX_ITEMS;
 
 use crate::support::{Ended, Folder, Joined, all_exit, assert_said, join, lines};
 
-/// Both parties with these tables, the sum of `n` over the shared ids, and what the sender allows.
+/// Runs both parties with these tables, for the sum of `n` over the shared ids; `consent` has the
+/// options by which the sender allows it.
 fn summed(mine: &str, theirs: &str, consent: &[&str]) -> Joined {
     let sum = ["--key", "id", "--output-kind", "sum:n"];
     let common = [&sum[..], &["--insecure-plaintext"]].concat();
@@ -84,8 +85,8 @@ fn a_sender_is_warned_of_a_curious_receiver() {
     assert_said!([receiver, sender]);
 }
 
-/// One run of what the other side says is not begun before there is memory for it; parts take no
-/// more the more there are.
+/// A single run for the announced size does not start without memory for it; the memory of parts
+/// does not grow with their number.
 #[test]
 #[cfg(target_os = "linux")]
 fn without_a_limit_the_memory_is_one_of_a_single_run() {

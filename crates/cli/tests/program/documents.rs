@@ -35,7 +35,7 @@ fn says(document: &str, line: &str) {
     assert!(words(document).contains(&words(line)), "{line}");
 }
 
-/// Both ways, per item of one side, to the nearest bit.
+/// Returns the traffic of both ways, per item of one side, to the nearest bit.
 fn bits_an_item(plan: &Plan) -> u64 {
     (plan.cost().total.total_bytes() * 8 + ITEMS / 2) / ITEMS
 }

@@ -1,4 +1,4 @@
-//! How a run ends, and what is told of it: the other party, the report, the log.
+//! The end of a run, and the messages about it: for the other party, the report, the log.
 
 use std::{
     io::{Read, Write},
@@ -227,7 +227,7 @@ fn a_deadline_bounds_the_whole_session() {
         &[&args[..], &["--output", &output, "--deadline", "4"]].concat(),
         &args,
     );
-    // How far they came by then is a matter of time.
+    // Timing decides how far they came by then.
     joined
         .receiver
         .says(4, &["within the 4 seconds that it was given"]);
@@ -293,7 +293,7 @@ fn levels_of_the_log_do_what_they_say() {
     all_exit(&said[..4], 0);
     said[4].says(2, &[]);
     assert_said!(said);
-    // What it tells of connections and phases is for developers.
+    // Messages about connections and phases are for developers.
     logged("debug").says(0, &["WARN", "INFO", "DEBUG"]);
 }
 

@@ -171,7 +171,7 @@ fn garbage_within_a_session_breaks_the_protocol() {
 
 #[test]
 fn another_version_is_named_with_what_to_do() {
-    // Of the connection anybody can say that it is newer.
+    // Anybody can claim of a connection that it is newer.
     let connection = Files::new().hear(b"psijoin\x04", &["--wait", "2"]);
     connection.says(4, &[]);
     let newer = frame(&opening(VERSION + 1));
@@ -180,8 +180,8 @@ fn another_version_is_named_with_what_to_do() {
     assert_said!([connection, protocol]);
 }
 
-/// Returns what a receiver with little memory, 1 key, and more options makes of a sender that says
-/// to have this many keys, and then nothing more.
+/// Returns how a receiver with little memory, 1 key, and more options reacts to a sender that
+/// announces this many keys, and then sends nothing more.
 #[cfg(target_os = "linux")]
 pub(crate) fn hello_to_limited_receiver(keys: u64, more: &[&str]) -> Ended {
     let folder = Folder::new();
@@ -191,7 +191,7 @@ pub(crate) fn hello_to_limited_receiver(keys: u64, more: &[&str]) -> Ended {
     let mut receiver = Process::start_limited(2_000_000, &args);
     let mut socket = TcpStream::connect(receiver.address()).unwrap();
     socket.write_all(PREAMBLE).unwrap();
-    // What the receiver says is what this sender says too, but for role and size.
+    // The receiver's message is this sender's, too, except for role and size.
     let mut said = vec![0; PREAMBLE.len() + frame(&opening(VERSION)).len() + 5 + HELLO_BYTES];
     socket.read_exact(&mut said).unwrap();
     let hello = said.len() - HELLO_BYTES;

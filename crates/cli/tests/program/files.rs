@@ -1,4 +1,4 @@
-//! What becomes of files, whatever happens.
+//! The fate of files, whatever happens.
 
 use std::{
     fs,

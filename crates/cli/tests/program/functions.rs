@@ -5,7 +5,7 @@ use serde_json::Value;
 
 use crate::support::{Ended, Folder, all_exit_without_result, assert_said, join, lines, run};
 
-/// Both parties, with the same options: 5 of the receiver's 12 words are among the sender's 9.
+/// Runs both parties, with the same options: 5 of the receiver's 12 words are among the sender's 9.
 fn joined(options: &[&str]) -> [Ended; 2] {
     let folder = Folder::new();
     let (mine, theirs) = (
@@ -95,7 +95,7 @@ fn what_cannot_be_computed_is_refused_at_once() {
         ended.says(2, &[]);
         ended
     };
-    // The same is said of each: the snapshot has one.
+    // Each prints this: the snapshot has one.
     for protocol in registry::PROTOCOLS {
         let name = protocol.info().name;
         if !protocol.computes(&OutputKind::Count) {

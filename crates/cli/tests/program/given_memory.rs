@@ -1,4 +1,4 @@
-//! What a giver announces and gives does not take the taker's memory.
+//! A giver's announcement and columns do not take the taker's memory.
 
 use std::{fs::File, iter, sync::Arc};
 

@@ -16,7 +16,7 @@ const MINE: &str = "email,name,plan\nann@x.org,Ann,old\nbob@x.org,Bob,\ncid@x.or
 const THEIRS: &str =
     "mail,plan,since\nbob@x.org,gold,2020\nzoe@x.org,basic,2019\nann@x.org,\"sil,ver\",\n";
 
-/// What the receiver's rows become with all of the sender's columns.
+/// The receiver's rows with all of the sender's columns.
 const JOINED: &str = "email,name,plan,partner_plan,since\nann@x.org,Ann,old,\"sil,ver\",\n\
     bob@x.org,Bob,,gold,2020\nann@x.org,Ann again,older,\"sil,ver\",\n";
 
@@ -302,7 +302,7 @@ fn columns_come_with_rows_only() {
     assert_said!(said);
 }
 
-/// What is given stands in the record that both sides sign.
+/// The record that both sides sign has the shared columns.
 #[test]
 fn a_record_says_what_is_given() {
     let folder = Folder::new();

@@ -11,7 +11,7 @@ const TABLES: &str = include_str!("../../../../docs/tables.md");
 
 /// One way to have a value.
 struct Spelling {
-    /// How the documentation calls it.
+    /// Its name in the documentation.
     shown: &'static str,
     cell: Cell,
     rule: &'static str,

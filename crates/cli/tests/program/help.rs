@@ -1,8 +1,8 @@
-//! What the program and its commands are, as they tell it themselves.
+//! The program and its commands, as their help describes them.
 
 use crate::support::{Ended, all_exit, assert_said, run};
 
-/// What fits a screen.
+/// The lines that fit a screen.
 const LINES: usize = 50;
 const COLUMNS: usize = 100;
 

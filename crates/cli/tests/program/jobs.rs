@@ -1,4 +1,4 @@
-//! `--job`: a join that broke off goes on.
+//! `--job`: a join that broke off is resumed.
 
 use std::{
     collections::HashSet,
@@ -84,7 +84,7 @@ impl Parties {
         serde_json::from_str(&said.says(0, &[]).stdout).unwrap()
     }
 
-    /// Returns how many parts are done, if a job has begun.
+    /// Returns the number of parts done, if a job has begun.
     fn parts_done(&self, job: &str) -> u64 {
         let said = run(&["jobs", &self.folder.path(job), "--json"]);
         let status: Result<Value, _> = serde_json::from_str(&said.stdout);
@@ -224,7 +224,7 @@ fn a_minimum_that_is_not_reached_ends_a_job() {
     }
 }
 
-/// What was computed is kept while it cannot be written.
+/// The result is kept while it cannot be written.
 #[cfg(target_os = "linux")]
 #[test]
 fn an_output_that_cannot_be_written_is_written_alone_later() {
@@ -390,7 +390,7 @@ impl Parties {
     }
 }
 
-/// A table whose rows have something of their own.
+/// Returns a table whose rows have `own` in a second column.
 fn rows(ids: Range<u32>, own: &str) -> String {
     let rows = ids.map(|id| format!("{id},{own}{id}\n"));
     "id,own\n".to_owned() + &rows.collect::<String>()
@@ -509,7 +509,7 @@ fn a_job_is_recorded_when_it_is_done() {
     let [ours, theirs] = ["ours.json", "theirs.json"].map(|name| parties.folder.path(name));
     parties.record(&ours, &theirs);
     parties.break_off();
-    // Neither side goes on without it, and both are as they were.
+    // Neither side continues without it, and both are as they were.
     let recorded = "signing a record `yes`, but this command says `no`";
     let unrecorded = |own: &[String]| own[..own.len() - 2].to_vec();
     let without = unrecorded(&parties.receiver);
@@ -541,7 +541,7 @@ fn a_job_is_recorded_when_it_is_done() {
     assert_eq!(parties.folder.read("ours.json"), written);
 }
 
-/// What is kept of parts are rows, whatever of the table lies on disk.
+/// Rows of parts are kept, whatever of the table lies on disk.
 #[test]
 fn a_job_goes_on_with_a_table_on_disk() {
     Parties::broken_off(&["--table-memory", "0kB"]).goes_on();
@@ -635,8 +635,7 @@ fn a_job_folder_that_runs_full_is_named() {
     parties.goes_on();
 }
 
-/// Rows are read again when they are written. What was computed is kept until the table is what it
-/// was.
+/// Rows are read again when they are written. The result is kept until the table is what it was.
 #[test]
 fn a_table_that_changes_before_its_rows_are_written_is_refused() {
     let parties = Parties::new(&LONG);
@@ -908,7 +907,7 @@ fn ten_kills_lose_nothing() {
     }
 }
 
-/// The same with protocols against parties that cheat, in parts and in one run.
+/// Protocols against parties that cheat, in parts and in one run.
 #[test]
 fn ten_kills_lose_nothing_where_parties_may_cheat() {
     let mut random = Random(0x1234_5679);
@@ -928,7 +927,7 @@ fn ten_kills_lose_nothing_where_parties_may_cheat() {
 
 struct Survived {
     kills: u32,
-    /// What receivers printed.
+    /// The output of receivers.
     printed: String,
 }
 
@@ -940,7 +939,7 @@ fn survive(parties: &Parties, receivers: &[&str], slack: u64, random: &mut Rando
         _ => parties.sender(&[]),
     };
     let mut running = [0, 1].map(|party| Some(start(party)));
-    // How many parts both had done when each was started.
+    // The number of parts that both had done when each was started.
     let mut least = [0; 2];
     let (mut kills, mut printed) = (0, String::new());
     loop {
@@ -977,7 +976,7 @@ fn survive(parties: &Parties, receivers: &[&str], slack: u64, random: &mut Rando
     Survived { kills, printed }
 }
 
-/// Whether a party has run no part that both had done.
+/// Returns whether a party has run no part that both had done.
 fn goes_on_from(party: &Ended, least: u64) {
     let begun: Vec<u64> = party.stderr.lines().filter_map(done_before).collect();
     assert!(begun.is_sorted(), "{begun:?}");
@@ -987,7 +986,7 @@ fn goes_on_from(party: &Ended, least: u64) {
     );
 }
 
-/// With how many parts a job goes on, if the line says so.
+/// Returns the number of done parts with which a job is resumed, if the line has it.
 fn done_before(line: &str) -> Option<u64> {
     let (done, _) = line.strip_prefix("going on: ")?.split_once(' ')?;
     done.parse().ok()

@@ -319,7 +319,7 @@ fn a_table_without_any_key_shares_nothing() {
     assert_said!(said.as_flattened());
 }
 
-/// Each side says how its own dates are written; what cannot be read is told to both.
+/// Each side chooses the form of its own dates; unreadable ones are told to both.
 #[test]
 fn each_side_may_write_its_dates_in_its_own_way() {
     let folder = Folder::new();

@@ -226,7 +226,7 @@ fn what_makes_no_sense_is_refused_at_once() {
     assert_said!(said);
 }
 
-/// What each side was to learn stands in the record.
+/// The record has the output of each side.
 #[test]
 fn a_record_says_who_learns() {
     let tables = Tables::new();

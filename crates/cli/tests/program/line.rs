@@ -1,5 +1,5 @@
-//! A line between the parties that changes what one of them says: what the other sees of a cheat,
-//! or of a party that leaves.
+//! A line between the parties that changes the messages of one of them: the other's view of a
+//! cheat, or of a party that leaves.
 
 #[cfg(target_os = "linux")]
 use std::fs::File;
@@ -12,13 +12,13 @@ use std::{
 
 use crate::support::{Joined, Process};
 
-/// What a party that does not encrypt says before its first frame.
+/// The bytes that a party which does not encrypt sends before its first frame.
 const PREAMBLE_BYTES: u64 = 8;
 
 /// The kind of a frame that holds a message.
 const MESSAGE: u8 = 1;
 
-/// The kind of a frame by which a party says that it is done.
+/// The kind of a frame by which a party tells that it is done.
 const BYE: u8 = 4;
 
 /// Whose messages are changed.
@@ -44,7 +44,7 @@ pub(crate) fn join_over_a_line(
     })
 }
 
-/// Joins where the sender is gone before it can say that it is done.
+/// Joins where the sender is gone before it can tell that it is done.
 pub(crate) fn join_without_goodbye(receiver: &[&str], sender: &[&str]) -> Joined {
     let stdout = Stdio::piped();
     join_by(

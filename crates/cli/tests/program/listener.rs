@@ -25,7 +25,7 @@ const KEPT: usize = 60;
 /// The first record of a TLS client, as far as the length of its handshake message: more is due.
 const HALF_A_HANDSHAKE: [u8; 9] = [0x16, 3, 1, 0, 200, 1, 0, 0, 196];
 
-/// A TLS alert that says that the other's certificate is not known.
+/// A TLS alert: the other's certificate is not known.
 const CERTIFICATE_UNKNOWN: [u8; 7] = [0x15, 3, 3, 0, 2, 2, 46];
 
 struct Listening {
@@ -54,7 +54,7 @@ impl Listening {
         }
     }
 
-    /// The true peer joins, and gets what it should.
+    /// Lets the true peer join, which gets its result; returns the time of that.
     fn join(self) -> Duration {
         let theirs = self.folder.file("theirs", lines(900..1100));
         let trust: Vec<_> = self.sender.iter().map(String::as_str).collect();
@@ -160,7 +160,7 @@ fn ten_thousand_strangers_do_not_keep_the_true_peer_out() {
         for _ in 0..FLOODERS {
             scope.spawn(|| flood(&address, &fingerprint, &made, &is_over));
         }
-        // In the midst of it: it goes on.
+        // In the midst of it: the listener continues.
         while made.load(Ordering::Relaxed) < FLOOD {
             thread::sleep(Duration::from_millis(1));
         }

@@ -11,8 +11,8 @@ fn numbers(range: Range<u32>) -> String {
     range.map(|number| format!("{number}\n")).collect()
 }
 
-/// Both parties, with the same options, and more of the receiver's: 5 of its 12 numbers are among
-/// the sender's 9.
+/// Runs both parties, with the same options, and more of the receiver's: 5 of its 12 numbers are
+/// among the sender's 9.
 fn joined(options: &[&str], receivers: &[&str]) -> [Ended; 2] {
     let folder = Folder::new();
     let mine = folder.file("mine", numbers(0..12));
@@ -123,7 +123,7 @@ fn what_cannot_be_withheld_is_refused_at_once() {
         assert!(!ended.stderr.contains("connecting"), "{ended:#?}");
         ended
     };
-    // The same is said of each: the snapshot has one.
+    // Each prints this: the snapshot has one.
     for protocol in registry::PROTOCOLS {
         let name = protocol.info().name;
         if protocol.computes(&OutputKind::Rows) && !protocol.withholds() {

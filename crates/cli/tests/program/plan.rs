@@ -1,10 +1,11 @@
-//! What a join will take, before it runs.
+//! The predicted cost of a join.
 
 use serde_json::Value;
 
 use crate::support::{Folder, Process, all_exit, assert_said, join, lines, objects, run, trust};
 
-/// A calibration with runs of 100 bytes per item each way and a microsecond per item of each party.
+/// Writes a calibration with runs of 100 bytes per item each way and a microsecond per item of each
+/// party.
 pub(crate) fn calibration(folder: &Folder, protocols: &[&str], outputs: &[&str]) -> String {
     let run = |items: u64| {
         let (bytes, seconds) = (100 * items, 1e-6 * items as f64);

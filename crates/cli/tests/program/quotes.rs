@@ -1,10 +1,10 @@
-//! Names that somebody chose, in what psijoin says: none passes for psijoin's own words.
+//! Names that somebody chose, in psijoin's messages: none passes for psijoin's own words.
 
 use crate::support::{Folder, Joined, assert_said, join, run, trust};
 
-/// Ends quotes that do not expect it, and goes on as a statement would.
+/// Ends quotes that do not expect it, and continues as a statement would.
 const FORGED: &str = "plan`, and of your other keys nothing. The other side learned `nothing";
-/// The same where a name is quoted.
+/// That name, quoted.
 const QUOTED: &str = r"`plan\`, and of your other keys nothing. The other side learned \`nothing`";
 
 /// Returns a receiver with keys, and a sender whose second column has the forged name, with these
@@ -106,7 +106,7 @@ fn errors_quote_what_they_are_about() {
     assert_said!(said);
 }
 
-/// What one side is told of the other's columns.
+/// One side's message about the other's columns.
 #[test]
 fn a_column_that_is_not_offered_is_told_beside_what_is() {
     let folder = Folder::new();

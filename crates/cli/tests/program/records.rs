@@ -151,8 +151,8 @@ fn every_way_to_the_end_is_recorded() {
     assert_eq!(parties.recorded()["protocol"]["name"], "dh");
 }
 
-/// Each has its own way to end: who says the last message, in how many threads, as part of an
-/// exchange or not.
+/// Each has its own way to end: the sender of the last message, the number of threads, as part of
+/// an exchange or not.
 #[test]
 fn every_protocol_ends_with_the_signatures() {
     for protocol in registry::PROTOCOLS {
@@ -170,7 +170,7 @@ fn every_protocol_ends_with_the_signatures() {
         let document = parties.recorded();
         let report: Value = serde_json::from_str(&parties.folder.read("report.json")).unwrap();
         assert_eq!(document["session"], report["session"], "{name}");
-        // What the plan says is what was counted.
+        // The plan's bytes are those counted.
         for (side, bytes) in [("receiver", "sent_bytes"), ("sender", "received_bytes")] {
             let recorded = &document["parties"][side]["sent_bytes"];
             assert_eq!(*recorded, report["traffic"][bytes], "{name}");
@@ -236,7 +236,7 @@ fn a_record_is_never_replaced() {
     assert_said!([both.sender]);
 }
 
-/// The folder is gone while the run goes on, so the record cannot be written: then there is no
+/// The folder is gone while the run is under way, so the record cannot be written: then there is no
 /// output.
 #[test]
 fn without_its_record_a_receiver_keeps_no_output() {
@@ -272,7 +272,7 @@ fn without_its_record_a_receiver_keeps_no_output() {
     assert!(!exists(&parties.output));
 }
 
-/// A party that does all that the protocol demands, and then says something else instead of its
+/// A party that does all that the protocol demands, and then sends something else instead of its
 /// signature.
 struct Unsigning {
     role: Role,
@@ -354,7 +354,7 @@ fn copy(mut from: &TcpStream, mut to: &TcpStream) {
     let _ = to.shutdown(Shutdown::Write);
 }
 
-/// Returns what the program says for a list, `kkrt` and a record.
+/// Returns the program's hello for a list, `kkrt` and a record.
 fn hello(role: Role) -> Hello {
     let info = registry::find("kkrt").unwrap().info();
     Hello::new(role, 1)
@@ -392,15 +392,13 @@ fn fingerprint() -> Fingerprint {
     [7; 32]
 }
 
-/// Returns the program joins with a party that does not sign: what it says, and that it keeps
-/// nothing.
+/// Returns how the program ends if it joins with a party that does not sign. It keeps nothing.
 #[track_caller]
 fn unsigned(role: Role, farewell: impl FnOnce(&mut Channel)) -> Ended {
     ended_by(role, |channel, _| farewell(channel))
 }
 
-/// Returns the program joins with a party that ends like this: what it says, and that it keeps
-/// nothing.
+/// Returns how the program ends if it joins with a party that ends like this. It keeps nothing.
 fn ended_by(role: Role, farewell: impl FnOnce(&mut Channel, &CutLine)) -> Ended {
     let parties = Parties::new();
     let (file, trusted) = match role {
@@ -435,7 +433,7 @@ fn ended_by(role: Role, farewell: impl FnOnce(&mut Channel, &CutLine)) -> Ended 
     ended
 }
 
-/// What a party says for its signature.
+/// A party's message in the place of its signature.
 type Said = [u8; SAID_BYTES as usize];
 
 /// Between the last message and its signature: the receiver has all that the protocol gives, and

@@ -9,7 +9,7 @@ use flate2::{read::GzDecoder, write::GzEncoder};
 
 use crate::support::{Folder, join};
 
-/// How a file is compressed, by its name's second ending.
+/// The compression of a file, by its name's second ending.
 const CONTAINERS: [&str; 3] = ["", ".gz", ".zst"];
 
 fn packed(bytes: &[u8], container: &str) -> Vec<u8> {
@@ -38,7 +38,7 @@ fn unpacked(path: &str, container: &str) -> Vec<u8> {
     bytes
 }
 
-/// Joins a table of these bytes with itself, as both sides say with these words.
+/// Joins a table of these bytes with itself, with these words on both sides.
 #[track_caller]
 fn comes_back(ending: &str, container: &str, bytes: &[u8], words: &[&str]) {
     let folder = Folder::new();

@@ -1,4 +1,4 @@
-//! Shares of which keys are shared, and of their numbers, put together again.
+//! Shares of one bit per key, and of the keys' numbers, put together again.
 
 use std::{collections::BTreeMap, fs};
 
@@ -25,7 +25,7 @@ impl Shared {
         Self { folder, outputs }
     }
 
-    /// Both parties; the receiver first.
+    /// Runs both parties; the receiver first.
     fn joined(&self, kind: &str) -> [Ended; 2] {
         let mine = self.folder.file("mine.csv", RECEIVERS);
         let theirs = self.folder.file("theirs.csv", SENDERS);

@@ -12,8 +12,8 @@ use crate::{
     support::{Folder, Joined, Process, exists, join, lines, run, start_pair},
 };
 
-/// The receiver has keys 0 to 1999, each in two rows, and the sender 500 to 3499; some rows have no
-/// key.
+/// Writes both tables: the receiver has keys 0 to 1999, each in two rows, and the sender 500 to
+/// 3499; some rows have no key.
 fn tables(folder: &Folder) -> [String; 2] {
     let row = |key: u32, more: u32| match key % 97 {
         0 => format!(",{more}\n"),
@@ -44,7 +44,7 @@ fn shared(folder: &Folder) -> Vec<String> {
         .collect()
 }
 
-/// Both with all of their tables on disk, in a folder of their own.
+/// Runs both with all of their tables on disk, in a folder of their own.
 fn joined(folder: &Folder, more: &[&str], receivers: &[&str], senders: &[&str]) -> Joined {
     let [mine, theirs] = tables(folder);
     let spill = folder.path("spill");
@@ -95,7 +95,7 @@ fn rows_are_the_same_as_in_memory() {
     }
 }
 
-/// With the least memory, of which 14 MB are for the stores of a table.
+/// With the least memory, 14 MB of which are for the stores of a table.
 #[test]
 fn a_plan_says_how_much_is_spilled() {
     let folder = Folder::new();
@@ -163,8 +163,8 @@ fn what_is_computed_is_the_same_as_in_memory() {
     }
 }
 
-/// A count by `dh` goes batch by batch. What does not fit is the affair of the side that it does
-/// not fit on.
+/// A count by `dh` goes batch by batch. The excess is the affair of the side whose memory it
+/// exceeds.
 #[test]
 fn a_count_by_dh_is_the_same_whoever_spills() {
     let folder = Folder::new();

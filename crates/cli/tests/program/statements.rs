@@ -6,7 +6,8 @@ use crate::support::{Ended, Folder, all_exit, assert_said, join};
 const MINE: &str = "email,age\nann@x.org,31\nbob@x.org,52\ncid@x.org,27\n";
 const THEIRS: &str = "mail,plan,paid\nbob@x.org,gold,20\nzoe@x.org,basic,5\nann@x.org,silver,7\n";
 
-/// Both sides' ends of a join with these options: of both, of the receiver, and of the sender.
+/// Returns both sides' ends of a join with these options: of both, of the receiver, and of the
+/// sender.
 fn joined([both, receiver, sender]: [&str; 3]) -> [Ended; 2] {
     let folder = Folder::new();
     let mine = folder.file("mine.csv", MINE);

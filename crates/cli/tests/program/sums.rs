@@ -50,7 +50,7 @@ fn scaled(cell: &str, scale: usize) -> i128 {
     digits.parse().unwrap()
 }
 
-/// Returns what a cell of all rows whose key is among `others` adds up to, by a plain join.
+/// Returns the sum of a cell over all rows whose key is among `others`, by a plain join.
 fn plain(rows: &[Row], cell: fn(&Row) -> &'static str, others: &[Row]) -> String {
     let keys: HashSet<_> = others.iter().map(|row| row.0).collect();
     let cells = |shared: bool| {
@@ -70,7 +70,7 @@ fn plain(rows: &[Row], cell: fn(&Row) -> &'static str, others: &[Row]) -> String
     format!("{sign}{whole}{point}{fraction}")
 }
 
-/// Both parties with these tables, the key `id`, and these options; the receiver first.
+/// Runs both parties with these tables, the key `id`, and these options; the receiver first.
 fn added(tables: [&str; 2], options: &[&str]) -> [Ended; 2] {
     let options = [&["--key", "id", "--insecure-plaintext"], options].concat();
     let args = |table| [&["--input", table][..], &options].concat();
@@ -198,7 +198,7 @@ fn scripts_read_sums_in_the_report() {
     }));
 }
 
-/// Both end with these codes, and nothing is written.
+/// Checks that both end with these codes, and nothing is written.
 #[track_caller]
 fn failed(tables: [&str; 2], kind: &str, codes: [i32; 2]) -> [Ended; 2] {
     let folder = Folder::new();
@@ -250,8 +250,8 @@ fn other_columns_are_a_disagreement() {
     assert_said!(both);
 }
 
-/// kk20 multiplies columns of the receiver only: seen at once where the name says whose it is, and
-/// else by both when they have met.
+/// kk20 multiplies columns of the receiver only: noticed at once if the name has its holder, and
+/// otherwise by both when they have met.
 #[test]
 fn a_protocol_that_has_no_room_for_a_column_is_refused() {
     let folder = Folder::new();
@@ -268,7 +268,7 @@ fn a_protocol_that_has_no_room_for_a_column_is_refused() {
     assert_said!([mine, theirs, alone]);
 }
 
-/// What one side tells of its column reaches the other changed.
+/// One side's message about its column reaches the other changed.
 #[test]
 fn a_peer_that_tells_other_decimals_is_refused() {
     let folder = Folder::new();

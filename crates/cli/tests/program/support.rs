@@ -1,4 +1,4 @@
-//! Starting the program, and waiting for what it says.
+//! Starts the program, and waits for its output.
 
 use std::{
     fmt::{self, Display},
@@ -25,8 +25,8 @@ use crate::PROGRAM;
 /// Longer than anything takes on a busy machine.
 const PATIENCE: Duration = Duration::from_secs(90);
 
-/// An address at which nobody listens, and nobody will unless told to: below the ports that the
-/// system gives to whoever connects, and another one at each call.
+/// Returns an address at which nobody listens, and nobody will unless told to: below the ports that
+/// the system gives to whoever connects, and another one at each call.
 pub(crate) fn free_address() -> String {
     const PORTS: std::ops::Range<u32> = 12_000..32_000;
     static NEXT: AtomicU32 = AtomicU32::new(0);
@@ -55,7 +55,7 @@ impl Folder {
         self.path(name)
     }
 
-    /// The path of a file as an argument.
+    /// Returns the path of a file as an argument.
     pub(crate) fn path(&self, name: &str) -> String {
         let path: PathBuf = self.0.path().join(name);
         path.to_str().unwrap().to_owned()
@@ -76,7 +76,7 @@ impl Folder {
         fs::read_to_string(self.0.path().join(name)).unwrap()
     }
 
-    /// The names of all files, hidden ones included.
+    /// Returns the names of all files, hidden ones included.
     pub(crate) fn names(&self) -> Vec<String> {
         let mut names: Vec<_> = fs::read_dir(self.0.path())
             .unwrap()
@@ -87,7 +87,7 @@ impl Folder {
     }
 }
 
-/// What a process left behind.
+/// The remains of a process.
 #[derive(Debug)]
 pub(crate) struct Ended {
     /// As it would be typed.
@@ -149,8 +149,8 @@ impl Display for Ended {
 /// Asserts that these processes were started, ended and said as the test's snapshot has it. Texts
 /// of files can stand among them.
 ///
-/// One snapshot a test: what both sides of a join say stands together. Not for what may come or
-/// not, as a matter of time.
+/// One snapshot per test: the messages of both sides of a join are together. Not for messages that
+/// may come or not, as a matter of time.
 macro_rules! assert_said {
     ($said:expr) => {
         insta::with_settings!(
@@ -161,14 +161,14 @@ macro_rules! assert_said {
 }
 pub(crate) use assert_said;
 
-/// All in their order, for [`assert_said`].
+/// Returns all in their order, for [`assert_said`].
 pub(crate) fn transcript(said: &[impl Display]) -> String {
     let said: Vec<_> = said.iter().map(ToString::to_string).collect();
     said.join("\n")
 }
 
-/// What differs from run to run, or from machine to machine, and what stands for it in snapshots;
-/// also the figures of a protocol, which are no words and are tested elsewhere.
+/// The texts that differ from run to run, or from machine to machine, and their placeholders in
+/// snapshots; also the figures of a protocol, which are no words and are tested elsewhere.
 pub(crate) const VARYING: [(&str, &str); 24] = [
     (r#"(?:/[^\s/"'`]+)*/\.tmp\w{6}"#, "[FOLDER]"),
     (r"127\.0\.0\.1:\d{4,5}", "127.0.0.1:[PORT]"),
@@ -210,7 +210,7 @@ pub(crate) const VARYING: [(&str, &str); 24] = [
     (r#"("total_failure_log2": ?)[\d.-]+"#, "$1[NUMBER]"),
 ];
 
-/// A command as it would be typed. What starts the program for it is left out.
+/// Returns a command as it would be typed, without the words that start the program for it.
 fn shown(command: &Command) -> String {
     let words = [command.get_program()]
         .into_iter()
@@ -232,7 +232,7 @@ fn shown(command: &Command) -> String {
         .join(" ")
 }
 
-/// Where the program keeps what is its user's, unless a test says otherwise.
+/// The folder where the program keeps its user's files, unless a test chooses another.
 pub(crate) const HOME: &str = concat!(env!("CARGO_TARGET_TMPDIR"), "/home");
 
 /// A running process.
@@ -283,7 +283,7 @@ impl Process {
         Self::spawn(command)
     }
 
-    /// Starts the program with so many KiB of address space.
+    /// Starts the program with this address space, in KiB.
     #[cfg(target_os = "linux")]
     pub(crate) fn start_limited(kibibytes: u64, args: &[&str]) -> Self {
         Self::start_limited_with(kibibytes, "0", args)
@@ -354,7 +354,7 @@ impl Process {
         let status = format!("/proc/{}/status", self.child.id());
         thread::spawn(move || {
             let mut peak = 0;
-            // Of a process that has ended, it says nothing.
+            // The file has nothing about a process that has ended.
             while let Ok(status) = fs::read_to_string(&status)
                 && let Some(kibibytes) = status.lines().find_map(|line| line.strip_prefix("VmHWM:"))
             {
@@ -462,7 +462,7 @@ fn quiet(command: &mut Command) -> &mut Command {
     command.stdin(Stdio::null()).stdout(Stdio::piped())
 }
 
-/// A pipe that nobody reads.
+/// Returns a pipe that nobody reads.
 pub(crate) fn closed_pipe() -> Stdio {
     let (reader, writer) = std::io::pipe().unwrap();
     drop(reader);
@@ -475,21 +475,21 @@ pub(crate) fn run(args: &[&str]) -> Ended {
     Process::start(args).end()
 }
 
-/// The JSON objects in a text, one a line.
+/// Returns the JSON objects in a text, one a line.
 pub(crate) fn objects(text: &str) -> Vec<Value> {
     text.lines()
         .map(|line| serde_json::from_str(line).unwrap())
         .collect()
 }
 
-/// What a receiver and a sender left behind.
+/// The remains of a receiver and a sender.
 pub(crate) struct Joined {
     pub(crate) receiver: Ended,
     pub(crate) sender: Ended,
 }
 
 impl Joined {
-    /// Both; the receiver first.
+    /// Returns both; the receiver first.
     pub(crate) fn both(self) -> [Ended; 2] {
         [self.receiver, self.sender]
     }
@@ -562,8 +562,8 @@ pub(crate) fn trust(folder: &Folder) -> Trust {
     }
 }
 
-/// Writes the receiver's and the sender's tables of the same ids, where each row of the receiver
-/// has a text of so many bytes.
+/// Writes the receiver's and the sender's tables with equal ids, where each row of the receiver has
+/// a text of this many bytes.
 pub(crate) fn long_rows(folder: &Folder, ids: u32, bytes: usize) -> [String; 2] {
     let text = "x".repeat(bytes);
     let rows: String = (0..ids).map(|id| format!("{id},{text}\n")).collect();
@@ -574,12 +574,12 @@ pub(crate) fn long_rows(folder: &Folder, ids: u32, bytes: usize) -> [String; 2] 
     ]
 }
 
-/// Lines `from..to` as a text.
+/// Returns lines `from..to` as a text.
 pub(crate) fn lines(range: std::ops::Range<u32>) -> String {
     range.map(|line| format!("word {line}\n")).collect()
 }
 
-/// Whether a path exists.
+/// Returns whether a path exists.
 pub(crate) fn exists(path: &str) -> bool {
     Path::new(path).exists()
 }

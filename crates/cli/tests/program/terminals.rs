@@ -1,4 +1,4 @@
-//! What others wrote, on a terminal: it obeys none of it. Pipes and files get every byte.
+//! Others' texts on a terminal: it obeys none of them. Pipes and files get every byte.
 #![cfg(target_os = "linux")]
 
 use std::{
@@ -21,13 +21,13 @@ use crate::support::{Folder, Process, join, join_with, run};
 /// Renames the window, writes backwards, begins a line, and introduces a command, in UTF-8 and
 /// alone.
 const HOSTILE: &str = "a\u{1b}]0;x\u{7}b\u{202e}c\u{2028}d\u{9b}31me";
-/// The same on a terminal.
+/// That text on a terminal.
 const SHOWN: &str = r"a\u{1b}]0;x\u{7}b\u{202e}c\u{2028}d\u{9b}31me";
 
 /// A terminal, and all that it is to show.
 struct Terminal {
     path: PathBuf,
-    /// What programs write to.
+    /// The stream that programs write to.
     stream: OwnedFd,
     shown: JoinHandle<Vec<u8>>,
 }
@@ -164,7 +164,7 @@ fn words_of_the_command_line_are_escaped_in_what_is_said_of_them() {
     }
 }
 
-/// What a bar says is escaped, and what it does to the terminal is not.
+/// The text of a bar is escaped, and its commands to the terminal are not.
 #[test]
 fn a_bar_is_drawn_with_a_name_that_is_escaped() {
     let folder = Folder::new();

@@ -41,8 +41,8 @@ fn checked(receiver: (&str, &[&str]), sender: (&str, &[&str])) -> Joined {
     )
 }
 
-/// Both sides are warned and go on, unless one of them is strict: what is said first if neither is,
-/// then if the receiver is, and last if the sender is.
+/// Checks that both sides are warned and continue, unless one of them is strict. Returns their ends
+/// if neither is, then if the receiver is, and last if the sender is.
 #[track_caller]
 fn warned(receiver: (&str, &[&str]), sender: (&str, &[&str])) -> [[Ended; 2]; 3] {
     let both = joined(receiver, sender);
@@ -254,8 +254,8 @@ fn whoever_joins_with_somebody_who_checks_is_told() {
     assert_said!([by_receiver.both(), by_sender.both()].as_flattened());
 }
 
-/// Plain addresses on one side, hashes on the other: what each side says, and what a receiver is
-/// told that forgot it.
+/// Plain addresses on one side, hashes on the other: each side's messages, and the advice to a
+/// receiver that forgot it.
 #[test]
 fn hashed_lists_meet_plain_addresses() {
     let folder = Folder::new();

@@ -1,4 +1,4 @@
-//! What is wrong on the command line is said before anything happens.
+//! Mistakes on the command line are reported before anything happens.
 
 use crate::support::{Ended, Folder, assert_said, run};
 
@@ -166,7 +166,7 @@ fn no_report_and_no_output_replaces_what_is_read() {
     assert_eq!(folder.read("id.pem"), key);
 }
 
-/// The fingerprint of an identity.
+/// Returns the fingerprint of an identity.
 fn key_of(identity: &str) -> String {
     run(&["fingerprint", identity]).stdout.trim().to_owned()
 }

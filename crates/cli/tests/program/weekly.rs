@@ -1,7 +1,7 @@
 //! The commands of *Run it every week*, as its units have them, through weeks of all sorts.
 //!
-//! What is put in the place of others: the program, the folder, the address, the fingerprints, how
-//! long to wait, and which week it is.
+//! The replacements: the program, the folder, the address, the fingerprints, the wait, and the
+//! week.
 
 use std::process::{Command, Stdio};
 
@@ -81,7 +81,7 @@ impl Side {
     }
 }
 
-/// Both sides run their units in this week; Ann first.
+/// Runs the units of both sides in this week; Ann first.
 fn week(name: &str, ann: &Side, bob: &Side) -> [Ended; 2] {
     ann.begins(name);
     bob.begins(name);
@@ -132,7 +132,7 @@ fn its_units_do_what_it_says() {
     assert_eq!(ann.folder.read("shared.csv"), shared);
     assert_eq!(ann.report()["session"], bob.report()["session"]);
 
-    // The same week again: nothing is left to do, and another export is not taken for this one.
+    // That week again: nothing is left to do, and another export is not taken for this one.
     ann.start().end().says(0, &["already done"]);
     assert_eq!(ann.report()["outcome"], "already done");
     ann.folder

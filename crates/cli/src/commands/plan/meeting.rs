@@ -21,13 +21,13 @@ use crate::{
     teller::Teller,
 };
 
-/// What is between the parties.
+/// The network between the parties.
 pub(crate) struct Between {
     /// As the simulation knows it.
     pub(super) network: Network,
     /// As a session finds it when the parties meet, which is what `auto` goes by.
     pub(super) path: Path,
-    /// How people call it.
+    /// Its name for people.
     pub(super) shown: String,
 }
 

@@ -1,4 +1,4 @@
-//! What a join will take, for people and for scripts.
+//! The predicted cost of a join, for people and for scripts.
 
 use std::{num::NonZeroUsize, time::Duration};
 
@@ -23,7 +23,7 @@ pub(crate) struct Planned {
     pub(super) order: Order,
     pub(super) network: String,
     pub(super) threads: NonZeroUsize,
-    /// What the stores of a table may hold in memory, if that is limited.
+    /// The memory of a table's stores, if it is limited.
     pub(super) budget: Option<Budget>,
     pub(super) has_money: bool,
     /// The name of the protocol that `auto` takes.
@@ -31,12 +31,12 @@ pub(crate) struct Planned {
     /// The best first.
     pub(super) estimates: Vec<Estimate>,
     pub(super) others: Vec<(&'static Info, Obstacle)>,
-    /// How many more protocols there are.
+    /// The number of further protocols.
     pub(super) more: usize,
 }
 
 impl Planned {
-    /// For scripts: a line per protocol, the best first.
+    /// Returns a line per protocol for scripts, the best first.
     pub(crate) fn lines(&self) -> Vec<Line> {
         let choices = self
             .estimates
@@ -50,7 +50,7 @@ impl Planned {
         choices.chain(others.map(Line::LeftOut)).collect()
     }
 
-    /// For people, who compare all by saying `all`.
+    /// Returns the text for people, who use `all` to compare all protocols.
     pub(crate) fn text(&self, all: &str) -> String {
         let more = match self.more {
             0 => String::new(),
@@ -59,7 +59,7 @@ impl Planned {
         self.compared() + &left_out(&self.others) + &more
     }
 
-    /// The protocols that can do it, the best first.
+    /// Returns the protocols that can do it, the best first.
     fn compared(&self) -> String {
         let heading = format!(
             "{} of the sender and {} of the receiver, over {}, with {} per party, to learn {}",
@@ -94,7 +94,7 @@ impl Planned {
         )
     }
 
-    /// What the best has least of.
+    /// Returns the quantity that the best has least of.
     fn quantity(&self) -> &'static str {
         match self.order {
             Order::Time => "time",
@@ -186,7 +186,7 @@ impl Planned {
     }
 }
 
-/// The others, by what is in their way.
+/// Returns the others, by what is in their way.
 fn left_out(others: &[(&'static Info, Obstacle)]) -> String {
     let mut reasons: Vec<(String, Vec<String>)> = Vec::new();
     for (info, obstacle) in others {
@@ -223,15 +223,15 @@ pub(crate) enum Line {
     LeftOut(LeftOut),
 }
 
-/// What a protocol is estimated to take.
+/// The estimated cost of a protocol.
 #[derive(Serialize)]
 pub(crate) struct Estimated {
     protocol: &'static str,
-    /// Whether `auto` takes it.
+    /// `true` if `auto` takes it.
     is_auto: bool,
     seconds: f64,
     is_extrapolated: bool,
-    /// How many times as much as the best.
+    /// The cost relative to the best.
     ratio: f64,
     sender_bytes: u64,
     receiver_bytes: u64,
@@ -247,7 +247,7 @@ pub(crate) struct Estimated {
 }
 
 impl Estimated {
-    /// Whether anything of a table goes to disk.
+    /// Returns whether anything of a table goes to disk.
     fn spills(&self) -> bool {
         [self.sender_spilled_bytes, self.receiver_spilled_bytes]
             .into_iter()
