@@ -63,8 +63,8 @@ _BY_CODE = {
 
 def raised(failure: _psijoin.Failure) -> Error:
     """Returns the exception for the failure that the program would have ended with."""
-    code, message, try_again, report = failure.args
-    error = _BY_CODE.get(code, Error)(message)
+    code, message, hint, try_again, report = failure.args
+    error = _BY_CODE.get(code, Error)(_psijoin.with_hint(message, hint))
     error.try_again = try_again
     error.report = json.loads(report) if report else None
     return error

@@ -13,8 +13,10 @@ use arrow_array::{
 };
 use arrow_pyarrow::FromPyArrow;
 use arrow_schema::{ArrowError, DataType, Field, Schema, SchemaRef, TimeUnit};
-use psijoin_cli::embedded::{Failed, Table};
+use psijoin_session::ArrowTable;
 use pyo3::{exceptions::PyValueError, prelude::*, types::PyCapsule};
+
+use crate::failed::{Failed, raised};
 
 /// The rows of several data frames, one after the other, as a Python iterator gives them: the first
 /// one has the columns, and may have no rows.
@@ -29,8 +31,12 @@ pub(crate) type Raised = Arc<Mutex<Option<PyErr>>>;
 
 /// Returns a table, and the error that will have been raised if it cannot be read. An object with
 /// `__arrow_c_stream__` is a data frame; of anything else, an iterator gives data frames. `how` is
-/// `in memory`, `by number` or `stream`: see [`Table`].
-pub(crate) fn table(table: &Bound<'_, PyAny>, name: &str, how: &str) -> PyResult<(Table, Raised)> {
+/// `in memory`, `by number` or `stream`: see [`ArrowTable`].
+pub(crate) fn table(
+    table: &Bound<'_, PyAny>,
+    name: &str,
+    how: &str,
+) -> PyResult<(ArrowTable, Raised)> {
     let raised = Raised::default();
     let rows: PyResult<Box<dyn RecordBatchReader + Send>> = match table
         .hasattr("__arrow_c_stream__")?
@@ -40,9 +46,9 @@ pub(crate) fn table(table: &Bound<'_, PyAny>, name: &str, how: &str) -> PyResult
     };
     let rows = rows.map_err(|error| unreadable(table.py(), name, error))?;
     let table = match how {
-        "in memory" => Table::in_memory(name, rows),
-        "by number" => Table::in_memory(name, rows).by_number(),
-        "stream" => Table::stream(name, rows),
+        "in memory" => ArrowTable::in_memory(name, rows),
+        "by number" => ArrowTable::in_memory(name, rows).by_number(),
+        "stream" => ArrowTable::stream(name, rows),
         _ => {
             return Err(PyValueError::new_err(
                 "there is no such way to read a table",
@@ -54,7 +60,7 @@ pub(crate) fn table(table: &Bound<'_, PyAny>, name: &str, how: &str) -> PyResult
 
 /// Returns an error whose cause has the library's own words, which may hold values of the table.
 fn unreadable(py: Python<'_>, name: &str, cause: PyErr) -> PyErr {
-    let error = crate::raised(Failed::table(format!(
+    let error = raised(Failed::table(format!(
         "cannot read {name}: it is no Arrow data, or has a type that psijoin does not know"
     )));
     error.set_cause(py, Some(cause));

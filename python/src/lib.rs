@@ -1,8 +1,9 @@
 //! The native module of the Python package: joins of tables in memory, the user's identity, and the
 //! program.
 //!
-//! Keywords of Python's calls become a `JoinSpec`, which `psijoin_cli::embedded` carries out, and
-//! errors name these keywords.
+//! Keywords of Python's calls become a `JoinSpec`, which is run as the program's is
+//! (`psijoin_frontend::run`), and errors name these keywords. `psijoin_cli` is here for the command
+//! `psijoin` alone, which the wheel brings along.
 //!
 //! # How it is built
 //!
@@ -41,25 +42,31 @@
 #![forbid(unsafe_code)]
 
 mod calls;
+mod deadline;
+mod failed;
 mod frames;
+mod hints;
+mod joining;
 mod options;
 mod planning;
 mod wanted;
-mod ways_out;
 
 use std::{
     ffi::OsString,
     path::PathBuf,
     sync::{
-        Arc, Mutex,
+        Mutex,
         mpsc::{self, RecvTimeoutError},
     },
     thread,
     time::Duration,
 };
 
+use jiff::Timestamp;
 use psijoin::Role;
-use psijoin_cli::embedded::{self, Failed, Identified, Joined, Learned, Planned, with_hint};
+use psijoin_frontend::{home, planning as plans, sentences};
+use psijoin_session as session;
+use psijoin_transport::Identity;
 use pyo3::{
     exceptions::{PyRuntimeError, PyValueError},
     prelude::*,
@@ -67,7 +74,9 @@ use pyo3::{
 };
 
 use calls::Listening;
+use failed::{Failed, Failure, raised, untried};
 use frames::Rows;
+use joining::{Joined, Learned, contained};
 use wanted::Party;
 
 /// The time between two looks for signals while a join runs.
@@ -81,8 +90,8 @@ const SIGNALS: Duration = Duration::from_millis(50);
 /// `warn(text)` and `at(what, bytes, total_bytes)`, which other threads call. Python's lock is
 /// released meanwhile. A signal stops the join, and so does `stop`.
 ///
-/// Raises `Failure` with the program's exit code, message, whether it may pass, and the report. An
-/// exception of the iterator is its cause.
+/// Raises `Failure` with the program's exit code, message and hint, whether it may pass, and the
+/// report. An exception of the iterator is its cause.
 #[pyfunction]
 #[allow(clippy::too_many_arguments)]
 fn join<'py>(
@@ -101,11 +110,15 @@ fn join<'py>(
         "send" => Role::Sender,
         _ => return Err(PyValueError::new_err("there is no such role")),
     };
-    let (table, cause) = frames::table(table, name, how)?;
-    let listener = Arc::new(Listening(listener));
-    let order = party.get().order(role, options, table)?;
+    let (party, started) = (party.get(), Timestamp::now());
+    let prepared = || {
+        let (table, cause) = frames::table(table, name, how)?;
+        PyResult::Ok((party.call(role, options, table)?, cause))
+    };
+    let (call, cause) = prepared()
+        .map_err(|error| untried(py, error, party.untried(role, options, name, started)))?;
     let joined = while_signals_are_seen(py, &stop.get().0, move |stop| {
-        embedded::join(order, listener, stop)
+        joining::join(call, listener, stop)
     })?;
     let joined = joined.map_err(|failed| {
         let error = raised(failed);
@@ -125,18 +138,21 @@ fn plan(
     options: &Bound<'_, PyDict>,
     listener: Py<PyAny>,
 ) -> PyResult<(String, Vec<String>)> {
-    let listener = Arc::new(Listening(listener));
+    let listener = Listening {
+        listener,
+        deadline: None,
+    };
     let (join, network) = planning::planned(options)?;
-    let plan = move |_: &_| embedded::plan(&join, network, "all=True", listener);
-    let planned = while_signals_are_seen(py, &embedded::Stop::default(), plan)?;
-    let Planned { text, lines } = planned.map_err(raised)?;
-    Ok((text, lines))
+    let plan = move |_: &_| contained(|| plans::planned(&join, network.into(), &listener));
+    let planned = while_signals_are_seen(py, &session::Stop::default(), plan)?;
+    let planned = planned.map_err(|failure| raised(failure.into()))?;
+    Ok((planned.text("all=True"), planned.json_lines()))
 }
 
 /// Stops joins that have it, for both parties, from any thread.
 #[pyclass(frozen, module = "psijoin._psijoin")]
 #[derive(Default)]
-struct Stop(embedded::Stop);
+struct Stop(session::Stop);
 
 #[pymethods]
 impl Stop {
@@ -154,8 +170,8 @@ impl Stop {
 /// stopped.
 fn while_signals_are_seen<T: Send + 'static>(
     py: Python<'_>,
-    stop: &embedded::Stop,
-    work: impl FnOnce(&embedded::Stop) -> T + Send + 'static,
+    stop: &session::Stop,
+    work: impl FnOnce(&session::Stop) -> T + Send + 'static,
 ) -> PyResult<T> {
     let (done, is_done) = mpsc::channel();
     let stopping = stop.clone();
@@ -193,27 +209,21 @@ fn dictionary(py: Python<'_>, joined: Joined) -> PyResult<Bound<'_, PyDict>> {
     told.set_item("statement", joined.statement)?;
     told.set_item("report", joined.report)?;
     match joined.learned {
-        Learned::Rows(Some((schema, batches))) => {
+        Learned::Rows(schema, batches) => {
             told.set_item("learned", Rows::new(schema, batches))?;
         }
         Learned::Count(count) => told.set_item("learned", count)?,
         Learned::Reached(reached) => told.set_item("learned", reached)?,
         Learned::Sums(sums) => told.set_item("learned", sums)?,
-        _ => told.set_item("learned", py.None())?,
+        Learned::Nothing => told.set_item("learned", py.None())?,
     }
     Ok(told)
 }
 
-pyo3::create_exception!(
-    _psijoin,
-    Failure,
-    pyo3::exceptions::PyException,
-    "What the program would have ended with: code, message, whether it may pass, and the report."
-);
-
-fn raised(failed: Failed) -> PyErr {
-    let message = with_hint(&failed.message, failed.hint.as_deref());
-    Failure::new_err((failed.code, message, failed.may_pass, failed.report))
+/// A message with what users do about it, in one text.
+#[pyfunction]
+fn with_hint(message: &str, hint: Option<&str>) -> String {
+    sentences::with_hint(message, hint)
 }
 
 /// The identity in a file, or the user's own, which is made if there is none: its file, and its
@@ -221,18 +231,24 @@ fn raised(failed: Failed) -> PyErr {
 #[pyfunction]
 #[pyo3(signature = (path=None))]
 fn identity(path: Option<PathBuf>) -> PyResult<(String, String)> {
-    told(embedded::identity(path.as_deref(), ways_out::of_error))
+    let own = home::identity(path.as_deref()).map_err(|failure| raised(failure.into()))?;
+    Ok(identified(own.path, &own.identity))
 }
 
 /// A new identity in a new file: the file, and the fingerprint.
 #[pyfunction]
 fn new_identity(path: PathBuf) -> PyResult<(String, String)> {
-    told(embedded::new_identity(&path, ways_out::of_error))
+    let made = Identity::generate().and_then(|identity| {
+        identity.write_new(&path)?;
+        Ok(identity)
+    });
+    let identity = made.map_err(|error| raised(Failed::of(error)))?;
+    Ok(identified(path, &identity))
 }
 
-fn told(identified: Result<Identified, Failed>) -> PyResult<(String, String)> {
-    let Identified { path, fingerprint } = identified.map_err(raised)?;
-    Ok((path.to_string_lossy().into_owned(), fingerprint))
+fn identified(path: PathBuf, identity: &Identity) -> (String, String) {
+    let fingerprint = identity.fingerprint().to_string();
+    (path.to_string_lossy().into_owned(), fingerprint)
 }
 
 /// Runs the program as the only thing in this process, with these arguments, and returns its exit
@@ -254,6 +270,7 @@ fn _psijoin(module: &Bound<'_, PyModule>) -> PyResult<()> {
     module.add_function(wrap_pyfunction!(plan, module)?)?;
     module.add_function(wrap_pyfunction!(identity, module)?)?;
     module.add_function(wrap_pyfunction!(new_identity, module)?)?;
+    module.add_function(wrap_pyfunction!(with_hint, module)?)?;
     module.add_function(wrap_pyfunction!(main, module)?)?;
     Ok(())
 }

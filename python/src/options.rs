@@ -2,13 +2,13 @@
 
 use std::{fmt::Display, num::NonZeroUsize, ops::RangeInclusive, path::PathBuf, str::FromStr};
 
-use psijoin_cli::{embedded::Failed, sizes};
+use psijoin_frontend::sizes;
 use pyo3::{
     prelude::*,
     types::{PyBool, PyDict, PyMapping, PyString},
 };
 
-use crate::raised;
+use crate::failed::{Failed, raised};
 
 /// The keywords of a call. One that is `None` counts as missing.
 pub(crate) struct Options<'a, 'py>(&'a Bound<'py, PyDict>);
@@ -41,6 +41,11 @@ impl<'a, 'py> Options<'a, 'py> {
             return Err(usage(format!("there is no keyword `{name}`{meant}")));
         }
         Ok(Self(options))
+    }
+
+    /// Returns these keywords, whether they are known or not.
+    pub(crate) fn unchecked(options: &'a Bound<'py, PyDict>) -> Self {
+        Self(options)
     }
 
     /// Returns the value of a keyword, if it was told.

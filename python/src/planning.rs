@@ -2,16 +2,16 @@
 
 use psijoin::planner::Order;
 use psijoin_channel::link::Link;
-use psijoin_cli::{
-    embedded::{self, PlannedJoin},
+use psijoin_frontend::{
+    planning::{self, PlannedJoin},
     sizes::{self, SetSizes},
 };
 use psijoin_session::{Learners, Question};
 use pyo3::{prelude::*, types::PyDict};
 
 use crate::{
+    failed::raised,
     options::{Options, usage},
-    raised,
     wanted::asked,
 };
 
@@ -55,7 +55,8 @@ pub(crate) fn planned(options: &Bound<'_, PyDict>) -> PyResult<(PlannedJoin, Lin
     options.only_with("prices", &["regions"])?;
     options.only_with("regions", &["prices"])?;
     let regions = options.columns("regions")?.unwrap_or_default();
-    let rates = embedded::rates(prices.as_deref(), &regions).map_err(raised)?;
+    let rates = planning::rates(prices.as_deref(), &regions);
+    let rates = rates.map_err(|failure| raised(failure.into()))?;
     let order = options.read("optimise", order)?.unwrap_or_default();
     if order == Order::Money && rates.is_none() {
         return Err(usage("optimise=\"money\" goes with `prices` and `regions`"));

@@ -2,23 +2,21 @@
 
 use std::{path::PathBuf, time::Duration};
 
+use jiff::Timestamp;
 use psijoin::{Protocol, Role, registry};
-use psijoin_cli::{
-    embedded::{self, Failed, Order, Table},
-    sizes,
-};
+use psijoin_frontend::{NamedFiles, Wanted, files::read_terms, home, sizes};
 use psijoin_session::{
-    AtMost, Consent, Give, JoinSpec, MaxPeerKeys, Meeting, Memory, Mode, Question, RequestedOutput,
-    Resources, TableSpec, Taken, Trade, Written,
+    ArrowTable, AtMost, Consent, Give, JoinSpec, MaxPeerKeys, Meeting, Memory, Mode, Question,
+    RequestedOutput, Resources, TableSpec, Taken, Trade, Written,
 };
 use psijoin_table::{ColumnRules, Existing, KeySpec, share::RepeatedKeys};
 use psijoin_transport::{Endpoint, Fingerprint, Identity, Security};
 use pyo3::{prelude::*, types::PyDict};
 
 use crate::{
+    failed::{Failed, raised},
+    joining::JoinCall,
     options::{Options, columns, nearest, usage},
-    raised,
-    ways_out::of_error,
 };
 
 /// Keywords of a session.
@@ -127,8 +125,8 @@ impl Party {
             Ok(security)
         };
         let security = security();
-        let security = security
-            .map_err(|error: psijoin_transport::Error| raised(Failed::of(error, of_error)))?;
+        let security =
+            security.map_err(|error: psijoin_transport::Error| raised(Failed::of(error)))?;
         Ok(Meeting {
             endpoint: self.endpoint.clone(),
             security,
@@ -138,12 +136,12 @@ impl Party {
     }
 
     /// Returns the join that this party wants with these keywords.
-    pub(crate) fn order(
+    pub(crate) fn call(
         &self,
         role: Role,
         options: &Bound<'_, PyDict>,
-        table: Table,
-    ) -> PyResult<Order> {
+        table: ArrowTable,
+    ) -> PyResult<JoinCall> {
         let mut known = OF_JOINS.to_vec();
         known.extend((role == Role::Sender).then_some(RECEIVERS_SUMS));
         let options = &Options::new(options, &known, ("Session", &OF_SESSIONS))?;
@@ -151,7 +149,7 @@ impl Party {
         check_rows(options, &question, role)?;
         let repeated = repeated(options)?;
         let terms = options.path("terms")?;
-        let text = terms.as_deref().map(embedded::terms);
+        let text = terms.as_deref().map(read_terms);
         let deadline = options.whole("deadline", 1..=MOST_SECONDS)?;
         let spec = JoinSpec {
             question,
@@ -164,9 +162,9 @@ impl Party {
                 receiver_sums: role == Role::Receiver || options.flag(RECEIVERS_SUMS)?,
                 strict: options.flag("strict")?,
             },
-            terms: text.transpose().map_err(raised)?,
+            terms: text.transpose().map_err(|failure| raised(failure.into()))?,
             record: options.path("record")?,
-            job: options.path("job")?.map(embedded::job_folder),
+            job: options.path("job")?.map(home::job),
             mode: mode(options)?,
             resources: self.resources.clone(),
             ..JoinSpec::new(
@@ -176,18 +174,46 @@ impl Party {
                 key(options)?,
             )
         };
-        Ok(Order {
+        Ok(JoinCall {
+            spec,
             report: options.path("report")?,
-            identity: Some(self.identity.clone()),
+            identity: self.identity.clone(),
             terms,
             deadline,
-            ..Order::new(spec)
         })
+    }
+
+    /// Returns the readable keywords of a join that cannot be tried.
+    pub(crate) fn untried(
+        &self,
+        role: Role,
+        options: &Bound<'_, PyDict>,
+        table: &str,
+        started: Timestamp,
+    ) -> Wanted {
+        let options = &Options::unchecked(options);
+        Wanted {
+            started,
+            role: Some(role),
+            protocol: protocol(options).ok().map(|protocol| protocol.info().name),
+            output_kind: asked(options).ok().map(|asked| asked.to_string()),
+            learners: options.parsed("learn").map(Option::unwrap_or_default).ok(),
+            min_intersection: options
+                .whole("min_intersection", 1..=u64::MAX)
+                .ok()
+                .flatten(),
+            peer: Some(self.peer),
+            files: NamedFiles {
+                input: vec![table.into()],
+                output: options.path("output").ok().flatten(),
+                report: options.path("report").ok().flatten(),
+            },
+        }
     }
 }
 
 fn key(options: &Options<'_, '_>) -> PyResult<KeySpec> {
-    let refused = |error: psijoin_table::KeyError| raised(Failed::of(error, of_error));
+    let refused = |error: psijoin_table::KeyError| raised(Failed::of(error));
     let mut rules = Vec::new();
     for (column, text) in options.by_column("normalize")? {
         rules.push(ColumnRules::new(column, &text).map_err(refused)?);

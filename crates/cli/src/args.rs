@@ -8,12 +8,10 @@ use clap::{
 };
 use clap_complete::Shell;
 use psijoin::{Protocol, registry};
+use psijoin_frontend::sizes::{self, SetSizes};
 use psijoin_transport::Fingerprint;
 
-use crate::{
-    dialect,
-    sizes::{self, SetSizes},
-};
+use crate::dialect;
 
 mod connection;
 mod help;

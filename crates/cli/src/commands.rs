@@ -7,7 +7,7 @@ use crate::{
     args::{Args, Command},
     console,
     exit::{Code, Failure},
-    order::Order,
+    invocation::Invocation,
 };
 
 mod calibrate;
@@ -20,7 +20,7 @@ mod join;
 mod keygen;
 mod keys;
 pub mod manual;
-pub(crate) mod plan;
+mod plan;
 mod protocols;
 mod shares;
 mod verify;
@@ -28,9 +28,9 @@ mod verify;
 /// Does what was asked. If that fails, the user has read why.
 pub(crate) fn run(command: Command) -> Result<(), Code> {
     let done = match command {
-        Command::Receive(args) => return join::follow(&Order::to_receive(&args, Mode::Join)),
-        Command::Send(args) => return join::follow(&Order::to_send(&args, Mode::Join)),
-        Command::Check(args) => return join::follow(&Order::to_check(&args)),
+        Command::Receive(args) => return join::follow(&Invocation::to_receive(&args, Mode::Join)),
+        Command::Send(args) => return join::follow(&Invocation::to_send(&args, Mode::Join)),
+        Command::Check(args) => return join::follow(&Invocation::to_check(&args)),
         Command::Demo(args) => demo::run(&args),
         Command::Keygen(args) => keygen::run(&args),
         Command::Fingerprint(args) => fingerprint::run(&args),

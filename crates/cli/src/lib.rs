@@ -1,73 +1,51 @@
-//! The program `psijoin`: two parties join their private tables. It is a library, so that it can be
-//! in other programs, too: the Python package is one. Modules that the documentation does not show
-//! are public for `psijoin-lab` only.
+//! The program `psijoin`: two parties join their private tables. It is a library, so that the Python
+//! package can bring the program along. Modules that the documentation does not show are public for
+//! `psijoin-lab` only.
 //!
 //! | module | what lives there |
 //! |---|---|
 //! | `program` | how a program of these begins |
 //! | `args` | what can be said on the command line |
-//! | [`embedded`] | joins for other programs |
-//! | `order` | what `send` and `receive` are told, checked, and what is wanted of the [session](psijoin_session) |
-//! | `conduct` | what is wanted, carried out |
-//! | `commands`, `moved` | one module per command; what has another name now |
-//! | `dialect`, `meeting`, `terms` | how a table is written, who the parties are, what they agree to, as the command line says it |
-//! | `home` | the user's own identity |
-//! | `exit` | every failure, and the exit code that it ends with |
-//! | `clashes` | files of a run that must not be the same |
-//! | `deadline` | the time that a join has in another program |
+//! | `invocation` | what `send` and `receive` are told, checked, and what is wanted of the [session](psijoin_session) |
+//! | `commands`, `old_names` | one module per command; what has another name now |
+//! | `dialect`, `parties` | how a table is written, and who the parties are, as the command line says it |
+//! | `exit` | what only a program can fail at, and the exit codes |
 //! | `guard`, `interrupt` | ends that are not in order: no memory, panics, deadlines, Ctrl-C |
-//! | `teller`, `words` | what a session tells, in words |
-//! | `ways_out` | the options that do something about an error or a warning |
-//! | `record`, `report` | what is known about a run, and what scripts read about it |
-//! | `closing_statement` | what was run and learned, for people |
-//! | `console`, `log`, `progress`, `output` | what goes to standard error, and what to standard output |
+//! | `hints` | [remedies](psijoin_frontend::Remedy) as options and commands |
+//! | `console`, `teller`, `log`, `progress`, `output` | what goes to standard error, and what to standard output |
+//!
+//! What people are told is in [`psijoin_frontend`].
 
 #![forbid(unsafe_code)]
 
 #[doc(hidden)]
 pub mod args;
-mod calibration;
-mod clashes;
-mod closing_statement;
 #[doc(hidden)]
 pub mod commands;
-mod conduct;
 #[doc(hidden)]
 pub mod console;
-mod deadline;
 mod dialect;
-pub mod embedded;
 #[doc(hidden)]
 pub mod exit;
 #[doc(hidden)]
-pub mod grid;
-#[doc(hidden)]
 pub mod guard;
-mod home;
+#[doc(hidden)]
+pub mod hints;
 mod interrupt;
+mod invocation;
 mod log;
 #[doc(hidden)]
 pub mod loopback;
-mod meeting;
-mod moved;
-mod order;
+mod old_names;
 #[doc(hidden)]
 pub mod output;
+mod parties;
 #[doc(hidden)]
 pub mod processor;
 #[doc(hidden)]
 pub mod program;
-#[doc(hidden)]
-pub mod progress;
-mod record;
-mod report;
-mod report_file;
-#[doc(hidden)]
-pub mod sizes;
+mod progress;
 mod teller;
-mod terms;
-mod ways_out;
-mod words;
 
 use std::ffi::OsString;
 
@@ -88,7 +66,7 @@ static ALLOCATOR: psijoin_block::memory::ReportingAllocator =
 /// left, when something panics, and after Ctrl-C.
 pub fn run(args: impl IntoIterator<Item = OsString>) -> u8 {
     let args: Vec<OsString> = args.into_iter().collect();
-    if let Some(code) = moved::refuse(&args) {
+    if let Some(code) = old_names::refuse(&args) {
         return code as u8;
     }
     let args: Args = program::understand(args);

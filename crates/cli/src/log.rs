@@ -5,7 +5,7 @@ use std::{env, io};
 use psijoin_printable::Screen;
 use tracing_subscriber::{filter::LevelFilter, fmt};
 
-use crate::exit::Failure;
+use crate::exit::{Failure, ProgramFault};
 
 /// The environment variable that asks for a log.
 const VARIABLE: &str = "PSIJOIN_LOG";
@@ -29,7 +29,7 @@ fn escaping() -> Screen<io::Stderr> {
 /// Logs what the user asked for, with the time; otherwise warnings.
 ///
 /// # Errors
-/// [`Failure::LogLevel`] if the level is unknown.
+/// If there is no such level.
 pub(crate) fn to_stderr() -> Result<(), Failure> {
     let Some(asked) = asked() else {
         let plain = fmt()
@@ -44,7 +44,7 @@ pub(crate) fn to_stderr() -> Result<(), Failure> {
         "warn" => LevelFilter::WARN,
         "info" => LevelFilter::INFO,
         "debug" => LevelFilter::DEBUG,
-        _ => return Err(Failure::LogLevel(asked)),
+        _ => return Err(ProgramFault::LogLevel(asked).into()),
     };
     let timed = fmt().with_max_level(level).with_writer(escaping);
     timed.with_target(false).with_ansi(false).init();

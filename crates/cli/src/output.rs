@@ -2,17 +2,20 @@
 
 use std::io::{self, ErrorKind, Write};
 
-use psijoin_printable::{Json, Screen};
+use psijoin_frontend::{Failure, report::json_line};
+use psijoin_printable::Screen;
 use serde::Serialize;
 
-use crate::exit::Failure;
+use crate::exit::ProgramFault;
 
 /// Writes text to standard output. A reader that has gone away, as `head` does, has read all
 /// that it wanted.
 pub fn text(text: &str) -> Result<(), Failure> {
     let written = stream().write_all(text.as_bytes());
     match written.and_then(|()| io::stdout().flush()) {
-        Err(error) if error.kind() != ErrorKind::BrokenPipe => Err(Failure::Stdout(error)),
+        Err(error) if error.kind() != ErrorKind::BrokenPipe => {
+            Err(ProgramFault::Stdout(error).into())
+        }
         _ => Ok(()),
     }
 }
@@ -24,11 +27,10 @@ pub fn stream() -> impl Write {
 
 /// Writes one JSON object on a line of its own.
 pub fn json(value: &impl Serialize) -> Result<(), Failure> {
-    text(&(line(value) + "\n"))
+    line(&json_line(value))
 }
 
-/// Returns a JSON object as it stands on a line.
-pub fn line(value: &impl Serialize) -> String {
-    let text = serde_json::to_string(value).expect("reports are plain data");
-    Json(&text).to_string()
+/// Writes a text on a line of its own.
+pub fn line(line: &String) -> Result<(), Failure> {
+    text(&format!("{line}\n"))
 }

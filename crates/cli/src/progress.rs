@@ -2,62 +2,13 @@
 
 use std::{
     io::{self, IsTerminal},
-    sync::mpsc::{self, Receiver, RecvTimeoutError},
-    thread,
+    sync::mpsc::Receiver,
     time::Duration,
 };
 
 use indicatif::{ProgressBar, ProgressStyle};
 use psijoin_forecast::Outlook;
-
-use crate::{console::Listener, humanize};
-
-mod model;
-
-pub use model::Model;
-
-/// The position of a piece of work.
-#[derive(Debug, Clone, Copy, Default)]
-pub struct Position {
-    /// Bytes done.
-    pub bytes: u64,
-    /// Bytes in all; 0 if that is not known.
-    pub total_bytes: u64,
-    /// The forecast of the time.
-    pub outlook: Option<Outlook>,
-}
-
-impl From<(u64, u64)> for Position {
-    fn from((bytes, total_bytes): (u64, u64)) -> Self {
-        Self {
-            bytes,
-            total_bytes,
-            outlook: None,
-        }
-    }
-}
-
-impl Position {
-    /// Describes the position, where the end is known: `42 %, 130 MB of 310 MB, 12 s left`.
-    fn in_words(self) -> Option<String> {
-        if self.total_bytes == 0 {
-            return None;
-        }
-        let bytes = format!(
-            "{} of {}",
-            humanize::bytes(self.bytes),
-            humanize::bytes(self.total_bytes)
-        );
-        Some(match self.outlook {
-            Some(Outlook { done, left }) => format!(
-                "{} %, {bytes}, {} left",
-                (done * 100.0).floor(),
-                humanize::time_left(left)
-            ),
-            None => bytes,
-        })
-    }
-}
+use psijoin_frontend::{Position, beside, goes_on};
 
 /// The time below which work needs no bar.
 const PATIENCE: Duration = Duration::from_secs(1);
@@ -105,40 +56,6 @@ pub(crate) fn logged<T>(
         }
     };
     beside(log, work)
-}
-
-/// Runs `work`; meanwhile, tells its position from time to time.
-pub(crate) fn heard<T>(
-    what: &str,
-    listener: &dyn Listener,
-    mut position: impl FnMut() -> Position + Send,
-    work: impl FnOnce() -> T,
-) -> T {
-    let tell = |is_finished: &Receiver<()>| {
-        while goes_on(is_finished, REDRAW) {
-            let Position {
-                bytes, total_bytes, ..
-            } = position();
-            listener.at(what, bytes, total_bytes);
-        }
-    };
-    beside(tell, work)
-}
-
-/// Runs `work`, and `tell` in a thread beside it, which hears when it is finished.
-fn beside<T>(tell: impl FnOnce(&Receiver<()>) + Send, work: impl FnOnce() -> T) -> T {
-    let (finished, is_finished) = mpsc::channel();
-    thread::scope(move |scope| {
-        scope.spawn(move || tell(&is_finished));
-        let result = work();
-        drop(finished);
-        result
-    })
-}
-
-/// Waits this long, or until the work is finished. Returns whether it is not.
-fn goes_on(is_finished: &Receiver<()>, wait: Duration) -> bool {
-    is_finished.recv_timeout(wait) == Err(RecvTimeoutError::Timeout)
 }
 
 fn show(what: &str, mut position: impl FnMut() -> Position, is_finished: &Receiver<()>) {
@@ -194,31 +111,6 @@ fn place(bar: &ProgressBar, position: Position) {
 #[cfg(test)]
 mod tests {
     use super::*;
-
-    fn position(bytes: u64, total_bytes: u64, outlook: Option<(f64, u64)>) -> Position {
-        Position {
-            bytes,
-            total_bytes,
-            outlook: outlook.map(|(done, seconds)| Outlook {
-                done,
-                left: Duration::from_secs(seconds),
-            }),
-        }
-    }
-
-    #[test]
-    fn positions_in_words() {
-        let words = |bytes, total_bytes, outlook| position(bytes, total_bytes, outlook).in_words();
-        for (outlook, text) in [
-            (None, "130 MB of 310 MB"),
-            (Some((0.0, 200)), "0 %, 130 MB of 310 MB, 3 min 20 s left"),
-            (Some((0.429, 12)), "42 %, 130 MB of 310 MB, 12 s left"),
-            (Some((0.99, 1)), "99 %, 130 MB of 310 MB, 1 s left"),
-        ] {
-            assert_eq!(words(130_000_000, 310_000_000, outlook).unwrap(), text);
-        }
-        assert_eq!(words(130_000_000, 0, None), None);
-    }
 
     #[test]
     fn templates_are_valid() {

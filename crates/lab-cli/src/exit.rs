@@ -93,7 +93,7 @@ impl Failure {
     /// Returns the way out, if the message does not name it.
     pub(crate) fn hint(&self) -> Option<Cow<'static, str>> {
         match self {
-            Self::Shared(failure) => failure.hint(),
+            Self::Shared(failure) => psijoin_cli::hints::of_failure(failure),
             Self::Results(JournalError::File { source, .. })
                 if source.kind() == io::ErrorKind::NotFound =>
             {

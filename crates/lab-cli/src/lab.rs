@@ -6,11 +6,8 @@ mod run;
 use std::path::Path;
 
 use jiff::Zoned;
-use psijoin_cli::{
-    console::Console,
-    grid::{Align, Grid},
-    output,
-};
+use psijoin_cli::{console::Console, output};
+use psijoin_frontend::grid::{Align, Grid};
 use psijoin_lab::{
     compare,
     experiments::{self, EXPERIMENTS, Experiment},

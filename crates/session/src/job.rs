@@ -28,14 +28,11 @@ use crate::{
     agreement::Agreement,
     giving::{Given, Trade},
     question::Question,
-    settings,
+    setting, settings,
 };
 
 /// The fact that tells which job a party has.
 const STANDING: &str = "the job";
-
-/// The name in errors of the columns that are given and taken.
-const COLUMNS: &str = "the columns that are given or taken";
 
 /// This program, as jobs know it.
 const VERSION: &str = env!("CARGO_PKG_VERSION");
@@ -210,7 +207,7 @@ impl Job {
     pub(crate) fn protocol(&self) -> Result<&'static Protocol, Error> {
         let job = self.folder.job().expect("a job that goes on");
         registry::find(&job.protocol)
-            .ok_or_else(|| self.changed("the protocol", &job.protocol, "unknown"))
+            .ok_or_else(|| self.changed(settings::PROTOCOL, &job.protocol, "unknown"))
     }
 
     /// Checks that a resumed job has this plan.
@@ -401,7 +398,7 @@ impl Job {
             true => Ok(()),
             false => Err(FolderError::ChangedSecret {
                 folder: self.path().to_owned(),
-                name: COLUMNS.to_owned(),
+                name: setting::JOB_COLUMNS.to_owned(),
             }
             .into()),
         }
@@ -433,23 +430,23 @@ impl Subject<'_> {
             // Names of columns may be nobody else's business, but both sides know these.
             Term::shown(settings::OUTPUT, asked),
             Term::shown(settings::LEARNERS, learners),
-            Term::shown("the minimum", min_intersection),
-            Term::shown("the other party", &self.peer),
+            Term::shown(setting::JOB_MINIMUM, min_intersection),
+            Term::shown(setting::JOB_PEER, &self.peer),
             Term::shown(
-                "the identity",
+                setting::JOB_IDENTITY,
                 self.identity.map_or_else(without_encryption, named),
             ),
             Term::shown(settings::TERMS, text),
             Term::shown(settings::RECORD, yes_or_no(self.is_recorded)),
-            Term::shown("what is written", &self.written),
-            folder.secret("a key", |hasher| {
+            Term::shown(setting::JOB_OUTPUT, &self.written),
+            folder.secret(setting::JOB_KEY, |hasher| {
                 for column in self.key.columns() {
                     hasher.update(&(column.len() as u64).to_le_bytes());
                     hasher.update(column.as_bytes());
                 }
                 hasher.update(self.key.normalization().as_bytes());
             }),
-            folder.secret(COLUMNS, |hasher| {
+            folder.secret(setting::JOB_COLUMNS, |hasher| {
                 hasher.update(self.trade.canonical().as_bytes());
             }),
         ]

@@ -32,7 +32,7 @@
 //! | `workplace` | its table, and what becomes of the result |
 //! | `run` | the protocol's streams, and the last words |
 //! | `stages` | all of that one by one, for a table that lies elsewhere |
-//! | `agreement`, `key_facts`, [`settings`] | what the parties agree on before data moves |
+//! | `agreement`, `key_facts`, [`settings`], `setting` | what the parties agree on before data moves |
 //! | `question`, `requested_output` | what is to be learned |
 //! | `columns`, `giving` | columns of numbers, and columns that one gives to the other |
 //! | `table` | the party's table during a run |
@@ -68,6 +68,7 @@ mod question;
 mod ready;
 mod requested_output;
 mod run;
+mod setting;
 mod shares;
 mod signing;
 mod spec;
@@ -97,6 +98,7 @@ pub use psijoin::settings;
 pub use question::{Further, Learners, Question};
 pub use requested_output::{ColumnName, RequestedOutput};
 pub use run::{Run, Set};
+pub use setting::{JobTerm, Setting};
 pub use spec::{JoinSpec, Meeting, Resources, Stop, TableSpec, Written, check_aligned};
 pub use stages::{Agreed, TableFacts};
 pub use table::most_spilled;

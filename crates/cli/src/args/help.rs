@@ -2,7 +2,9 @@
 
 use clap::Arg;
 
-use crate::{closing_statement::caveats, exit};
+use psijoin_frontend::statement::caveats::*;
+
+use crate::exit;
 
 /// The end of `psijoin -h`.
 pub(crate) const PROGRAM: &str = "\
@@ -84,6 +86,24 @@ Environment:
                (all that is usually said), debug (connections and phases too), or off (only why a
                run failed)";
 
+/// What a result does not say by itself, each with what it is about.
+const CAVEATS: [(&str, &str); 11] = [
+    ("Always", COMPARED),
+    ("--give and --take", OFFERED),
+    ("--align", REDRAWN),
+    ("Counts, thresholds and sums", DIFFERENCES),
+    ("--protocol auto", STEERED),
+    (
+        "More than two million keys, which are joined in parts",
+        SECURITY_OF_PARTS,
+    ),
+    ("Rows in parts", TIMED),
+    ("rr22-malicious", MORE_KEYS),
+    ("rr22-malicious with --learn both", HIDDEN),
+    ("rr22-malicious with --take", INVENTED),
+    ("rr22-malicious in parts", ADAPTIVE),
+];
+
 /// Lets `-h` show these options only.
 pub(crate) fn showing(names: &'static [&'static str]) -> impl FnMut(Arg) -> Arg {
     |arg| {
@@ -101,7 +121,7 @@ pub(crate) fn after_program() -> String {
 pub(crate) fn after_join(examples: &str) -> String {
     let examples = examples.rsplit_once("\n\n").map_or(examples, |(it, _)| it);
     let mut text = format!("{examples}\n\nWhat each side should know beside the result:");
-    for (about, caveat) in caveats::ALL {
+    for (about, caveat) in CAVEATS {
         for (at, line) in wrapped(&format!("{about}: {caveat}")).iter().enumerate() {
             text += &format!("\n  {} {line}", if at == 0 { '-' } else { ' ' });
         }
@@ -132,7 +152,44 @@ mod tests {
     use super::*;
     use crate::args::Args;
 
-    /// Returns the command lines of a text.
+    const SECURITY: &str = include_str!("../../../../SECURITY.md");
+    const OFFICERS: &str = include_str!("../../../../docs/security-officer.md");
+    const FUNCTIONS: &str = include_str!("../../../../docs/functions.md");
+    const JOIN_PAGE: &str = include_str!("../../../../docs/join.md");
+    const SCALE: &str = include_str!("../../../../docs/scale.md");
+    const PLANNING: &str = include_str!("../../../../docs/planning.md");
+    const RR22: &str = include_str!("../../../../docs/rr22.md");
+
+    /// A text without what lines and lists add to it.
+    fn words(text: &str) -> String {
+        text.split_whitespace().collect::<Vec<_>>().join(" ")
+    }
+
+    #[test]
+    fn security_documents_and_help_say_the_same() {
+        let page_of = |caveat| match caveat {
+            OFFERED | REDRAWN | HIDDEN | INVENTED => JOIN_PAGE,
+            DIFFERENCES => FUNCTIONS,
+            STEERED => PLANNING,
+            SECURITY_OF_PARTS | TIMED | ADAPTIVE => SCALE,
+            MORE_KEYS => RR22,
+            _ => OFFICERS,
+        };
+        let mut args = Args::command();
+        let help = |name| {
+            let command = args.find_subcommand_mut(name).expect("a command");
+            words(&command.render_long_help().to_string())
+        };
+        let helps = ["send", "receive"].map(help);
+        for (_, caveat) in CAVEATS {
+            for text in [SECURITY, page_of(caveat)] {
+                assert!(words(text).contains(caveat), "{caveat}");
+            }
+            assert!(helps.iter().all(|help| help.contains(caveat)), "{caveat}");
+        }
+    }
+
+    /// The command lines of a text.
     fn commands(text: &str) -> impl Iterator<Item = Vec<String>> {
         let lines = text
             .lines()

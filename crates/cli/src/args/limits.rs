@@ -9,7 +9,7 @@ use clap::Args as ClapArgs;
 use psijoin_params::parts;
 use psijoin_session::AtMost;
 
-use crate::sizes;
+use psijoin_frontend::sizes;
 
 /// The limits beyond which a party refuses.
 #[derive(ClapArgs)]

@@ -4,14 +4,12 @@ use std::{num::NonZeroUsize, path::PathBuf};
 
 use clap::{Args as ClapArgs, ValueEnum};
 use psijoin_channel::link::Link;
+use psijoin_frontend::sizes::{self, SetSizes};
 use psijoin_session::{Learners, RequestedOutput};
 use psijoin_transport::endpoint::Address;
 
 use super::{Key, Measured, Trust};
-use crate::{
-    dialect,
-    sizes::{self, SetSizes},
-};
+use crate::dialect;
 
 #[derive(ClapArgs)]
 pub(crate) struct Plan {

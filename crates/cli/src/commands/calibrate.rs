@@ -5,8 +5,9 @@ use std::{fs, path::Path};
 use psijoin::{OutputKind, Protocol};
 use psijoin_files::{AtomicFile, Existing};
 use psijoin_forecast::{Calibration, Effort, Profile, measured_outputs, profile};
+use psijoin_frontend::calibration;
 
-use crate::{args, calibration, console::Console, exit::Failure, humanize, processor};
+use crate::{args, console::Console, exit::Failure, humanize, processor};
 
 /// The largest sets that are run.
 const MOST_ITEMS: u64 = 1 << 20;

@@ -1,15 +1,10 @@
 //! `psijoin columns`: the names of a table's columns, which no error shows.
 
+use psijoin_frontend::{tell_doubt, tell_layout};
 use psijoin_printable::Escaped;
 use psijoin_table::{Progress, Source};
 
-use crate::{
-    args,
-    console::Console,
-    exit::Failure,
-    output,
-    teller::{tell_doubt, tell_layout},
-};
+use crate::{args, console::Console, exit::Failure, output};
 
 pub(super) fn run(args: &args::Columns) -> Result<(), Failure> {
     let (format, said) = (args.dialect.format, args.dialect.dialect()?);

@@ -3,6 +3,10 @@
 use std::{fs, num::NonZeroUsize, path::Path, sync::mpsc, thread};
 
 use psijoin::{Protocol, Role};
+use psijoin_frontend::{
+    grid::{Align, Grid},
+    sentences::{insecurity, warning},
+};
 use psijoin_session::{
     Error, Event, JoinSpec, Joined, Meeting, Outcome, Received, Stop, TableSpec, Watcher,
 };
@@ -10,10 +14,9 @@ use psijoin_table::KeySpec;
 use psijoin_transport::{Endpoint, Identity, Security, endpoint::Address};
 
 use crate::{
-    args, console,
-    exit::Failure,
-    grid::{Align, Grid},
-    humanize, output, words,
+    args,
+    exit::{Failure, ProgramFault},
+    humanize, output,
 };
 
 /// A sample table.
@@ -42,10 +45,10 @@ const NORMALIZATION: &str = "email=email";
 const HEAD: usize = 4;
 
 pub(super) fn run(args: &args::Demo) -> Result<(), Failure> {
-    let folder = tempfile::tempdir().map_err(Failure::Temporary)?;
+    let folder = tempfile::tempdir().map_err(ProgramFault::Temporary)?;
     let joined = folder.path().join("shared.csv");
     let (sent, received) = join(args.protocol, folder.path(), &joined)?;
-    let shared = fs::read_to_string(&joined).map_err(Failure::Temporary)?;
+    let shared = fs::read_to_string(&joined).map_err(ProgramFault::Temporary)?;
     output::text(&story(&shared, &sent, &received))
 }
 
@@ -59,7 +62,7 @@ fn join(
     let [sender_is, receiver_is] = [sender.fingerprint(), receiver.fingerprint()];
     let spec = |role, sample: &Sample, endpoint, security| -> Result<_, Failure> {
         let path = folder.join(sample.file);
-        fs::write(&path, sample.text).map_err(Failure::Temporary)?;
+        fs::write(&path, sample.text).map_err(ProgramFault::Temporary)?;
         let key = KeySpec::new(vec![KEY.into()], vec![NORMALIZATION.parse()?])?;
         let meeting = Meeting::new(endpoint, security);
         let mut spec = JoinSpec::new(role, meeting, TableSpec::file(path), key);
@@ -158,8 +161,8 @@ fn story(shared: &str, sent: &Outcome, received: &Outcome) -> String {
         humanize::counted(sizes.sender(), "distinct key"),
         humanize::counted(sizes.receiver(), "distinct key"),
     );
-    text += &match words::insecurity(info) {
-        Some(warning) => format!("\n{}\n", console::warning(warning)),
+    text += &match insecurity(info) {
+        Some(leaks) => format!("\n{}\n", warning(leaks)),
         None => "\nNeither learned anything else about the other's keys.\n".to_owned(),
     };
     text + "\nYour own tables: psijoin keygen, then psijoin receive --help and psijoin send --help.\n"

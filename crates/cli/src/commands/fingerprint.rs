@@ -1,6 +1,8 @@
 //! `psijoin fingerprint`: by what the other party must know this one.
 
-use crate::{args, console::Console, exit::Failure, home, output};
+use psijoin_frontend::home;
+
+use crate::{args, console::Console, exit::Failure, output};
 
 pub(super) fn run(args: &args::Fingerprinted) -> Result<(), Failure> {
     let own = home::identity(args.file.as_deref())?;

@@ -2,38 +2,39 @@
 
 use std::sync::Arc;
 
+use psijoin_frontend::{
+    Code, Failure, Narrator, Notes,
+    report::{Ending, Report},
+    run, statement,
+};
 use psijoin_session::{KeptJob, Outcome, Stop};
 
 use crate::{
-    closing_statement,
-    conduct::{self, Witnesses},
     console::{self, Console},
-    exit::{Code, Failure},
     guard,
     interrupt::handle_ctrl_c,
-    order::Order,
+    invocation::Invocation,
     output,
-    record::Record,
-    report,
 };
 
 /// Joins, or checks, hands the result out, and reports, however it ends.
-pub(super) fn follow(order: &Order<'_>) -> Result<(), Code> {
+pub(super) fn follow(invocation: &Invocation<'_>) -> Result<(), Code> {
     let console = Console::wanted();
-    let record = Arc::new(Record::of(order.planned()));
-    let joined = order
+    let notes = Arc::new(Notes::of(invocation.wanted()));
+    let prints_report = invocation.join.evidence.prints_report();
+    let joined = invocation
         .check()
-        .and_then(|()| join(order, &console, &record))
-        .and_then(|job| hand_out(order, &console, &record).map(|()| job))
+        .and_then(|()| join(invocation, &console, &notes))
+        .and_then(|job| hand_out(invocation, &console, &notes).map(|()| job))
         .and_then(|job| Ok(job.map_or(Ok(()), KeptJob::end)?));
     guard::stop_if_in_trouble();
     let failure = joined.err();
     if let Some(failure) = &failure
-        && !record.is_told()
+        && !notes.is_told()
     {
         console::failure(failure);
     }
-    let reported = report::write(&record, failure.as_ref());
+    let reported = report(&notes, failure.as_ref(), prints_report);
     if let Err(failure) = &reported {
         console::failure(failure);
     }
@@ -45,46 +46,61 @@ pub(super) fn follow(order: &Order<'_>) -> Result<(), Code> {
 
 /// Joins; Ctrl-C and the deadline end it.
 fn join(
-    order: &Order<'_>,
+    invocation: &Invocation<'_>,
     console: &Console,
-    record: &Arc<Record>,
+    notes: &Arc<Notes>,
 ) -> Result<Option<KeptJob>, Failure> {
     let stop = Stop::default();
-    on_trouble(stop.clone(), record.clone());
-    handle_ctrl_c(stop.clone(), console.clone())?;
-    if let Some(seconds) = order.join.resources.deadline {
+    on_trouble(
+        stop.clone(),
+        notes.clone(),
+        invocation.join.evidence.prints_report(),
+    );
+    handle_ctrl_c(stop.clone(), *console)?;
+    if let Some(seconds) = invocation.join.resources.deadline {
         guard::set_deadline(seconds);
     }
-    let witnesses = Witnesses {
-        console,
-        record,
-        hands_out: &guard::lift_deadline,
-    };
-    order.join(witnesses, &stop)
+    invocation.join(console, notes, &stop)
 }
 
 /// Says what was checked, or learned, and prints what goes to standard output.
-fn hand_out(order: &Order<'_>, console: &Console, record: &Record) -> Result<(), Failure> {
-    conduct::tell(order.mode, console, record);
-    let text = |outcome: &Outcome| {
-        outcome
-            .received
-            .as_ref()
-            .and_then(closing_statement::result)
+fn hand_out(invocation: &Invocation<'_>, console: &Console, notes: &Notes) -> Result<(), Failure> {
+    let narrator = Narrator {
+        listener: console,
+        notes,
     };
-    match record.look(|known| known.outcome.as_ref().and_then(text)) {
-        Some(text) if !order.join.evidence.prints_report() => output::text(&(text + "\n")),
+    run::tell(invocation.mode, narrator);
+    let text = |outcome: &Outcome| outcome.received.as_ref().and_then(statement::result);
+    match notes.look(|known| known.outcome.as_ref().and_then(text)) {
+        Some(text) if !invocation.join.evidence.prints_report() => output::text(&(text + "\n")),
         _ => Ok(()),
     }
 }
 
-/// Lets the other party hear about it if the process cannot end in order, and the report be
-/// written.
-fn on_trouble(stop: Stop, record: Arc<Record>) {
+/// If the process cannot end in order, the other party hears about it, and the report is written.
+fn on_trouble(stop: Stop, notes: Arc<Notes>, prints_report: bool) {
     guard::on_trouble(move |failure| {
         stop.abort(failure.abort_code());
-        if let Err(failure) = report::write(&record, Some(failure)) {
+        if let Err(failure) = report(&notes, Some(failure), prints_report) {
             console::failure(&failure);
         }
     });
+}
+
+/// Writes the report of a run that is over, and may have failed, if one was asked for. A run is
+/// reported once.
+///
+/// # Errors
+/// [`Failure::Report`], and if standard output cannot be written.
+fn report(notes: &Notes, failure: Option<&Failure>, prints_report: bool) -> Result<(), Failure> {
+    let written = notes.end(|known| {
+        let ending = failure.map(|failure| Ending::of(failure, &Console::Aloud));
+        let report = Report::new(known, ending);
+        let written = known.write(&report);
+        if prints_report {
+            output::json(&report)?;
+        }
+        written
+    });
+    written.unwrap_or(Ok(()))
 }

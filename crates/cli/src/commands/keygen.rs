@@ -1,9 +1,10 @@
 //! `psijoin keygen`: makes an identity.
 
+use psijoin_frontend::home;
 use psijoin_printable::Escaped;
 use psijoin_transport::Identity;
 
-use crate::{args, console::Console, exit::Failure, home, output};
+use crate::{args, console::Console, exit::Failure, output};
 
 pub(super) fn run(args: &args::Keygen) -> Result<(), Failure> {
     let identity = Identity::generate()?;

@@ -2,19 +2,15 @@
 
 use std::{borrow::Cow, collections::BTreeMap};
 
+use psijoin_frontend::{
+    grid::{Align, Grid},
+    report::BadKeysReport,
+    sentences, tell_doubt, tell_layout,
+};
 use psijoin_table::{InspectedColumn, Inspection, Meaning, Progress, Source};
 use serde::Serialize;
 
-use crate::{
-    args,
-    console::Console,
-    exit::Failure,
-    grid::{Align, Grid},
-    humanize, output,
-    report::BadKeysReport,
-    teller::{tell_doubt, tell_layout},
-    words,
-};
+use crate::{args, console::Console, exit::Failure, humanize, output};
 
 pub(super) fn run(args: &args::Keys) -> Result<(), Failure> {
     let console = Console::wanted();
@@ -38,7 +34,7 @@ pub(super) fn run(args: &args::Keys) -> Result<(), Failure> {
     }
     let (bad_cells, rows) = (&seen.keys.bad_cells, seen.keys.counts.rows);
     bad_cells.check(key.bad_keys(), rows)?;
-    if let Some(told) = words::bad_cells(bad_cells, rows) {
+    if let Some(told) = sentences::bad_cells(bad_cells, rows) {
         console.warn(told);
     }
     Ok(())

@@ -1,16 +1,14 @@
 //! `psijoin protocols`: the protocols to choose from.
 
 use psijoin::{Columns, OutputKind, Protocol, Request, registry};
+use psijoin_frontend::{
+    grid::{Align, Grid},
+    sizes::SetSizes,
+};
 use psijoin_params::Sizes;
 use serde::Serialize;
 
-use crate::{
-    args,
-    exit::Failure,
-    grid::{Align, Grid},
-    humanize, output,
-    sizes::SetSizes,
-};
+use crate::{args, exit::Failure, humanize, output};
 
 #[derive(Serialize)]
 struct Row {

@@ -7,18 +7,24 @@ use std::{
 
 use psijoin::share_file::File;
 
-use crate::{args, exit::Failure, output};
+use crate::{
+    args,
+    exit::{Failure, ProgramFault},
+    output,
+};
 
 pub(super) fn run(args: &args::Shares) -> Result<(), Failure> {
     let file = fs::File::open(&args.file)
         .and_then(|file| File::read(BufReader::new(file)))
-        .map_err(|source| Failure::Shares {
+        .map_err(|source| ProgramFault::Shares {
             path: args.file.clone(),
             source,
         })?;
     let written = write(&file, BufWriter::new(output::stream()));
     match written {
-        Err(error) if error.kind() != ErrorKind::BrokenPipe => Err(Failure::Stdout(error)),
+        Err(error) if error.kind() != ErrorKind::BrokenPipe => {
+            Err(ProgramFault::Stdout(error).into())
+        }
         _ => Ok(()),
     }
 }

@@ -2,10 +2,15 @@
 
 use std::{fs::File, io::Read, path::Path};
 
+use psijoin_frontend::files::read_terms;
 use psijoin_printable::{Quoted, Word};
 use psijoin_record::{Document, MAX_RECORD_BYTES, Outcome, Party, Role, SignedRecord};
 
-use crate::{args, exit::Failure, humanize, output, terms};
+use crate::{
+    args,
+    exit::{Failure, ProgramFault},
+    humanize, output,
+};
 
 pub(super) fn run(args: &args::Verify) -> Result<(), Failure> {
     check_named(args)?;
@@ -31,12 +36,12 @@ fn read(path: &Path) -> Result<SignedRecord, Failure> {
 
 fn refused(path: &Path, why: String) -> Failure {
     let path = path.to_owned();
-    Failure::Record { path, why }
+    ProgramFault::Record { path, why }.into()
 }
 
 fn unmeant(path: &Path, why: String) -> Failure {
     let path = path.to_owned();
-    Failure::OtherRecord { path, why }
+    ProgramFault::OtherRecord { path, why }.into()
 }
 
 /// Refuses a party that is named twice: it would pass for both.
@@ -74,7 +79,7 @@ fn check_terms(args: &args::Verify, document: &Document) -> Result<(), Failure> 
     let Some(path) = &args.terms else {
         return Ok(());
     };
-    let given = terms::read(path)?;
+    let given = read_terms(path)?;
     match &document.terms {
         Some(terms) if *terms == given => Ok(()),
         Some(terms) => Err(unmeant(

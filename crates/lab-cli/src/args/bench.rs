@@ -4,10 +4,8 @@ use std::num::NonZeroUsize;
 
 use clap::{Args as ClapArgs, ValueEnum};
 use psijoin_channel::link::Link;
-use psijoin_cli::{
-    args::Measured,
-    sizes::{self, SetSizes},
-};
+use psijoin_cli::args::Measured;
+use psijoin_frontend::sizes::{self, SetSizes};
 use psijoin_session::RequestedOutput;
 
 #[derive(ClapArgs)]

@@ -95,7 +95,7 @@ fn is_right_at(
 mod tests {
     use psijoin::Columns;
     use psijoin_circuit::Bits;
-    use psijoin_cli::sizes::SetSizes;
+    use psijoin_frontend::sizes::SetSizes;
 
     use super::*;
 

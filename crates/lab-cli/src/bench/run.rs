@@ -16,8 +16,9 @@ use psijoin_channel::{
     link::linked_together,
     memory as in_memory,
 };
-use psijoin_cli::{console::Console, loopback::Loopback, processor, progress::Model};
+use psijoin_cli::{console::Console, loopback::Loopback, processor};
 use psijoin_forecast::{Cores, Network};
+use psijoin_frontend::Model;
 use psijoin_session::{Phase, Phases, Set, memory};
 use psijoin_transport::Connection;
 

@@ -2,7 +2,7 @@
 
 use psijoin::{Columns, Fingerprint};
 use psijoin_block::Prg;
-use psijoin_cli::sizes::SetSizes;
+use psijoin_frontend::sizes::SetSizes;
 
 /// The parties' sets. The sender's first items are the shared ones.
 pub(super) struct Sets {

@@ -4,7 +4,7 @@ use std::num::NonZeroUsize;
 
 use psijoin::Columns;
 use psijoin_channel::link::Link;
-use psijoin_cli::sizes::SetSizes;
+use psijoin_frontend::sizes::SetSizes;
 use psijoin_printable::humanize;
 use psijoin_session::{Learners, Question, RequestedOutput};
 

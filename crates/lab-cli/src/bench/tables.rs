@@ -1,6 +1,6 @@
 //! Measurements as people read them.
 
-use psijoin_cli::grid::{Align, Grid};
+use psijoin_frontend::grid::{Align, Grid};
 use psijoin_printable::humanize;
 
 use super::{Measurement, Setting};

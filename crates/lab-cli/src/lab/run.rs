@@ -34,7 +34,7 @@ pub(crate) fn run(args: &args::Run) -> Result<(), Failure> {
     if let Some(warning) = journal.warning() {
         console.warn(warning);
     }
-    handle_ctrl_c(results, console.clone())?;
+    handle_ctrl_c(results, console)?;
     let mut campaign = Campaign::new(needs, &journal, &session, budget(args))?;
     let (mut made, mut said) = (0, Instant::now());
     while let Some(step) = campaign.next() {

@@ -1,0 +1,80 @@
+//! Meeting the other party only to measure the network to it.
+
+use psijoin::Role;
+use psijoin_channel::{
+    Channel,
+    path::{Measured, Path},
+};
+use psijoin_forecast::Network;
+use psijoin_frontend::{Narrator, Notes, planning::Between};
+use psijoin_handshake::{Hello, begin};
+use psijoin_session::{Stop, measure_network, meet, settings::PROTOCOL};
+use psijoin_transport::{Endpoint, Options};
+
+use crate::{
+    args::{self, Part},
+    console::Console,
+    exit::Failure,
+    parties,
+};
+
+/// Meets the other party, if it was said where, and measures the network with it. No data moves.
+pub(super) fn measure(
+    args: &args::Plan,
+    stop: &Stop,
+    console: &Console,
+) -> Result<Option<Between>, Failure> {
+    let args::PlanMeeting { listen, connect } = &args.meeting;
+    let Some(mut endpoint) = parties::endpoint(listen.as_ref(), connect.as_ref()) else {
+        return Ok(None);
+    };
+    let security = parties::security(&args.trust, console)?;
+    let mut options = Options::new(security);
+    options.interrupt = stop.interrupt().clone();
+    let notes = Notes::default();
+    let watcher = &Narrator {
+        listener: console,
+        notes: &notes,
+    };
+    let (connection, mut channel) = meet(&mut endpoint, &options, watcher)?;
+    let (network, path) = agree(&mut channel, &endpoint, connection.measured())
+        .and_then(|(role, path)| Ok((measure_network(&mut channel, role, watcher)?, path)))
+        .inspect_err(|failure| connection.abort(failure.abort_code()))?;
+    connection.finish()?;
+    let is_sender = args.role == Part::Sender;
+    // Whoever listened was the sender.
+    let [out, back] = network.bits_per_second;
+    let listened = matches!(endpoint, Endpoint::Listen(_));
+    let (network, path) = match is_sender == listened {
+        true => (network, path),
+        false => {
+            let bits_per_second = [back, out];
+            let network = Network {
+                bits_per_second,
+                ..network
+            };
+            (network, path.swapped())
+        }
+    };
+    Ok(Some(Between {
+        network,
+        path,
+        shown: "the network as measured".to_owned(),
+    }))
+}
+
+/// Makes sure that the other party is here for the same, and derives the path as a session does.
+fn agree(
+    channel: &mut Channel,
+    endpoint: &Endpoint,
+    measured: Measured,
+) -> Result<(Role, Path), Failure> {
+    let role = match endpoint {
+        Endpoint::Listen(_) => Role::Sender,
+        Endpoint::Connect(_) => Role::Receiver,
+    };
+    let hello = Hello::new(role, 0).setting(PROTOCOL, "none: plan measures the network");
+    let pending = begin(channel, hello.measured(measured))?;
+    pending.compare()?;
+    Ok((role, pending.path()?))
+}

@@ -1,0 +1,315 @@
+//! The command line of a party: checked, and turned into the request for a session.
+
+use std::{path::Path, time::Duration};
+
+use jiff::Timestamp;
+use psijoin::Role;
+use psijoin_frontend::{
+    Failure, NamedFiles, Narrator, Notes, Wanted,
+    files::{self, Named},
+    home, run,
+};
+use psijoin_session::{
+    Consent, Further, JoinSpec, KeptJob, Learners, MaxPeerKeys, Meeting, Memory, Mode, Question,
+    RequestedOutput, Resources, SpecFault, Stop, TableSpec, Written, check_aligned,
+};
+use psijoin_table::{Existing, share::RepeatedKeys};
+
+use crate::{args, console::Console, parties};
+
+/// What one party says on its command line, or would.
+pub(crate) struct Invocation<'a> {
+    pub(crate) role: Role,
+    pub(crate) join: &'a args::Join,
+    /// Where the result is written, if a file is named.
+    pub(crate) output: Option<&'a Path>,
+    receiver_sums: bool,
+    /// The extent of the join.
+    pub(crate) mode: Mode,
+}
+
+impl<'a> Invocation<'a> {
+    /// What the receiver says.
+    pub(crate) fn to_receive(args: &'a args::Receive, mode: Mode) -> Self {
+        Self::new(Role::Receiver, &args.join, true, mode)
+    }
+
+    /// Returns the sender's order.
+    pub(crate) fn to_send(args: &'a args::Send, mode: Mode) -> Self {
+        let receiver_sums = args.allow_sums_that_reveal_keys;
+        Self::new(Role::Sender, &args.join, receiver_sums, mode)
+    }
+
+    /// Returns the order of the party that checks.
+    pub(crate) fn to_check(args: &'a args::Check) -> Self {
+        match &args.side {
+            args::CheckedSide::Receive(args) => Self::to_receive(args, Mode::Check),
+            args::CheckedSide::Send(args) => Self::to_send(args, Mode::Check),
+        }
+    }
+
+    /// Makes an order. With `receiver_sums`, a sum of the receiver's columns may be computed.
+    fn new(role: Role, join: &'a args::Join, receiver_sums: bool, mode: Mode) -> Self {
+        let named = join.asked.output.as_deref();
+        Self {
+            role,
+            join,
+            // `-` is what is meant without a name too.
+            output: named.filter(|path| *path != Path::new("-")),
+            receiver_sums,
+            mode,
+        }
+    }
+
+    /// Returns the question: the output, who learns it, and its condition.
+    fn question(&self) -> Question {
+        Question {
+            asked: self.join.asked.output_kind.clone(),
+            min_intersection: self.join.safety.min_intersection.unwrap_or(0),
+            learners: self.join.asked.learn,
+        }
+    }
+
+    /// Returns the treatment of an output that exists.
+    fn existing(&self) -> Existing {
+        match self.join.asked.written.no_clobber {
+            true => Existing::Keep,
+            false => Existing::Replace,
+        }
+    }
+
+    /// What is known from the start.
+    pub(crate) fn wanted(&self) -> Wanted {
+        let join = self.join;
+        Wanted {
+            started: Timestamp::now(),
+            role: Some(self.role),
+            protocol: Some(join.protocol.info().name),
+            output_kind: Some(join.asked.output_kind.to_string()),
+            learners: Some(join.asked.learn),
+            min_intersection: join.safety.min_intersection,
+            peer: join.connection.trust.peer,
+            files: NamedFiles {
+                input: join.table.input.clone(),
+                output: self.output.map(Path::to_owned),
+                report: join.evidence.report_file().map(Path::to_owned),
+            },
+        }
+    }
+
+    /// Checks that the options fit together.
+    pub(crate) fn check(&self) -> Result<(), Failure> {
+        self.check_output()?;
+        self.check_rows()?;
+        self.check_trade()?;
+        if self.join.evidence.record.is_some() && self.join.connection.trust.insecure_plaintext {
+            return Err(SpecFault::RecordWithoutIdentities.into());
+        }
+        if self.mode == Mode::Check && self.join.resources.job.is_some() {
+            return Err(Failure::Usage(
+                "a check has no progress to keep: leave --job out".to_owned(),
+            ));
+        }
+        self.check_files()
+    }
+
+    /// Checks that no file is written that is another one, too.
+    fn check_files(&self) -> Result<(), Failure> {
+        let args::Join {
+            connection,
+            table,
+            evidence,
+            ..
+        } = self.join;
+        files::refuse_clashes(&files::Files {
+            report: (evidence.report_file()).map(|path| Named::new("--report", path)),
+            record: (evidence.record.as_deref()).map(|path| Named::new("--record", path)),
+            output: self.output.map(|path| Named::new("--output", path)),
+            identity: (connection.trust.identity.as_deref())
+                .map(|path| Named::new("--identity", path)),
+            terms: (evidence.terms.as_deref()).map(|path| Named::new("--terms", path)),
+            inputs: (table.input.iter().map(|path| Named::new("--input", path))).collect(),
+        })
+    }
+
+    /// Checks that columns are given to a party that learns rows.
+    fn check_trade(&self) -> Result<(), Failure> {
+        if self.join.asked.learn == Learners::Both {
+            self.question().check_finds_rows(Further::Both)?;
+        }
+        let rows = self.join.asked.written.rows.unwrap_or_default();
+        let trade = self.join.asked.trade.traded(self.join.safety.at_most());
+        Ok(trade.check(self.role, self.join.asked.learn, rows)?)
+    }
+
+    /// Checks where the result is to go.
+    fn check_output(&self) -> Result<(), Failure> {
+        let kind = &self.join.asked.output_kind;
+        let finds_rows = self.question().finds_rows(self.role);
+        let wrong = match (kind, self.output) {
+            (RequestedOutput::Shares(_), None) => return Err(SpecFault::NoFileForShares.into()),
+            (RequestedOutput::Shares(_), Some(_)) => return Ok(()),
+            // A check writes no rows.
+            (_, None)
+                if finds_rows
+                    && self.mode == Mode::Join
+                    && self.join.evidence.prints_report() =>
+            {
+                "--report - and the rows cannot both go to standard output: give --output FILE too"
+                    .to_owned()
+            }
+            (_, Some(_)) if !finds_rows => match (self.role, kind) {
+                (Role::Sender, RequestedOutput::Rows) => {
+                    "--output of the sender is for its rows or shares, and it gets none: leave --output out, or give \
+                     --learn both on both sides"
+                        .to_owned()
+                }
+                (Role::Sender, _) => format!(
+                    "--output of the sender is for its rows or shares, and --output-kind {kind} gives it none: \
+                     leave --output out"
+                ),
+                (Role::Receiver, _) => format!(
+                    "--output is for rows, and --output-kind {kind} finds none: leave --output out; \
+                     the result goes to standard output"
+                ),
+            },
+            _ => return Ok(()),
+        };
+        Err(Failure::Usage(wrong))
+    }
+
+    /// Checks that what is said of rows is said where there are rows.
+    fn check_rows(&self) -> Result<(), Failure> {
+        let written = &self.join.asked.written;
+        let said = [
+            ("--quote-empty", written.quote_empty),
+            ("--quote-formulas", written.quote_formulas),
+            ("--rows", written.rows.is_some()),
+            ("--align", written.align),
+        ];
+        let said = said.iter().find(|(_, is_said)| *is_said);
+        if let Some((option, _)) = said
+            && !self.question().finds_rows(self.role)
+        {
+            return Err(Failure::Usage(format!(
+                "{option} is for rows, and the {} finds none with --output-kind {} and --learn {}: leave {option} out",
+                self.role, self.join.asked.output_kind, self.join.asked.learn
+            )));
+        }
+        self.check_aligned()
+    }
+
+    /// Checks that rows can be aligned, if they are to be.
+    fn check_aligned(&self) -> Result<(), Failure> {
+        let trade = &self.join.asked.trade;
+        if !self.join.asked.written.align && trade.repeated.is_some() && !trade.gives() {
+            return Err(Failure::Usage(
+                "--repeated says what to give or to align where rows have one key: give --give or --align, too, or leave \
+                 it out"
+                    .to_owned(),
+            ));
+        }
+        Ok(check_aligned(self.aligned(), self.join.asked.learn)?)
+    }
+
+    /// Returns `Some` if rows are aligned, with the treatment of those that repeat a key.
+    fn aligned(&self) -> Option<RepeatedKeys> {
+        let join = self.join;
+        join.asked
+            .written
+            .align
+            .then(|| join.asked.trade.repeated())
+    }
+
+    /// Meets the other party, and joins: see [`run::join`].
+    ///
+    /// # Errors
+    /// Any failure.
+    pub(crate) fn join(
+        &self,
+        console: &Console,
+        notes: &Notes,
+        stop: &Stop,
+    ) -> Result<Option<KeptJob>, Failure> {
+        let report = self.join.evidence.report_file();
+        let reportable = run::prepare_report(report, notes);
+        let narrator = Narrator {
+            listener: console,
+            notes,
+        };
+        run::join(self.spec(console)?, reportable, narrator, stop)
+    }
+
+    /// Returns the request for the session.
+    fn spec(&self, console: &Console) -> Result<JoinSpec, Failure> {
+        let args::Join {
+            connection,
+            table,
+            asked,
+            safety,
+            evidence,
+            resources,
+            ..
+        } = self.join;
+        let terms = evidence
+            .terms
+            .as_deref()
+            .map(files::read_terms)
+            .transpose()?;
+        let security = parties::security(&connection.trust, console)?;
+        let args::Meeting { listen, connect } = &connection.meeting;
+        let endpoint = parties::endpoint(listen.as_ref(), connect.as_ref());
+        Ok(JoinSpec {
+            role: self.role,
+            meeting: Meeting {
+                endpoint: endpoint.expect("the command line demands one"),
+                security,
+                wait: Duration::from_secs(connection.wait.into()),
+                timeout: Duration::from_secs(connection.timeout.into()),
+            },
+            table: TableSpec::Files {
+                inputs: table.input.clone(),
+                format: table.dialect.format,
+                dialect: table.dialect.dialect()?,
+            },
+            key: table.key.spec()?,
+            question: self.question(),
+            protocol: self.join.protocol,
+            trade: asked.trade.traded(safety.at_most()),
+            aligned: self.aligned(),
+            written: Written {
+                output: self.output.map(Path::to_owned),
+                existing: self.existing(),
+                rows: asked.written.rows.unwrap_or_default(),
+                quotes_empty: asked.written.quote_empty,
+                quotes_formulas: asked.written.quote_formulas,
+            },
+            also_written: evidence
+                .report_file()
+                .map(Path::to_owned)
+                .into_iter()
+                .collect(),
+            consent: Consent {
+                max_peer_keys: safety
+                    .max_peer_keys
+                    .map_or(MaxPeerKeys::ByMemory, MaxPeerKeys::Said),
+                receiver_sums: self.receiver_sums,
+                strict: safety.strict,
+            },
+            terms,
+            record: evidence.record.clone(),
+            job: resources.job.clone().map(home::job),
+            mode: self.mode,
+            resources: Resources {
+                threads: resources.threads,
+                memory: match (resources.table_memory, resources.memory) {
+                    (Some(bytes), _) => Memory::Budget(bytes),
+                    (None, Some(bytes)) => Memory::Memory(bytes),
+                    (None, None) => Memory::Nothing,
+                },
+                spill_folder: resources.spill_dir.clone(),
+            },
+            parts: resources.parts,
+        })
+    }
+}

@@ -1,0 +1,142 @@
+//! The user's own folder for what psijoin keeps: the identity that is meant where none is named,
+//! and how far jobs have come.
+
+use std::{
+    env, io,
+    path::{Path, PathBuf},
+};
+
+use psijoin_files::folder;
+use psijoin_session::JobFolder;
+use psijoin_transport::{Error, Identity};
+
+use crate::Failure;
+
+/// The environment variable that names the folder.
+const VARIABLE: &str = "PSIJOIN_HOME";
+
+/// The name of the identity there.
+const IDENTITY: &str = "identity.pem";
+
+/// The name of the folder there that notes how far jobs have come.
+const JOBS: &str = "jobs";
+
+/// Returns the user's own folder, if the environment tells one.
+fn folder() -> Option<PathBuf> {
+    let folder = |name: &str| {
+        let value = env::var_os(name).filter(|value| !value.is_empty());
+        value.map(PathBuf::from)
+    };
+    let of_user = || {
+        let configuration = folder("XDG_CONFIG_HOME");
+        let configuration = configuration.or_else(|| Some(folder("HOME")?.join(".config")))?;
+        Some(configuration.join("psijoin"))
+    };
+    folder(VARIABLE).or_else(of_user)
+}
+
+/// Returns where the user's own identity is, or is to be.
+fn identity_path() -> Result<PathBuf, Failure> {
+    let folder = folder().ok_or_else(|| {
+        Failure::Usage(format!(
+            "there is no folder for this user's identity: name a file, or a folder in {VARIABLE}"
+        ))
+    })?;
+    Ok(folder.join(IDENTITY))
+}
+
+/// Returns the folder of a job, which is to note what was started as this process was.
+pub fn job(path: PathBuf) -> JobFolder {
+    JobFolder {
+        path,
+        marks: jobs(),
+        command: command(),
+    }
+}
+
+/// Returns where it is noted how far jobs have come, if there is a place for it. The user's own
+/// folder is made, if it is not there yet: the identity may follow.
+fn jobs() -> Option<PathBuf> {
+    let folder = folder()?;
+    folder::make_with_parents(&folder).ok()?;
+    Some(folder.join(JOBS))
+}
+
+/// The command that this process was started by, as it would be typed.
+fn command() -> String {
+    let words = env::args_os().map(|word| {
+        let word = word.to_string_lossy();
+        let is_plain = |c: char| c.is_alphanumeric() || "-_./:,=+%^".contains(c);
+        match !word.is_empty() && word.chars().all(is_plain) {
+            true => word.into_owned(),
+            false => format!("'{}'", word.replace('\'', r"'\''")),
+        }
+    });
+    words.collect::<Vec<_>>().join(" ")
+}
+
+/// A party's identity.
+pub struct Own {
+    /// Who it is.
+    pub identity: Identity,
+    /// Its file.
+    pub path: PathBuf,
+    /// Whether it has just been made.
+    pub is_new: bool,
+}
+
+/// Returns the identity in this file, or the user's own, which is made if there is none.
+///
+/// # Errors
+/// If it cannot be read, or made.
+pub fn identity(named: Option<&Path>) -> Result<Own, Failure> {
+    if let Some(path) = named {
+        return Ok(Own {
+            identity: Identity::read(path)?,
+            path: path.to_owned(),
+            is_new: false,
+        });
+    }
+    let path = identity_path()?;
+    match Identity::read(&path) {
+        Err(Error::IdentityFile { source, .. }) if source.kind() == io::ErrorKind::NotFound => {}
+        read => {
+            return Ok(Own {
+                identity: read?,
+                path,
+                is_new: false,
+            });
+        }
+    }
+    let identity = Identity::generate()?;
+    match keep(&identity) {
+        // Another process was first.
+        Err(Failure::Session(psijoin_session::Error::Transport(Error::IdentityExists(_)))) => {
+            Ok(Own {
+                identity: Identity::read(&path)?,
+                path,
+                is_new: false,
+            })
+        }
+        kept => kept.map(|path| Own {
+            identity,
+            path,
+            is_new: true,
+        }),
+    }
+}
+
+/// Keeps an identity as the user's own, and returns where.
+///
+/// # Errors
+/// If there is one already, or it cannot be written.
+pub fn keep(identity: &Identity) -> Result<PathBuf, Failure> {
+    let path = identity_path()?;
+    let folder = path.parent().expect("a file in a folder");
+    folder::make_with_parents(folder).map_err(|source| Error::IdentityFile {
+        path: path.clone(),
+        source,
+    })?;
+    identity.write_new(&path)?;
+    Ok(path)
+}

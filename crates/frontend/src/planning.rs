@@ -1,0 +1,219 @@
+//! What a join will take, before any data moves.
+
+use std::{
+    num::NonZeroUsize,
+    path::{self, PathBuf},
+    thread,
+};
+
+use psijoin::{
+    OutputKind, Request, Role,
+    planner::{self, Conditions, Estimate, Memory, Order, compare},
+    registry::{self, AUTO},
+    spill::Budget,
+};
+use psijoin_channel::{link::Link, path::Path};
+use psijoin_forecast::{
+    Calibration, Network,
+    money::{Prices, Rates, Setting},
+};
+use psijoin_session::{
+    Further, Learners, Question,
+    allowance::{self, Allowance},
+};
+use psijoin_table::KeyPartitions;
+
+use crate::{Failure, Listener, calibration, sizes::SetSizes};
+
+mod table;
+
+pub use table::Planned;
+
+/// What is between the parties.
+pub struct Between {
+    /// As the simulation knows it.
+    pub network: Network,
+    /// As a session finds it when the parties meet, which is what `auto` goes by.
+    pub path: Path,
+    /// How people call it.
+    pub shown: String,
+}
+
+impl From<Link> for Between {
+    fn from(link: Link) -> Self {
+        Self {
+            network: Network::from(link),
+            path: Path::from(link).as_measured(),
+            shown: link.to_string(),
+        }
+    }
+}
+
+/// A join that is to be planned.
+pub struct PlannedJoin {
+    /// How many items each party has.
+    pub items: SetSizes,
+    /// What is to be learned.
+    pub question: Question,
+    /// How many bytes per key the sender's columns take.
+    pub sender_gives: Option<u16>,
+    /// How many bytes per key the receiver's columns take.
+    pub receiver_gives: Option<u16>,
+    /// With how many threads each party computes; one per core if nothing is said.
+    pub threads: Option<NonZeroUsize>,
+    /// The bytes that each party allows.
+    pub memory: Option<u64>,
+    /// What things cost.
+    pub rates: Option<Rates>,
+    /// What the best protocol has least of.
+    pub order: Order,
+    /// The file that says how fast both machines are, if not as this one is.
+    pub calibration: Option<PathBuf>,
+    /// Whether all protocols are compared.
+    pub all: bool,
+}
+
+impl PlannedJoin {
+    /// Checks that what is asked for goes together.
+    ///
+    /// # Errors
+    /// If it does not.
+    pub fn check(&self) -> Result<(), Failure> {
+        let Self { question, .. } = self;
+        question.check_minimum()?;
+        if question.learners == Learners::Both {
+            question.check_finds_rows(Further::Both)?;
+        }
+        if self.sender_gives.is_some() || self.receiver_gives.is_some() {
+            question.check_finds_rows(Further::Columns)?;
+        }
+        Ok(())
+    }
+}
+
+/// Returns what the join will take.
+///
+/// # Errors
+/// If what is asked for does not go together, or a file cannot be used.
+pub fn planned(
+    join: &PlannedJoin,
+    between: Between,
+    listener: &dyn Listener,
+) -> Result<Planned, Failure> {
+    join.check()?;
+    let PlannedJoin {
+        items,
+        ref question,
+        order,
+        ..
+    } = *join;
+    let asked = &question.asked;
+    let gives = |role| match role {
+        Role::Sender => join.sender_gives.unwrap_or(0).into(),
+        Role::Receiver => join.receiver_gives.unwrap_or(0).into(),
+    };
+    let request = question.request(items.sender, items.receiver, asked.holders(), gives)?;
+    let threads = join.threads.unwrap_or_else(cores);
+    let limit = join
+        .memory
+        .map(|bytes| Limit::new(bytes, threads, &request))
+        .transpose()?;
+    let request = request.path(between.path);
+    let conditions = Conditions {
+        network: between.network,
+        calibration: &calibration(join.calibration.as_deref(), listener)?,
+        threads,
+        memory: limit.as_ref().map(|limit| limit.memory),
+        rates: join.rates,
+    };
+    let (mut estimates, mut others) = compare(&request, &conditions, order);
+    let compared = estimates.len() + others.len();
+    let is_choice = |estimate: &Estimate| registry::is_choice(estimate.plan.info());
+    if !join.all && estimates.iter().any(is_choice) {
+        estimates.retain(is_choice);
+        others.retain(|(info, _)| registry::is_choice(info));
+    }
+    Ok(Planned {
+        items,
+        output: match request.output {
+            OutputKind::Payloads(payloads) => payloads.to_string(),
+            _ => asked.to_string(),
+        },
+        order,
+        auto: AUTO.chosen(&request).info().name,
+        network: between.shown,
+        threads,
+        budget: limit.map(|limit| limit.budget),
+        has_money: conditions.rates.is_some(),
+        more: compared - estimates.len() - others.len(),
+        estimates,
+        others,
+    })
+}
+
+/// What `send` and `receive` make of the memory that is said.
+struct Limit {
+    /// For the stores of a table.
+    budget: Budget,
+    /// For protocols.
+    memory: Memory,
+}
+
+impl Limit {
+    fn new(bytes: u64, threads: NonZeroUsize, request: &Request) -> Result<Self, Failure> {
+        let allowance = Allowance::new(allowance::Said::Memory(bytes), None, threads.get())?;
+        let columns = request.output.columns();
+        let tables = [Role::Sender, Role::Receiver]
+            .map(|role| role.items(request.sizes) * KeyPartitions::row_bytes(columns.of(role)));
+        Ok(Self {
+            memory: allowance::of_protocols(bytes, tables, allowance.threads),
+            budget: allowance.spill.budget,
+        })
+    }
+}
+
+/// How fast both machines are.
+fn calibration(file: Option<&path::Path>, listener: &dyn Listener) -> Result<Calibration, Failure> {
+    let own = match file {
+        Some(file) => Some(calibration::read(file)?),
+        None => calibration::own()?,
+    };
+    if let Some(own) = own {
+        return Ok(own);
+    }
+    listener.say(
+        "Times are those of the machine that psijoin was measured on, scaled to this one: `psijoin calibrate` \
+         measures it well.",
+    );
+    Ok(planner::this_machine()?)
+}
+
+fn cores() -> NonZeroUsize {
+    thread::available_parallelism().unwrap_or(NonZeroUsize::MIN)
+}
+
+/// Returns what things cost by this file, or by the prices of this name, in these regions.
+///
+/// # Errors
+/// If the file cannot be used, or has no such region.
+pub fn rates(file: Option<&path::Path>, regions: &[String]) -> Result<Option<Rates>, Failure> {
+    let Some(file) = file else {
+        return Ok(None);
+    };
+    let usage = |error: psijoin_forecast::money::PriceError| Failure::Usage(error.to_string());
+    let shipped = file.to_str().and_then(Prices::shipped);
+    let prices = match shipped {
+        Some(prices) => prices,
+        None => Prices::read(file).map_err(usage)?,
+    };
+    let setting = match regions {
+        [sender, receiver] => Setting::BusinessToBusiness {
+            sender: sender.clone(),
+            receiver: receiver.clone(),
+        },
+        regions => Setting::Internet {
+            sender: regions.concat(),
+        },
+    };
+    prices.rates(&setting).map(Some).map_err(usage)
+}

@@ -1,0 +1,93 @@
+//! A join, carried out: the parties meet and join, people are told, and what is known of it is noted
+//! for the report.
+
+use std::path::Path;
+
+use psijoin::registry;
+use psijoin_session::{Error, JoinSpec, Joined, KeptJob, Mode, Stop};
+use psijoin_transport::Security;
+
+use crate::{Failure, Known, Narrator, Notes, Remedy, report::ReportFile, statement};
+
+/// Makes sure that a report can be written, if one was asked for, before anything that is worth a
+/// report can fail.
+///
+/// # Errors
+/// [`Failure::NoReport`].
+pub fn prepare_report(path: Option<&Path>, notes: &Notes) -> Result<(), Failure> {
+    if let Some(path) = path {
+        notes.report_to(ReportFile::prepare(path)?);
+    }
+    Ok(())
+}
+
+/// Meets the other party, and joins. If this side cannot, or no report can be written, it still
+/// meets the other, to tell it. What was learned is noted. A job comes back that is
+/// to be ended when it has been handed out.
+///
+/// # Errors
+/// Any failure, that of the report among them.
+pub fn join(
+    spec: JoinSpec,
+    reportable: Result<(), Failure>,
+    narrator: Narrator<'_>,
+    stop: &Stop,
+) -> Result<Option<KeptJob>, Failure> {
+    let Narrator { listener, notes } = narrator;
+    if let Security::PinnedTls { identity, .. } = &spec.meeting.security {
+        notes.identity(identity.fingerprint());
+    }
+    notes.normalization(spec.key.normalization());
+    if let Err(failure) = reportable {
+        narrator.fail(&failure);
+        spec.tell(failure.abort_code(), &narrator, stop);
+        return Err(failure);
+    }
+    let joined = spec.join(&narrator, stop).inspect_err(|error| {
+        if let Error::OverwritesInput(_) = error {
+            notes.leave_out_report();
+        }
+    });
+    match joined? {
+        Joined::Checked => notes.checked(),
+        Joined::DoneBefore(folder) => {
+            notes.already_done();
+            listener.insist(&statement::over(&folder));
+        }
+        Joined::Done(outcome, job) => {
+            notes.done(*outcome);
+            return Ok(job);
+        }
+    }
+    Ok(None)
+}
+
+/// Says what was checked, or learned: the closing statement, which comes back. Warns if next to
+/// nothing is shared.
+pub fn tell(mode: Mode, narrator: Narrator<'_>) -> String {
+    let Narrator { listener, notes } = narrator;
+    if mode == Mode::Check {
+        let checked = statement::checked(notes.warnings());
+        listener.say(&checked);
+        return checked;
+    }
+    let told = notes.look(|known| {
+        let Known {
+            wanted, outcome, ..
+        } = known;
+        let outcome = outcome.as_ref()?;
+        let output = wanted.files.output.as_deref().map(psijoin_printable::path);
+        let by_auto = wanted.protocol == Some(registry::AUTO.info().name);
+        listener.say(&statement::cost(outcome));
+        let statement = statement::statement(outcome, output.as_deref(), by_auto);
+        listener.say(&statement);
+        Some((statement, statement::few_shared(outcome)))
+    });
+    let (statement, warning) = told.unwrap_or_default();
+    if let Some(warning) = warning {
+        let hint = listener.hint(&Remedy::LookAtKeys);
+        listener.warn(&warning, hint.as_deref());
+        notes.warn(&warning, hint.as_deref());
+    }
+    statement
+}

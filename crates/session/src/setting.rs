@@ -1,0 +1,145 @@
+//! Settings and terms of jobs that users do something about, told apart by their names.
+
+use psijoin::settings::*;
+use psijoin_handshake::DERIVED_PARAMETERS;
+
+/// The fewest shared keys, as a job is bound to them.
+pub(crate) const JOB_MINIMUM: &str = "the minimum";
+
+/// The other party of a job.
+pub(crate) const JOB_PEER: &str = "the other party";
+
+/// This party's identity in a job.
+pub(crate) const JOB_IDENTITY: &str = "the identity";
+
+/// How the result of a job is written.
+pub(crate) const JOB_OUTPUT: &str = "what is written";
+
+/// The key of a job's table, with its rules.
+pub(crate) const JOB_KEY: &str = "a key";
+
+/// The columns that a job gives or takes.
+pub(crate) const JOB_COLUMNS: &str = "the columns that are given or taken";
+
+/// A setting that an error names.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub enum Setting {
+    /// [`PROTOCOL`].
+    Protocol,
+    /// [`JOB`].
+    Job,
+    /// [`TERMS`].
+    Terms,
+    /// [`RECORD`].
+    Record,
+    /// [`LEARNERS`].
+    Learners,
+    /// [`ALIGNED`].
+    Aligned,
+    /// [`SENDERS_COLUMNS`].
+    SendersColumns,
+    /// [`RECEIVERS_COLUMNS`].
+    ReceiversColumns,
+    /// [`OUTPUT`].
+    Output,
+    /// [`MINIMUM`].
+    Minimum,
+    /// [`KEY_COLUMNS`].
+    KeyColumns,
+    /// [`PROTOCOL_VERSION`], [`STATISTICAL_SECURITY`] or [`SPELLING`].
+    Release,
+    /// What both sides derive from everything else.
+    DerivedParameters,
+}
+
+impl Setting {
+    /// Returns the setting of this name, if this version knows it.
+    pub fn named(name: &str) -> Option<Self> {
+        Some(match name {
+            PROTOCOL => Self::Protocol,
+            JOB => Self::Job,
+            TERMS => Self::Terms,
+            RECORD => Self::Record,
+            LEARNERS => Self::Learners,
+            ALIGNED => Self::Aligned,
+            SENDERS_COLUMNS => Self::SendersColumns,
+            RECEIVERS_COLUMNS => Self::ReceiversColumns,
+            OUTPUT => Self::Output,
+            MINIMUM => Self::Minimum,
+            KEY_COLUMNS => Self::KeyColumns,
+            PROTOCOL_VERSION | STATISTICAL_SECURITY | SPELLING => Self::Release,
+            DERIVED_PARAMETERS => Self::DerivedParameters,
+            _ => return None,
+        })
+    }
+
+    /// Returns the settings of these names that this version knows, without those that follow from
+    /// another one of them.
+    pub fn all_named<'a>(names: impl Iterator<Item = &'a str>) -> Vec<Self> {
+        let names: Vec<_> = names.collect();
+        // Another protocol has another version.
+        let follows = |name: &str| name == PROTOCOL_VERSION && names.contains(&PROTOCOL);
+        let told = names.iter().filter(|name| !follows(name));
+        told.filter_map(|name| Self::named(name)).collect()
+    }
+}
+
+/// What a job is bound to, so that it must not change while the job lasts.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub enum JobTerm {
+    /// The protocol.
+    Protocol,
+    /// The output.
+    Output,
+    /// Who learns it.
+    Learners,
+    /// What both agree to.
+    Terms,
+    /// Whether both sign a record.
+    Record,
+    /// The fewest shared keys.
+    Minimum,
+    /// The other party.
+    Peer,
+    /// This party's identity.
+    Identity,
+    /// The key, with its rules.
+    Key,
+    /// The columns that are given or taken.
+    Columns,
+    /// How the result is written.
+    Written,
+}
+
+impl JobTerm {
+    /// Returns the term of this name, if users say it.
+    pub fn named(name: &str) -> Option<Self> {
+        Some(match name {
+            PROTOCOL => Self::Protocol,
+            OUTPUT => Self::Output,
+            LEARNERS => Self::Learners,
+            TERMS => Self::Terms,
+            RECORD => Self::Record,
+            JOB_MINIMUM => Self::Minimum,
+            JOB_PEER => Self::Peer,
+            JOB_IDENTITY => Self::Identity,
+            JOB_KEY => Self::Key,
+            JOB_COLUMNS => Self::Columns,
+            JOB_OUTPUT => Self::Written,
+            _ => return None,
+        })
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn a_version_that_follows_from_the_protocol_is_left_out() {
+        let named = |names: &[&'static str]| Setting::all_named(names.iter().copied());
+        assert_eq!(named(&[PROTOCOL, PROTOCOL_VERSION]), [Setting::Protocol]);
+        assert_eq!(named(&[PROTOCOL_VERSION]), [Setting::Release]);
+        assert_eq!(named(&["what only a later release knows"]), []);
+    }
+}

@@ -1,0 +1,194 @@
+//! A join of a table in memory, with a value as its result. Nothing is printed, no signal is caught,
+//! and nothing ends the process.
+
+use std::{
+    panic::{AssertUnwindSafe, catch_unwind},
+    path::PathBuf,
+};
+
+use arrow_array::RecordBatch;
+use arrow_schema::SchemaRef;
+use jiff::Timestamp;
+use psijoin_frontend::{
+    Failure, NamedFiles, Narrator, Notes, Wanted,
+    files::{self, Named},
+    report::Report,
+    run,
+    sentences::harmless,
+};
+use psijoin_session::{Further, JoinSpec, KeptJob, Learners, Received, Stop, TableSpec};
+use psijoin_transport::Security;
+use pyo3::prelude::*;
+
+use crate::{
+    calls::Listening,
+    deadline::Deadline,
+    failed::{Failed, ending},
+};
+
+/// A join that Python wants.
+pub(crate) struct JoinCall {
+    /// What is wanted.
+    pub(crate) spec: JoinSpec,
+    /// Where the report is written, if a file is named.
+    pub(crate) report: Option<PathBuf>,
+    /// The file of the identity in `spec`: nothing is written there.
+    pub(crate) identity: PathBuf,
+    /// The file of the terms in `spec`: nothing is written there.
+    pub(crate) terms: Option<PathBuf>,
+    /// How many seconds all may take together. Then the join is [stopped](Stop), and with it all
+    /// that have the same stop.
+    pub(crate) deadline: Option<u32>,
+}
+
+/// What came of a join.
+pub(crate) struct Joined {
+    /// Who has learned what, for people.
+    pub(crate) statement: String,
+    /// What is known of the run, as JSON.
+    pub(crate) report: String,
+    /// The result.
+    pub(crate) learned: Learned,
+}
+
+/// What this party has learned.
+pub(crate) enum Learned {
+    /// Nothing: it helped the other party, or only checked. Or its result is in a file.
+    Nothing,
+    /// Its rows, as Arrow data.
+    Rows(SchemaRef, Vec<RecordBatch>),
+    /// How many keys are shared.
+    Count(u64),
+    /// Whether at least as many keys are shared as was asked.
+    Reached(bool),
+    /// What columns add up to over the shared keys: their names, and decimals.
+    Sums(Vec<(String, String)>),
+}
+
+impl JoinCall {
+    /// What is known from the start.
+    fn wanted(&self) -> Wanted {
+        let spec = &self.spec;
+        let question = &spec.question;
+        Wanted {
+            started: Timestamp::now(),
+            role: Some(spec.role),
+            protocol: Some(spec.protocol.info().name),
+            output_kind: Some(question.asked.to_string()),
+            learners: Some(question.learners),
+            min_intersection: Some(question.min_intersection).filter(|least| *least > 0),
+            peer: match &spec.meeting.security {
+                Security::PinnedTls { peer, .. } => Some(*peer),
+                _ => None,
+            },
+            files: NamedFiles {
+                input: match &spec.table {
+                    TableSpec::Files { inputs, .. } => inputs.clone(),
+                    TableSpec::Arrow(table) => vec![table.name().into()],
+                },
+                output: spec.written.output.clone(),
+                report: self.report.clone(),
+            },
+        }
+    }
+
+    /// Checks what cannot be seen in the spec alone.
+    fn check(&self) -> Result<(), Failure> {
+        let Self { spec, .. } = self;
+        if spec.question.learners == Learners::Both {
+            spec.question.check_finds_rows(Further::Both)?;
+        }
+        fn named<'a>(name: &'static str, path: &'a Option<PathBuf>) -> Option<Named<'a>> {
+            path.as_deref().map(|path| Named::new(name, path))
+        }
+        files::refuse_clashes(&files::Files {
+            report: named("`report`", &self.report),
+            record: named("`record`", &spec.record),
+            output: named("`output`", &spec.written.output),
+            identity: Some(Named::new("`identity`", &self.identity)),
+            terms: named("`terms`", &self.terms),
+            inputs: match &spec.table {
+                TableSpec::Files { inputs, .. } => {
+                    (inputs.iter().map(|path| Named::new("a table", path))).collect()
+                }
+                TableSpec::Arrow(_) => Vec::new(),
+            },
+        })
+    }
+}
+
+/// Joins.
+///
+/// # Errors
+/// Whatever would end the program.
+pub(crate) fn join(call: JoinCall, listener: Py<PyAny>, stop: &Stop) -> Result<Joined, Failed> {
+    let notes = Notes::of(call.wanted());
+    let joined = contained(|| carry_out(call, listener, &notes, stop));
+    let reported = notes.end(|known| {
+        let report = Report::new(known, joined.as_ref().err().map(ending));
+        (report.line(), known.write(&report))
+    });
+    let (report, written) = reported.expect("a run is reported once");
+    match joined.and_then(|told| written.map(|()| told)) {
+        Ok(told) => Ok(Joined {
+            statement: harmless(told),
+            report,
+            learned: notes.received().map_or(Learned::Nothing, Learned::from),
+        }),
+        Err(failure) => Err(Failed::reported(&failure, report)),
+    }
+}
+
+/// Joins, and returns the closing statement.
+fn carry_out(
+    call: JoinCall,
+    listener: Py<PyAny>,
+    notes: &Notes,
+    stop: &Stop,
+) -> Result<String, Failure> {
+    call.check()?;
+    let deadline = call.deadline.map(|seconds| Deadline::set(seconds, stop));
+    let listening = Listening {
+        listener,
+        deadline: deadline.transpose()?,
+    };
+    let mode = call.spec.mode;
+    let reportable = run::prepare_report(call.report.as_deref(), notes);
+    let mut spec = call.spec;
+    spec.also_written.extend(call.report);
+    let narrator = Narrator {
+        listener: &listening,
+        notes,
+    };
+    let job = run::join(spec, reportable, narrator, stop);
+    let job = job.map_err(|failure| match &listening.deadline {
+        Some(deadline) => deadline.reason(failure),
+        None => failure,
+    })?;
+    let told = run::tell(mode, narrator);
+    job.map_or(Ok(()), KeptJob::end)?;
+    Ok(told)
+}
+
+/// Does this work. What panics is a bug, which must not end the process that this is in.
+pub(crate) fn contained<T>(work: impl FnOnce() -> Result<T, Failure>) -> Result<T, Failure> {
+    catch_unwind(AssertUnwindSafe(work)).unwrap_or(Err(Failure::Bug { file: "?", line: 0 }))
+}
+
+impl From<Received> for Learned {
+    fn from(received: Received) -> Self {
+        match received {
+            Received::Rows { in_memory, .. } => {
+                in_memory.map_or(Self::Nothing, |(schema, rows)| Self::Rows(schema, rows))
+            }
+            Received::Count(count) => Self::Count(count),
+            Received::Threshold { reached, .. } => Self::Reached(reached),
+            Received::Sums(sums) => {
+                let named = sums.iter();
+                let named = named.map(|sum| (sum.column.name.to_string(), sum.value.to_string()));
+                Self::Sums(named.collect())
+            }
+            Received::Shares { .. } => Self::Nothing,
+        }
+    }
+}
