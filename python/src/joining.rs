@@ -1,5 +1,5 @@
-//! A join of a table in memory, with a value as its result. Nothing is printed, no signal is caught,
-//! and nothing ends the process.
+//! A join of a table in memory, with a value as its result. Nothing is printed, no signal is
+//! caught, and nothing ends the process.
 
 use std::{
     panic::{AssertUnwindSafe, catch_unwind},

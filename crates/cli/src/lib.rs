@@ -1,6 +1,6 @@
-//! The program `psijoin`: two parties join their private tables. It is a library, so that the Python
-//! package can bring the program along. Modules that the documentation does not show are public for
-//! `psijoin-lab` only.
+//! The program `psijoin`: two parties join their private tables. It is a library, so that the
+//! Python package can bring the program along. Modules that the documentation does not show are
+//! public for `psijoin-lab` only.
 //!
 //! | module | what lives there |
 //! |---|---|

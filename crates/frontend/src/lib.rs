@@ -1,5 +1,5 @@
-//! What psijoin's program and its Python package have in common: what people are told of a join, and
-//! what they can do about it.
+//! The common ground of psijoin's program and its Python package: what people are told of a join,
+//! and what they can do about it.
 //!
 //! Both make a [`JoinSpec`](psijoin_session::JoinSpec) of what their users say, have it
 //! [run](run::join), and are a [`Listener`] meanwhile. Nothing here reads a command line, prints, or

@@ -1,5 +1,5 @@
-//! A join, carried out: the parties meet and join, people are told, and what is known of it is noted
-//! for the report.
+//! A join, carried out: the parties meet and join, people are told, and what is known of it is
+//! noted for the report.
 
 use std::path::Path;
 
