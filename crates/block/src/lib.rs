@@ -1,6 +1,6 @@
 //! The kernels that every protocol stands on, on 128-bit [`Block`]s.
 //!
-//! | module or type | what |
+//! | module or type | contents |
 //! |---|---|
 //! | [`aes`] | AES-128 under one key, many blocks at a time |
 //! | [`Prg`] | pseudorandom generator: AES in counter mode; randomness from the operating system |
@@ -16,9 +16,9 @@
 //! | [`cells`] | bits that are read at random, one byte per bit |
 //! | [`scatter`] | distributing elements among buckets |
 //! | [`select`] | sums of rows that bits select |
-//! | [`marks`] | where a byte is in a text, a bit per byte |
+//! | [`marks`] | the places of a byte in a text, a bit per byte |
 //! | [`parallel`] | the threads of the caller's pool: the door to parallel work |
-//! | [`memory`] | large buffers for random access, prefetching; what happens when there is no memory left |
+//! | [`memory`] | large buffers for random access, prefetching; the end when there is no memory left |
 //!
 //! Kernels do no I/O and, except for [`parallel`], know no threads: slices in, slices out. Each one
 //! dispatches once per call, at run time, to the widest instruction set that the processor has; the

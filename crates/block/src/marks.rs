@@ -1,4 +1,4 @@
-//! Where a byte is in a text: a bit per byte, so that short searches cost no call each.
+//! The places of a byte in a text: a bit per byte, so that short searches cost no call each.
 
 use std::ops::Range;
 

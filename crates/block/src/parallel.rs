@@ -200,7 +200,7 @@ pub fn sort_unstable<T: Ord + Send>(elements: &mut [T]) {
     elements.par_sort_unstable();
 }
 
-/// Where a slice begins whose elements are handed out one by one.
+/// The beginning of a slice whose elements are handed out one by one.
 struct Start<T>(*mut T);
 
 // SAFETY: all that threads get from it are different elements, which may be sent.
