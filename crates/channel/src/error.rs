@@ -1,6 +1,6 @@
 use std::{io, time::Duration};
 
-/// Why a message could not be sent or received.
+/// The reason that a message could not be sent or received.
 #[derive(Debug, thiserror::Error)]
 #[non_exhaustive]
 pub enum Error {

@@ -1,4 +1,4 @@
-//! Who hears about what a channel's halves cannot see by themselves.
+//! Listeners to the events that a channel's halves cannot see by themselves.
 
 use std::{sync::Arc, time::Instant};
 

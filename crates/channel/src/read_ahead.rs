@@ -11,7 +11,7 @@ use std::{
 
 use crate::{Channel, Error, Inbound, listener::Listener, turns};
 
-/// Where messages are put.
+/// The queue for messages.
 pub struct Reader(mpsc::Sender<Vec<u8>>);
 
 /// The end where they are taken out, in order. [`Error::Closed`] means that there will be no more,

@@ -188,7 +188,7 @@ impl State {
 #[derive(Debug)]
 struct Track {
     steps: Vec<Step>,
-    /// When the last one was done.
+    /// The time at which the last one was done.
     since: Instant,
 }
 

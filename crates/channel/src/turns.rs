@@ -100,7 +100,7 @@ impl Turns {
         let mut state = state.expect(NEVER_POISONED);
         state.waiting.remove(&rank);
         state.free -= 1;
-        // Who is first now may be able to go on.
+        // The party that is first now may be able to continue.
         self.changed.notify_all();
         Held {
             turns: self.clone(),

@@ -43,7 +43,7 @@ pub trait Witness: Send {
     fn gives_up(&mut self, code: AbortCode) -> io::Result<()>;
 }
 
-/// Why a party may not speak.
+/// The reason that a party may not speak.
 #[derive(Debug)]
 pub enum Refusal {
     /// It has heard something else than before.

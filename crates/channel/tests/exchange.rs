@@ -48,7 +48,7 @@ fn receive_sum(inbound: &mut dyn Inbound, count: u32) -> Result<u64, Error> {
     })
 }
 
-/// Why a party that has more to do than to talk fails.
+/// The reason that a party which has more to do than to talk fails.
 #[derive(Debug)]
 enum Failure {
     Local,

@@ -4,7 +4,7 @@ use std::{fmt, str::FromStr, time::Duration};
 
 use super::Link;
 
-/// Why a text or a pair of numbers is not a link.
+/// The reason that a text or a pair of numbers is not a link.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, thiserror::Error)]
 #[non_exhaustive]
 pub enum InvalidLink {
