@@ -133,7 +133,7 @@ impl Range {
     }
 }
 
-/// Where ticks are.
+/// The places of ticks.
 #[derive(Debug, Clone, Copy)]
 enum Steps {
     /// At multiples of this.

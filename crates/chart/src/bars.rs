@@ -101,12 +101,12 @@ impl Chart for BarChart {
     }
 }
 
-/// Where things are.
+/// The places of the parts.
 struct Layout {
     range: Range,
     /// Of the picture.
     width: f64,
-    /// Where names end that do not stand above.
+    /// The end of the names that are not above their bars.
     names_end: f64,
     /// Of the axis.
     left: f64,

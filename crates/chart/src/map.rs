@@ -1,4 +1,4 @@
-//! Who wins where: regions over two axes.
+//! Maps of winners: regions over two axes.
 
 use crate::{
     Axis, Chart, Data, Medium,
@@ -10,7 +10,7 @@ use crate::{
     svg::{Anchor, Svg},
 };
 
-/// Who wins where: a grid of cells over two axes, each with its winner.
+/// A map of winners: a grid of cells over two axes, each with its winner.
 #[derive(Debug, Clone, PartialEq)]
 pub struct MapChart {
     /// The subject of the chart. It is read aloud, not drawn.
@@ -25,13 +25,13 @@ pub struct MapChart {
     pub columns: Vec<f64>,
     /// The value of each row of cells, from the bottom upwards.
     pub rows: Vec<f64>,
-    /// Who may win.
+    /// The candidates.
     pub winners: Vec<Winner>,
     /// For each row, and each column in it, who wins: a place in `winners`.
     pub cells: Vec<Vec<usize>>,
 }
 
-/// Who may win.
+/// A candidate.
 #[derive(Debug, Clone, PartialEq)]
 pub struct Winner {
     /// The name, which stands in the region.

@@ -2,7 +2,7 @@
 
 use crate::svg::{Place, Svg};
 
-/// Where a number comes from.
+/// The origin of a number.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum Origin {
     /// It follows from a formula. A line has no mark there.

@@ -14,7 +14,7 @@ pub const STYLE: &str = include_str!("chart.css");
 /// The number of colours of the style.
 const COLORS: usize = 8;
 
-/// Where a picture goes, and so how wide it is.
+/// The medium of a picture, which determines its width.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum Medium {
     /// A file of its own, for a document: 720 pixels wide, with its own style.
