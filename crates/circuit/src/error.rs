@@ -1,4 +1,4 @@
-/// Why a circuit could not be evaluated.
+/// The reason that a circuit could not be evaluated.
 #[derive(Debug, thiserror::Error)]
 #[non_exhaustive]
 pub enum Error {

@@ -5,9 +5,9 @@
 //! layers, and a gate works on many *lanes* at once, so that memory is that of the wires that
 //! live, whatever the number of gates.
 //!
-//! | module or type | what |
+//! | module or type | contents |
 //! |---|---|
-//! | [`Backend`], [`TwoParty`] | what a circuit is written against: wires of many lanes, XOR, NOT, and products |
+//! | [`Backend`], [`TwoParty`] | the interface for circuits: wires of many lanes, XOR, NOT, and products |
 //! | [`Bits`] | one bit per lane, packed |
 //! | [`plain`] | evaluation in the clear, and the count of gates |
 //! | [`count`] | the count of gates alone, layer by layer |
@@ -17,7 +17,7 @@
 //! | [`merge`] | bitonic merging of two sorted lists |
 //! | [`duplicates`] | equal neighbours of a sorted list |
 //! | [`waksman`] | any permutation, with its switches set by one party |
-//! | [`equality`] | whether numbers of either party are equal, as shares |
+//! | [`equality`] | equality of numbers of either party, as shares |
 //! | [`garble`] | Yao: half gates, free XOR |
 //! | [`gmw`] | Goldreich, Micali and Wigderson: XOR shares and multiplication triples |
 //!
