@@ -59,7 +59,7 @@ type Farewell = Box<dyn Fn(&Failure) + Send + Sync>;
 #[derive(Default)]
 struct Watch {
     trouble: Option<Trouble>,
-    /// When the process must end, and how many seconds it was given.
+    /// The time at which the process must end, and the seconds that it was given.
     deadline: Option<(Instant, u32)>,
     has_spoken: bool,
     /// The exit code of what the user was told before there was trouble.

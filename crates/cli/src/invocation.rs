@@ -21,7 +21,7 @@ use crate::{args, console::Console, parties};
 pub(crate) struct Invocation<'a> {
     pub(crate) role: Role,
     pub(crate) join: &'a args::Join,
-    /// Where the result is written, if a file is named.
+    /// The file for the result, if one is named.
     pub(crate) output: Option<&'a Path>,
     receiver_sums: bool,
     /// The extent of the join.

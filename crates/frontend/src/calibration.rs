@@ -1,4 +1,4 @@
-//! Where what was measured of a machine is kept.
+//! The place of a machine's measurements.
 
 use std::{
     env, fs, io,

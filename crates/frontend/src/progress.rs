@@ -75,7 +75,7 @@ pub fn goes_on(is_finished: &Receiver<()>, wait: Duration) -> bool {
 /// known.
 pub struct Model<'a> {
     plan: &'a Plan,
-    /// Whose bytes are counted.
+    /// The party whose bytes are counted.
     role: Role,
     threads: usize,
     network: Network,

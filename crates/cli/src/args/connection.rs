@@ -26,7 +26,7 @@ pub(crate) struct Connection {
     pub(crate) timeout: u32,
 }
 
-/// Where the parties meet.
+/// The place where the parties meet.
 #[derive(ClapArgs)]
 #[group(required = true, multiple = false)]
 pub(crate) struct Meeting {
@@ -41,7 +41,7 @@ pub(crate) struct Meeting {
     pub(crate) connect: Option<Address>,
 }
 
-/// Who may be at the other end.
+/// The parties that may be at the other end.
 #[derive(ClapArgs)]
 pub(crate) struct Trust {
     /// The other party's fingerprint, as its `psijoin fingerprint` prints it.

@@ -124,7 +124,7 @@ pub(crate) struct PlannedResult {
     pub(crate) receiver_gives: Option<u16>,
 }
 
-/// Where a party waits for the other to measure the network between them.
+/// The place where a party waits for the other to measure the network between them.
 #[derive(ClapArgs)]
 #[group(multiple = false)]
 pub(crate) struct PlanMeeting {

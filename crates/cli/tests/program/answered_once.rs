@@ -198,7 +198,7 @@ fn a_receiver_gets_no_second_count() {
     asks_again(Cheat::Receiver, &count, "200\n");
 }
 
-/// Where both learn, each confirms to the other, and each may cheat.
+/// If both learn, each confirms to the other, and each may cheat.
 #[test]
 fn nobody_gets_a_second_answer_where_both_learn() {
     for cheat in [Cheat::Receiver, Cheat::Sender] {

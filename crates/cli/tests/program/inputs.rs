@@ -1,4 +1,4 @@
-//! Where tables come from, and where rows go to.
+//! Sources of tables, and destinations of rows.
 
 use std::{fs, process::Stdio, sync::Arc};
 

@@ -12,7 +12,7 @@ struct Tables {
     folder: Folder,
     mine: String,
     theirs: String,
-    /// Where the receiver and the sender write.
+    /// The files to which the receiver and the sender write.
     outputs: [String; 2],
 }
 

@@ -21,7 +21,7 @@ const MESSAGE: u8 = 1;
 /// The kind of a frame by which a party tells that it is done.
 const BYE: u8 = 4;
 
-/// Whose messages are changed.
+/// The party whose messages are changed.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(crate) enum Cheat {
     Sender,

@@ -147,7 +147,7 @@ fn the_network_to_a_peer_is_measured() {
     }
 }
 
-/// Where a session measures nothing, nor does the mark go by what was measured for the times.
+/// If a session measures nothing, the mark does not go by what was measured for the times, either.
 #[test]
 fn what_is_marked_after_meeting_is_what_a_session_takes() {
     let folder = Folder::new();
