@@ -1,4 +1,4 @@
-/// Why bytes were refused as a group element.
+/// The reason that bytes were refused as a group element.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, thiserror::Error)]
 #[non_exhaustive]
 pub enum Error {

@@ -49,7 +49,7 @@ impl<L: Lanes> Job<L> for HashMulEncode<'_> {
 /// encodings are canonical.
 pub(super) struct DecodeMulEncode<'a> {
     pub(super) encoded: &'a [[u8; 32]],
-    /// Whose elements are added, twice, if any.
+    /// The bytes whose elements are added, twice, if any.
     pub(super) uniform: Option<&'a [[u8; 64]]>,
     pub(super) scalar: &'a Scalar,
     pub(super) out: &'a mut [[u8; 32]],
@@ -116,7 +116,7 @@ impl<L: Lanes> Job<L> for PrepareBase<'_> {
 pub(super) struct FixedMulEncode<'a> {
     pub(super) table: &'a FixedTable,
     pub(super) scalars: &'a [Scalar],
-    /// Whose elements are subtracted, twice, if any.
+    /// The bytes whose elements are subtracted, twice, if any.
     pub(super) uniform: Option<&'a [[u8; 64]]>,
     pub(super) out: &'a mut [[u8; 32]],
 }
