@@ -1,4 +1,4 @@
-/// Why a set could not be laid out.
+/// The reason that a set could not be laid out.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, thiserror::Error)]
 #[non_exhaustive]
 pub enum Error {

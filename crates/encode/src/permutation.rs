@@ -26,7 +26,7 @@ const ROUNDS: u64 = 10;
 /// Bits of a rest that tell the number of the function, and the order of its bins.
 const VARIANT_BITS: u32 = 3;
 
-/// Where an item is by one of its functions.
+/// The place of an item by one of its functions.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Default)]
 pub struct Place {
     /// The bin.

@@ -50,7 +50,7 @@ impl SimpleHasher {
 /// The items of each bin.
 pub struct SimpleTable {
     items: Vec<u32>,
-    /// Where each bin begins, and where the last one ends.
+    /// The beginning of each bin, and the end of the last one.
     starts: Vec<u32>,
 }
 

@@ -71,7 +71,7 @@ pub struct Chosen {
 /// The items of each bin.
 pub struct TwoChoiceTable {
     items: Vec<Chosen>,
-    /// Where each bin begins, and where the last one ends.
+    /// The beginning of each bin, and the end of the last one.
     starts: Vec<u32>,
 }
 
@@ -118,7 +118,7 @@ impl TwoChoiceTable {
     }
 }
 
-/// Where each item is.
+/// The place of each item.
 struct Placement<'a> {
     choices: &'a [[u32; 2]],
     /// The bin of each item, as one of its two: moving an item changes this, so that its hash

@@ -21,7 +21,7 @@ pub fn bin_of(word: u64, bins: u32) -> u32 {
 pub struct Partition {
     digests: DigestBuffer,
     positions: Buffer<u32>,
-    /// Where each bin begins, and where the last one ends.
+    /// The beginning of each bin, and the end of the last one.
     starts: Vec<usize>,
 }
 
