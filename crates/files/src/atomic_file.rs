@@ -28,7 +28,7 @@ pub enum Existing {
     Keep,
 }
 
-/// Where a file will be.
+/// The place of a future file.
 #[derive(Debug)]
 pub struct AtomicFile {
     /// As the user named it.

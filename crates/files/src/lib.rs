@@ -13,7 +13,7 @@
 //! # Ok::<(), std::io::Error>(())
 //! ```
 //!
-//! | | what it is for |
+//! | item | purpose |
 //! |---|---|
 //! | [`AtomicFile`] | a result, which replaces a file or is a new one, and is there as a whole |
 //! | [`private`] | keys and what jobs keep: files that their owner alone can read |

@@ -52,7 +52,7 @@ pub fn replace(path: &Path, content: &[u8]) -> io::Result<()> {
     folder::sync(folder::parent(path))
 }
 
-/// Writes a file beside its place. What killed processes left there goes.
+/// Writes a file next to its place. The remains of killed processes there are removed.
 fn stage(path: &Path, content: &[u8]) -> io::Result<Temporary> {
     let folder = folder::parent(path);
     let mut staged = Temporary::staged(folder)?;
@@ -69,7 +69,7 @@ pub(crate) fn restrict(options: &mut OpenOptions) -> &mut OpenOptions {
     options
 }
 
-/// Who can get at a file or a folder.
+/// The access of others to a file or a folder.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub struct Access {
     /// The user whose process this is owns it.

@@ -1,4 +1,4 @@
-//! Who may do what with a file.
+//! Rights to a file.
 
 use std::{
     fs::{File, Metadata},
@@ -15,7 +15,7 @@ pub(super) fn give(file: &File, model: &Metadata, fresh: &Metadata) -> io::Resul
         os::unix::fs::{MetadataExt, PermissionsExt, fchown},
     };
 
-    /// Who can read a file of this mode although it is not theirs.
+    /// The bit of a mode that lets others read a file.
     const OTHERS_READ: u32 = 0o004;
 
     let own = file.metadata()?;
@@ -55,7 +55,7 @@ pub(super) fn give(_: &File, _: &Metadata, _: &Metadata) -> io::Result<()> {
 pub(super) fn restrict(file: &File) {
     use std::{fs::Permissions, os::unix::fs::PermissionsExt};
 
-    // Where this is refused, rights are not what keeps others out.
+    // If this is refused, rights are not what keeps others out.
     let _ = file.set_permissions(Permissions::from_mode(0o600));
 }
 

@@ -180,7 +180,7 @@ pub fn remove_abandoned(folder: &Path, own: &Metadata) {
     };
     for entry in entries.flatten() {
         let path = entry.path();
-        // Where a lock is the process's and not the file's, ours would not tell.
+        // If a lock is the process's and not the file's, ours would not tell.
         let is_in_use = || listed(|paths| paths.contains(&path));
         if is_staged_name(&entry.file_name()) && !is_in_use() {
             let _ = remove_if_abandoned(&path, own);

@@ -15,7 +15,7 @@ pub(super) enum Chunk {
     OnDisk(Sealed),
 }
 
-/// Where a chunk lies on disk, and what it must be.
+/// The place of a chunk on disk, and its expected content.
 pub(super) struct Sealed {
     place: u64,
     bytes: usize,

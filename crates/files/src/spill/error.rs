@@ -1,6 +1,6 @@
 use std::{fmt, io, path::PathBuf};
 
-/// Why data could not be put on disk, or not be had back from there.
+/// The reason that data could not be written to disk, or read back from there.
 #[derive(Debug, thiserror::Error)]
 #[non_exhaustive]
 pub enum Error {

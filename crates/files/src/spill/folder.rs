@@ -72,8 +72,8 @@ impl Folder {
             source: plain(error),
         });
         created.inspect(|file| {
-            // Who has no way to a file cannot open it, whatever its rights are; so it does not
-            // matter if the file system knows none.
+            // Anybody without a way to a file cannot open it, whatever its rights are; so it does
+            // not matter if the file system knows none.
             let _ = file.set_permissions(Permissions::from_mode(0o600));
         })
     }

@@ -1,7 +1,7 @@
 use super::{Budget, Error, Folder};
 
-/// Where stores keep their records: within a budget of memory, and beyond it in a folder. A clone
-/// is the same place.
+/// The place of stores' records: within a budget of memory, and beyond it in a folder. A clone is
+/// the same place.
 #[derive(Clone)]
 pub struct Spill {
     /// The memory that they may take together...
