@@ -19,7 +19,7 @@ pub struct Calibration {
     pub profiles: Vec<Profile>,
 }
 
-/// Why something is not a calibration.
+/// The reason that something is not a calibration.
 #[derive(Debug, thiserror::Error)]
 #[non_exhaustive]
 pub enum InvalidCalibration {

@@ -8,7 +8,7 @@ mod prices;
 
 pub use prices::{PriceError, Prices, Region, Transfer};
 
-/// Where the parties are, by names of regions.
+/// The places of the parties, by names of regions.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub enum Setting {
     /// Both are in the cloud.

@@ -35,9 +35,9 @@ pub struct Outlook {
 
 #[derive(Debug, Clone, Copy, Default)]
 struct Past {
-    /// When it came, in seconds.
+    /// The time at which it came, in seconds.
     elapsed: f64,
-    /// When it should have come.
+    /// The time at which it should have come.
     seconds: f64,
 }
 

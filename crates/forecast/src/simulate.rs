@@ -15,7 +15,7 @@ use std::collections::VecDeque;
 use crate::{Network, Script, Timeline};
 use thread::{Doing, Thread};
 
-/// Whose processors compute.
+/// The processors that compute.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum Cores {
     /// Each party has as many as it has threads.
@@ -57,7 +57,7 @@ pub struct LineUse {
     pub busy: f64,
 }
 
-/// Why scripts cannot be replayed: they are not of one run.
+/// The reason that scripts cannot be replayed: they are not of one run.
 #[derive(Debug, Clone, Copy, PartialEq, thiserror::Error)]
 pub enum Mismatch {
     /// One party waits for more or fewer bytes than the other one sends.
@@ -150,7 +150,7 @@ struct Simulation<'a> {
 /// A direction of the network.
 struct Line {
     seconds_per_byte: f64,
-    /// When the last bit so far has left.
+    /// The time at which the last bit so far has left.
     free_at: f64,
     /// Messages under way, and when they arrive.
     under_way: VecDeque<(Load, f64)>,

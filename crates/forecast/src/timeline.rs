@@ -1,6 +1,6 @@
-//! When how many bytes have moved.
+//! The bytes moved over time.
 
-/// When how many bytes a party has sent and received in sum, as a simulation tells it.
+/// The bytes that a party has sent and received in sum, over time, as a simulation tells it.
 #[derive(Debug, Clone, PartialEq, Default)]
 pub struct Timeline {
     moments: Vec<Moment>,

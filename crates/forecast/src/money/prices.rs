@@ -14,9 +14,9 @@ use super::{PartyRates, Rates, Setting};
 pub struct Prices {
     /// A short name.
     pub name: String,
-    /// Where the prices come from.
+    /// The source of the prices.
     pub source: String,
-    /// When they were asked.
+    /// The date of the prices.
     pub date: String,
     /// The type of machine: `m5.large`.
     pub machine: String,
@@ -59,7 +59,7 @@ pub struct Transfer {
     pub usd_per_gb: f64,
 }
 
-/// Why there is no price.
+/// The reason that there is no price.
 #[derive(Debug, thiserror::Error)]
 #[non_exhaustive]
 pub enum PriceError {
@@ -77,7 +77,7 @@ pub enum PriceError {
     /// A number makes no sense as a price.
     #[error("in the prices, {field} is {value}: it must be {expected}")]
     Number {
-        /// Where it stands.
+        /// The name of the field.
         field: String,
         /// The invalid value.
         value: f64,

@@ -14,7 +14,7 @@ use psijoin_printable::Quoted;
 
 use super::{Messages, Script, Stretch};
 
-/// Why a text is not a script.
+/// The reason that a text is not a script.
 #[derive(Debug, Clone, PartialEq, Eq, thiserror::Error)]
 #[error("{} is no stretch of a script", Quoted(.0))]
 pub struct InvalidScript(String);
