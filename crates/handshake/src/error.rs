@@ -5,7 +5,7 @@ use psijoin_printable::{Escaped, Quoted};
 
 use crate::Role;
 
-/// Why two parties did not agree on a session.
+/// The reason that two parties did not agree on a session.
 #[derive(Debug, thiserror::Error)]
 #[non_exhaustive]
 pub enum Error {
