@@ -54,7 +54,7 @@ pub(crate) struct Agreed {
     pub(crate) run_again: Vec<u32>,
 }
 
-/// Why the parties cannot agree on what is done.
+/// The reason that the parties cannot agree on the steps that are done.
 #[derive(Debug)]
 pub enum Disagreement {
     /// The other party has another run of a step than this one.

@@ -2,7 +2,7 @@ use std::{io, path::PathBuf};
 
 use psijoin_printable::{Quoted, Word};
 
-/// Why a job folder cannot be used.
+/// The reason that a job folder cannot be used.
 #[derive(Debug, thiserror::Error)]
 #[non_exhaustive]
 pub enum Error {
@@ -134,7 +134,7 @@ pub enum Error {
     },
 }
 
-/// Who has to act on an error.
+/// The party that has to act on an error.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 #[non_exhaustive]
 pub enum Kind {

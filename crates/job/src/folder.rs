@@ -33,7 +33,7 @@ const MARK: &[u8] = b"psijoin job\n";
 /// The layout that this version reads and writes.
 const FORMAT: u32 = 3;
 
-/// Whose folders are opened.
+/// The owner of the folders that are opened.
 pub struct Owner<'a> {
     /// The version of the program.
     pub program: &'a str,
@@ -69,7 +69,7 @@ pub struct Status {
     pub done: u32,
     /// The number of those that are parts.
     pub parts_done: u32,
-    /// When it last came further, in seconds since 1970.
+    /// The time of its last progress, in seconds since 1970.
     pub changed: u64,
     /// `true` if it has failed, and cannot be resumed.
     pub is_spoilt: bool,
@@ -523,7 +523,7 @@ fn check_version(folder: &Path, job: &Job, program: &str) -> Result<(), Error> {
     }
 }
 
-/// Where errors happen.
+/// The path that errors name.
 struct At<'a>(&'a Path);
 
 impl At<'_> {

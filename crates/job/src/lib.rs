@@ -1,11 +1,11 @@
 //! A folder that keeps what a session has computed, so that one that broke off can go on.
 //!
-//! | file | what is in it |
+//! | file | contents |
 //! |---|---|
 //! | `lock` | that the folder is a job's; whoever works in it holds its lock |
 //! | `key` | the key that results, the seed and the command are sealed under |
-//! | `job` | what was agreed on, as JSON ([`Job`]); the seed of the items' digests, the columns and the command are sealed |
-//! | `results` | what each step said, heard and gave, sealed, one record after the other ([`results`]) |
+//! | `job` | the parties' agreement, as JSON ([`Job`]); the seed of the items' digests, the columns and the command are sealed |
+//! | `results` | the messages and the result of each step, sealed, one record after the other ([`results`]) |
 //!
 //! The folder and its files are their owner's alone (0700, 0600). A folder that others can read or
 //! change, or that is another user's, is refused. When a job has [ended](Folder::end), nothing is
@@ -28,7 +28,7 @@
 //! that must not change when the job is resumed are recognised by hashes under a key of the
 //! owner's, which does not lie in the folder, and so is `job` as a whole.
 //!
-//! # How a session goes on
+//! # How a session is resumed
 //!
 //! - *A ledger* (`psi::Ledger`) is asked for each step before it runs, and given its result. It
 //!   comes with the `Context`, so `psijoin::run` resumes a session in parts, or a single run, in
@@ -74,21 +74,21 @@
 //!
 //! # What happens when it breaks
 //!
-//! | when it breaks | what the folders have | what happens next |
+//! | the break | the state of the folders | the consequence |
 //! |---|---|---|
 //! | before both have written the job | one has a job without steps, or none has | the job begins anew, with another seed |
-//! | a side is killed in a part | that part is done on neither side, or on one | it runs again: the same is said, and what one side has of it stays |
+//! | a side is killed in a part | that part is done on neither side, or on one | it runs again, with the messages of its first run, and its result stays on the side that has it |
 //! | while a record is written | a last record that is not whole | it is cut off; the step is not done |
 //! | an old copy of the own folder is put back | fewer records than were relied on | exit code 3: the job is lost, and both begin anew |
-//! | the other side comes with another set, or a folder that was made to fit | what this side has heard | exit code 5 on both sides, and the true one can go on |
+//! | the other side comes with another set, or a folder that was made to fit | the messages that this side has received | exit code 5 on both sides, and the true one can be resumed |
 //! | a check fails in a step | that it has failed | exit code 5; the job is over, and both begin anew |
 //! | in the opening, or after it on one side | all parts; the opening on one side at most | a receiver that has it finishes alone; otherwise it is opened again |
 //! | the receiver, before its output is there | all steps | it writes its output alone |
-//! | the sender, before it hears the receipt | all steps | it waits for the receiver; if nobody comes, it says what that means (exit code 4) |
+//! | the sender, before it hears the receipt | all steps | it waits for the receiver; if nobody comes, it prints what that means (exit code 4) |
 //! | one of two parties with shares, before it hears the receipt | all steps | it waits for the other. If the other's job has ended, this one cannot: both begin anew |
-//! | while the job ends | `job` says that it has ended | what is left of results and key is removed at the next look |
-//! | the disk is full | what was kept before | exit code 3, and 7 on the other side; the same commands go on |
-//! | the connection is lost, again and again | more steps each time, or not | it is made again until `--wait` is over without a step more |
+//! | while the job ends | `job` has the end | the rest of results and key is removed at the next look |
+//! | the disk is full | the records kept before | exit code 3, and 7 on the other side; the same commands resume |
+//! | the connection is lost, again and again | more steps each time, or not | the parties reconnect until `--wait` is over without a further step |
 
 #![forbid(unsafe_code)]
 

@@ -30,7 +30,7 @@ pub(crate) struct Log {
     key: Key,
     /// The job's name, which records are bound to.
     job: String,
-    /// Where the next record goes.
+    /// The place of the next record.
     end: u64,
     mark: Option<Mark>,
 }
@@ -38,7 +38,7 @@ pub(crate) struct Log {
 /// The content of a record.
 type Text = Zeroizing<Vec<u8>>;
 
-/// Where a record is.
+/// The place of a record.
 #[derive(Debug, Clone, Copy)]
 pub(crate) struct Place(u64);
 

@@ -2,13 +2,13 @@
 //!
 //! Each record is of one kind:
 //!
-//! | kind | what it says |
+//! | kind | meaning |
 //! |---|---|
 //! | begun | a step begins, and its randomness comes from this fresh seed |
-//! | spoke | what a step had said and heard when it began to speak |
-//! | gave | what a step gave in the run of this name |
+//! | spoke | the messages of a step, sent and received, when it began to speak |
+//! | gave | the result of a step in the run of this name |
 //! | again | a step that was begun before, on either side, runs again |
-//! | spoilt | a step failed for a reason that the other party may learn from: the job never goes on |
+//! | spoilt | a step failed for a reason that the other party may learn from: the job is never resumed |
 //!
 //! So a step has one seed, and its seed has one conversation: what was said in it is said again
 //! only if the same was heard. The number of records is bounded by that of a run's flights. Whoever
