@@ -64,7 +64,7 @@ pub struct BadCells<Fault = KeyFault> {
     pub column: String,
     /// The fault.
     pub fault: Fault,
-    /// Where.
+    /// The places of such cells.
     pub places: Places,
 }
 

@@ -4,7 +4,7 @@ use psijoin_printable::Quoted;
 
 use crate::{BadCells, bad_keys, column_names::differs};
 
-/// Why a key, or its normalisation, makes no sense, or its cells cannot be read.
+/// The reason that a key, or its normalisation, makes no sense, or its cells cannot be read.
 #[derive(Debug, thiserror::Error)]
 #[non_exhaustive]
 pub enum Error {

@@ -1,4 +1,4 @@
-//! Where a table has something: how often, and where first.
+//! The places of something in a table: how many, and the first of them.
 
 use std::fmt;
 
@@ -25,7 +25,7 @@ pub struct Places {
 pub struct Located {
     /// The file as the user named it.
     pub file: String,
-    /// Where in it.
+    /// The place in the file.
     pub place: Place,
 }
 
@@ -97,7 +97,7 @@ fn listed(places: &[Located]) -> String {
     format!("{unit}s {} and {}", numbers.join(", "), last.place.number())
 }
 
-/// Where a row is.
+/// The place of a row.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord)]
 #[non_exhaustive]
 pub enum Place {
