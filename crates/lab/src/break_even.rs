@@ -22,7 +22,7 @@ pub struct BreakEven {
     pub items: u64,
     /// The rate.
     pub mbps: f64,
-    /// Where times come from.
+    /// The origin of the times.
     pub kind: Kind,
 }
 

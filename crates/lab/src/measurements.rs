@@ -18,7 +18,7 @@ pub use journal::{Journal, JournalError};
 pub use machine::Machine;
 pub use needs::Need;
 
-/// Where and when runs were made.
+/// The place and the time of runs.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
 pub struct Session {
     /// The machine.
@@ -57,7 +57,7 @@ impl fmt::Display for Session {
 /// A line: a run, and where it was made.
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
 pub struct Measurement {
-    /// Where and when.
+    /// The place and the time of the runs.
     pub session: Session,
     /// The protocol's name.
     pub protocol: String,
@@ -75,7 +75,7 @@ pub struct Measurement {
 #[derive(Debug, Clone, PartialEq)]
 #[non_exhaustive]
 pub struct Measured {
-    /// Where and when its last run was made.
+    /// The place and the time of its last run.
     pub session: Session,
     /// A profile per protocol, output and number of threads.
     pub profiles: Vec<Profile>,

@@ -25,13 +25,13 @@ pub struct Quantity {
     /// Bits per item, where a paper distinguishes them. Ours are digested first, so they make no
     /// difference.
     pub item_bits: Option<u32>,
-    /// Where the parties rent their machines, if it is about money.
+    /// The place of the rented machines, if it is about money.
     pub place: Option<Place>,
     /// The output that our protocols are to compute.
     pub output: OutputKind,
 }
 
-/// Where machines are rented, and at which prices.
+/// A place where machines are rented, and its prices.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct Place {
     /// The name of prices that are [shipped](psijoin_forecast::money::Prices::shipped).
@@ -45,11 +45,11 @@ pub struct Place {
 pub struct Value {
     /// In the unit of its metric.
     pub value: f64,
-    /// Where it comes from.
+    /// The origin of the figure.
     pub kind: Kind,
 }
 
-/// Where a figure comes from.
+/// The origin of a figure.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Serialize)]
 #[serde(rename_all = "snake_case")]
 pub enum Kind {
@@ -75,7 +75,7 @@ impl Kind {
     }
 }
 
-/// Who knows quantities.
+/// A source of quantities.
 pub trait Figures {
     /// Returns the figure, if it is known.
     fn value(&self, quantity: &Quantity) -> Option<Value>;

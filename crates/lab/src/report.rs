@@ -28,7 +28,7 @@ use crate::{
 #[derive(Debug, Serialize)]
 #[non_exhaustive]
 pub struct Report<'a> {
-    /// Where runs were made, and when the last one was.
+    /// The place of runs, and the time of the last one.
     pub session: &'a Session,
     /// Notes for the reader.
     pub notes: Vec<String>,

@@ -48,7 +48,7 @@ pub(crate) enum Test {
     Relations(fn() -> Vec<Relation>),
     /// All of these must hold for the paper's figures only; why not for ours.
     PaperOnly(fn() -> Vec<Relation>, &'static str),
-    /// Why it cannot be tested.
+    /// It cannot be tested, for this reason.
     Impossible(&'static str),
 }
 
@@ -58,7 +58,7 @@ pub(crate) enum Test {
 pub enum Outcome {
     /// All that was claimed holds.
     Holds,
-    /// Who takes less does, but by another factor.
+    /// The side that takes less is the claimed one, but the factor is another.
     OtherFactor,
     /// Something does not.
     DoesNotHold,
@@ -78,7 +78,7 @@ pub struct Verdict {
     pub says: &'static str,
     /// The outcome.
     pub outcome: Outcome,
-    /// Why.
+    /// The reason.
     pub reason: String,
 }
 

@@ -37,7 +37,7 @@ pub struct Cell {
     pub published: Option<f64>,
     /// Ours.
     pub ours: Option<f64>,
-    /// Where ours comes from.
+    /// The origin of ours.
     pub kind: Option<Kind>,
 }
 

@@ -51,7 +51,7 @@ pub struct Left {
     pub seconds: f64,
 }
 
-/// Why nothing was measured.
+/// The reason that nothing was measured.
 #[derive(Debug, thiserror::Error)]
 #[non_exhaustive]
 pub enum MeasureError {

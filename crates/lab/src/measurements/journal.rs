@@ -17,7 +17,7 @@ pub struct Journal {
     cut_off: bool,
 }
 
-/// Why there are no results.
+/// The reason that there are no results.
 #[derive(Debug, thiserror::Error)]
 #[non_exhaustive]
 pub enum JournalError {
@@ -62,7 +62,7 @@ impl Journal {
         let mut options = OpenOptions::new();
         let file = options.create(true).read(true).append(true).open(path);
         let mut file = file.map_err(failed(path))?;
-        // Where the file system has no locks, it goes without.
+        // If the file system has no locks, it goes without.
         if let Err(TryLockError::WouldBlock) = file.try_lock() {
             let path = psijoin_printable::path(path);
             return Err(JournalError::Busy { path });

@@ -98,7 +98,7 @@ fn rates(site: &str, setting: &str) -> Rates {
     Prices::shipped("cm20").unwrap().rates(&setting).unwrap()
 }
 
-/// Where the figures are that were rounded when they were printed.
+/// The position of figures that were rounded when they were printed.
 #[derive(Clone, Copy)]
 enum Rounding {
     Least,
