@@ -1,10 +1,10 @@
 //! `psijoin-lab bench`: both parties in one process, measured on random items.
 //!
-//! | module | what lives there |
+//! | module | contents |
 //! |---|---|
-//! | [`setting`] | what is measured, and how |
-//! | [`sets`], [`expectation`] | random sets, and what the parties should learn from them |
-//! | [`mod@run`], [`measurement`], [`times`] | one run, all runs of a protocol, and how far their times are apart |
+//! | [`setting`] | the measured setting |
+//! | [`sets`], [`expectation`] | random sets, and the outputs that are expected of them |
+//! | [`mod@run`], [`measurement`], [`times`] | one run, all runs of a protocol, and the spread of their times |
 //! | [`tables`], [`export`] | measurements for people, and for scripts and documents |
 
 use psijoin::{Plan, Protocol};

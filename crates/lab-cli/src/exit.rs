@@ -16,7 +16,7 @@ Exit codes:
 /// The hint for a missing results file.
 const MEASURE: &str = "`psijoin-lab run` measures; its --results says in which file";
 
-/// Why the program did not do what it was asked to.
+/// The reason that the program did not do what it was asked to.
 #[derive(Debug, thiserror::Error)]
 pub(crate) enum Failure {
     /// The failures that `psijoin` shares.

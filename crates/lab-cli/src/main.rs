@@ -1,11 +1,11 @@
 //! The program `psijoin-lab`: it measures protocols, and reproduces the comparisons of the papers.
 //! Its messages, numbers and exit codes are those of `psijoin`.
 //!
-//! | module | what lives there |
+//! | module | contents |
 //! |---|---|
-//! | `args` | what can be said on the command line |
+//! | `args` | the arguments of the command line |
 //! | `bench` | both parties in one process, measured on random items |
-//! | `lab` | the comparisons of the papers, made again |
+//! | `lab` | the comparisons of the papers, reproduced |
 //! | `exit` | every failure, and the exit code that it ends with |
 
 #![forbid(unsafe_code)]

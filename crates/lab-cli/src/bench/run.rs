@@ -56,7 +56,7 @@ pub(super) struct Run {
     pub(super) peak_above_input_bytes: Option<u64>,
 }
 
-/// Where the time of the sender and of the receiver went, and whether they learned what they
+/// The time that the sender and the receiver took, by phase, and whether they learned what they
 /// should.
 struct Played {
     phases: [Vec<Phase>; 2],

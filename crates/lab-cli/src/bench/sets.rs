@@ -8,7 +8,7 @@ use psijoin_frontend::sizes::SetSizes;
 pub(super) struct Sets {
     pub(super) sender: Own,
     pub(super) receiver: Own,
-    /// Where each shared item is in the receiver's set.
+    /// The place of each shared item in the receiver's set.
     shared: Vec<u32>,
 }
 
