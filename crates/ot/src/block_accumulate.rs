@@ -175,7 +175,7 @@ struct Permutation {
     pieces: Vec<Range<usize>>,
     /// The number of elements that each piece has for each bucket.
     counts: Vec<Vec<u32>>,
-    /// Where each bucket lies.
+    /// The place of each bucket.
     buckets: Vec<Range<usize>>,
     /// Of all buckets, which of its elements stands at each place in the end.
     order: Buffer<u16>,

@@ -1,4 +1,4 @@
-/// Why an oblivious transfer failed.
+/// The reason that an oblivious transfer failed.
 #[derive(Debug, thiserror::Error)]
 #[non_exhaustive]
 pub enum Error {

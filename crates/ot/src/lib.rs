@@ -1,7 +1,7 @@
 //! Oblivious transfer: the sender has two messages, and the receiver learns the one that it chose.
 //! The sender does not learn which one. The receiver learns nothing about the other.
 //!
-//! | module | what | security |
+//! | module | contents | security |
 //! |---|---|---|
 //! | [`base`] | random OT from Diffie-Hellman, for the first few | malicious |
 //! | [`iknp`] | OT extension: from 128 base OTs to any number of random or correlated OTs | semi-honest or malicious, by type |
