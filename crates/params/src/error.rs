@@ -1,6 +1,6 @@
 use crate::Log2Prob;
 
-/// Why a parameter could not be derived.
+/// The reason that a parameter could not be derived.
 #[derive(Debug, Clone, PartialEq, thiserror::Error)]
 #[non_exhaustive]
 pub enum Error {
@@ -11,7 +11,7 @@ pub enum Error {
     /// A set is larger than this version supports.
     #[error("the {party} has {items} items, but at most {max} are supported: split the set", max = crate::Sizes::MAX_ITEMS)]
     TooManyItems {
-        /// Whose set it is: `"sender"` or `"receiver"`.
+        /// The owner of the set: `"sender"` or `"receiver"`.
         party: &'static str,
         /// Its size.
         items: u64,

@@ -221,7 +221,7 @@ mod tests {
         }
     }
 
-    /// Where the sender has many items, they need room of their own.
+    /// If the sender has many items, they need room of their own.
     #[test]
     fn a_programmed_filter_has_room_for_any_sizes() {
         let share = Log2Prob::from_log2(-43.0);

@@ -5,14 +5,14 @@
 //! budget. The published tables (KKRT16 Table 2, SpOT19 Figure 6, CM20 Table 1) are in the tests
 //! only, where they check the formulas.
 //!
-//! | module | what it derives | source |
+//! | module | parameters | source |
 //! |---|---|---|
 //! | [`bloom`] | slices and cells of a Bloom filter | PSZ14 §4.1; proof in the module |
 //! | [`code`] | width of a pseudorandom code | KKRT16 §3.2, §6.1; SpOT19 §3.3 |
 //! | [`cm20`] | bins and width of CM20's matrix | CM20 §3.3; proof in the module |
 //! | [`cuckoo`] | bins and stash of 3-way Cuckoo hashing | proof in the module |
-//! | [`digest`] | length of the digests that stand for items | birthday bound |
-//! | [`domain`] | bits of the numbers that stand for items in a circuit | PSZ14 Appendix A |
+//! | [`digest`] | length of the digests that represent items | birthday bound |
+//! | [`domain`] | bits of the numbers that represent items in a circuit | PSZ14 Appendix A |
 //! | [`equality`] | bits of numbers that are tested for equality | union bound over the tests |
 //! | [`garbled_bloom`] | cells of a Bloom filter whose strings are transferred | PSZ14 §4.1; proof in the module |
 //! | [`letters`] | bytes of an item where each takes an OT | PSZ14 Appendix A |
@@ -20,9 +20,9 @@
 //! | [`mask`] | length of the masks that are compared | KKRT16 §6.1 |
 //! | [`public_key`] | lengths of moduli and exponents | NIST SP 800-57, RFC 7919 |
 //! | [`okvs`] | bins, slots and dense columns of an oblivious key-value store | RR22; proof in the module |
-//! | [`overfitting`] | how many items a malicious receiver can put into such a store | proof in the module |
-//! | [`parts`] | parts of a large session, and how many items each has room for | proof in the module |
-//! | [`simple`] | bins of simple hashing, and how many items each has room for | PSZ14 §6.1; proof in the module |
+//! | [`overfitting`] | items that a malicious receiver can put into such a store | proof in the module |
+//! | [`parts`] | parts of a large session, and the room for items in each | proof in the module |
+//! | [`simple`] | bins of simple hashing, and the room for items in each | PSZ14 §6.1; proof in the module |
 //! | [`sparse_ot`] | points and buckets of sparse OT extension | proof in the module |
 //! | [`two_choice`] | bins of 2-choice hashing | SpOT19 §4.2; proof in the module |
 //!
