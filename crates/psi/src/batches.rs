@@ -46,7 +46,7 @@ pub struct BatchInput<'a> {
     pub items: &'a dyn Batches,
     /// As [`Input::joint_seed`](crate::Input::joint_seed).
     pub joint_seed: &'a JointSeed,
-    /// Where the run keeps what it needs beside its items.
+    /// The place of what the run keeps besides its items.
     pub spill: &'a Spill,
 }
 

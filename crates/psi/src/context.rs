@@ -35,7 +35,7 @@ pub struct Context<'a> {
     pub streams: &'a mut [Channel],
     /// This party's own randomness. Steps that a ledger keeps have that of the ledger.
     pub rng: Prg,
-    /// Who hears how the run proceeds.
+    /// The listener to the phases of the run.
     pub phases: Phases<'a>,
     /// Knows the steps that are done, and keeps those to come.
     pub ledger: Option<&'a dyn Ledger>,

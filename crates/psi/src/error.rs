@@ -5,7 +5,7 @@ use psijoin_channel::{AbortCode, Channel, Error as ChannelError};
 /// The result of a step of a run.
 pub type Result<T, E = Error> = std::result::Result<T, E>;
 
-/// Why a run failed.
+/// The reason that a run failed.
 #[derive(Debug, thiserror::Error)]
 #[non_exhaustive]
 pub enum Error {
@@ -75,7 +75,7 @@ pub enum Error {
     BadLuck(&'static str, u32),
 }
 
-/// Whose fault a failure is.
+/// The party at fault.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 #[non_exhaustive]
 pub enum ErrorKind {

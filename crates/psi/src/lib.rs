@@ -17,13 +17,13 @@
 //!
 //! The interface is at the root. The modules:
 //!
-//! | module | what lives there |
+//! | module | contents |
 //! |---|---|
-//! | [`output`] | what can be learned |
+//! | [`output`] | the outputs of a protocol |
 //! | [`items`] | fixed-size digests of items, under a salt of both parties |
 //! | [`ots`] | the part of OTs in a [`Conversation`] |
-//! | [`masks`], [`sorted_masks`], [`output_hash`], [`mask_params`] | what stands for items at the end of a protocol |
-//! | [`payloads`] | what travels with shared items |
+//! | [`masks`], [`sorted_masks`], [`output_hash`], [`mask_params`] | the values that represent items at the end of a protocol |
+//! | [`payloads`] | the columns that are sent with shared items |
 //! | [`pair`] | both parties in one process, for tests, benches and demonstrations |
 //!
 //! The protocols themselves live in crates of their own, family by family; the crate `psijoin`

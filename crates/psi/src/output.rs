@@ -225,7 +225,7 @@ impl Matched {
 pub(crate) struct Arranged {
     /// All of them, one after the other.
     pub(crate) payloads: Vec<u8>,
-    /// Where each goes, in the order in which they come. None if they are empty.
+    /// The place of each, in the order in which they come. None if they are empty.
     places: Vec<u32>,
     /// Bytes of a payload.
     bytes: usize,

@@ -36,7 +36,7 @@ pub struct Info {
     pub name: &'static str,
     /// One line.
     pub summary: &'static str,
-    /// Where it comes from.
+    /// The paper that it comes from.
     pub paper: &'static str,
     /// Whom it is secure against.
     pub adversary: Adversary,
@@ -61,7 +61,7 @@ pub struct Protocol {
     derive: Derive,
 }
 
-/// Where its plans come from.
+/// The origin of its plans.
 #[derive(Debug)]
 enum Derive {
     Own(fn(&Request) -> Result<Plan, Error>),

@@ -120,7 +120,7 @@ fn digit<T: Key>(key: T, skipped: u32, bits: u32) -> usize {
 /// Memory that sorting a bucket takes.
 struct Slots<T> {
     copy: Vec<T>,
-    /// Where the next key of each slot goes.
+    /// The place of the next key of each slot.
     places: Vec<u32>,
 }
 
