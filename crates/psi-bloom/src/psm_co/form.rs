@@ -14,7 +14,7 @@ pub(crate) type Pad = [u64; 4];
 pub struct Nodes {
     /// Of "differs", and of "equal".
     pub(super) labels: [Block; 2],
-    /// Where "equal" is: second, or first.
+    /// The place of "equal": second, or first.
     pub(super) place: bool,
 }
 
@@ -22,7 +22,7 @@ pub struct Nodes {
 #[derive(Clone, Copy)]
 pub struct Held {
     pub(super) label: Block,
-    /// Where it is, if that is known.
+    /// Its place, if that is known.
     pub(super) place: bool,
 }
 

@@ -40,7 +40,7 @@ pub struct Membership {
 /// The nodes after some bits, by their places.
 struct Level {
     labels: Vec<Block>,
-    /// Where a zero and a one lead: to a place after the next bit, or to λ0 or λ1.
+    /// The targets of a zero and a one: a place after the next bit, or λ0 or λ1.
     children: Vec<[Block; 2]>,
 }
 
