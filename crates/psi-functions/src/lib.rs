@@ -5,7 +5,7 @@
 //! |---|---|
 //! | [`circuit_psi`] | `circuit-yao`, `circuit-gmw`, `circuit-gmw-vector`, `circuit-gmw-vector-silent` |
 //!
-//! | module | what lives there |
+//! | module | contents |
 //! |---|---|
 //! | [`bins`] | Cuckoo bins without a stash, and the keys of items in them |
 //! | [`functions`] | from shares of which items are shared to rows, counts, sums and shares |
