@@ -20,7 +20,7 @@ const ITEMS_PER_TASK: usize = 4096;
 /// The letters of an item, from the first on.
 pub(super) type Letters = [u8; letters::MAX];
 
-/// Where an item is compared, and by which letters.
+/// The bin in which an item is compared, and the letters by which.
 #[derive(Debug, Clone, Copy, Default, PartialEq, Eq, Pod, Zeroable)]
 #[repr(C)]
 pub(super) struct Spot {

@@ -99,7 +99,7 @@ fn too_many_pairs_are_refused_before_anything_is_sent() {
     }
 }
 
-/// Where all are compared with all, masks come in lists for as many places as fit: here for two of
+/// If all are compared with all, masks come in lists for as many places as fit: here for two of
 /// five.
 #[test]
 fn lists_of_masks_end_within_a_message() {
@@ -176,7 +176,7 @@ fn items_without_a_place_are_bad_luck() {
     }
 }
 
-/// Where bins of an item agreed, its masks for them would, too: the receiver would see that.
+/// If bins of an item agreed, its masks for them would, too: the receiver would see that.
 #[test]
 fn an_item_is_compared_in_a_bin_once() {
     let request = rows(100, 40);

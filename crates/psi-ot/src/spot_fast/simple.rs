@@ -14,8 +14,8 @@ const MIN_UNIT: usize = 1 << 14;
 /// The items of each bin.
 pub(super) struct SimpleTable {
     digests: DigestBuffer,
-    /// Where the items are that are in a bin by their first hash function, then those by
-    /// their second one, bin by bin.
+    /// The places of the items that are in a bin by their first hash function, then those by their
+    /// second one, bin by bin.
     ranges: Vec<Range<usize>>,
 }
 
