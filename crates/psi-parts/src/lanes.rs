@@ -83,7 +83,7 @@ pub(crate) fn run_all(
     failure.lock().take().map_or(Ok(()), Err)
 }
 
-/// Why the session ends, if it does before all parts are done.
+/// The reason that the session ends, if it does before all parts are done.
 #[derive(Default)]
 struct Failure(Mutex<Option<Error>>);
 

@@ -41,7 +41,7 @@ pub struct Spilled {
     rows: u32,
     found: Mutex<Vec<u64>>,
     given: Option<Given>,
-    /// Where what is given goes.
+    /// The place of the payloads.
     spill: Spill,
 }
 

@@ -23,7 +23,7 @@ pub struct Synthetic<'a> {
     before: Vec<[u64; 3]>,
 }
 
-/// Who has an item.
+/// The owner of an item.
 #[derive(Debug, Clone, Copy)]
 enum Owner {
     Both,
@@ -197,7 +197,7 @@ fn throw(items: u64, owner: usize, counts: &mut [[u64; 3]], prg: &mut Prg) {
 pub struct Portion {
     /// Their fingerprints.
     pub fingerprints: Vec<Fingerprint>,
-    /// Where each of them stands in the table.
+    /// The position of each of them in the table.
     pub positions: Vec<u32>,
     /// One number per item for each of the party's columns.
     pub columns: Vec<Vec<i64>>,

@@ -33,7 +33,7 @@ pub trait Table: Sync {
 pub struct Part {
     /// Their digests.
     pub items: Items,
-    /// Where each of them stands in the table.
+    /// The position of each of them in the table.
     pub positions: Vec<u32>,
     /// One number per item for each of the party's columns.
     pub columns: Vec<Vec<i64>>,
