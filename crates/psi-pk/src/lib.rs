@@ -1,7 +1,7 @@
 //! Protocols that take a public-key operation per item, and the insecure baseline that takes a
 //! hash.
 //!
-//! | protocol | how | adversary |
+//! | protocol | method | adversary |
 //! |---|---|---|
 //! | [`naive`] | the sender sends salted hashes | insecure |
 //! | [`dh`], `dh-ffdhe3072` | Diffie-Hellman, over ristretto255 or ffdhe3072 | semi-honest |
