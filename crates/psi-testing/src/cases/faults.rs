@@ -52,7 +52,7 @@ pub fn a_short_message(subject: &Subject) {
                 Role::Sender => results,
                 Role::Receiver => (results.1, results.0),
             };
-            // Who got the message knows that the peer broke the protocol; and tells it.
+            // The party that got the message knows that the peer broke the protocol; and tells it.
             let error = received.expect_err(case);
             let told = |error: &Error| {
                 matches!(
@@ -80,7 +80,7 @@ pub fn a_stalled_peer(subject: &Subject) {
     at_every_message(subject, |_| FaultKind::Stall, loses_the_channel);
 }
 
-/// Who hears the last word notices.
+/// Checks that the party that receives the last message notices the loss.
 fn loses_the_channel(case: &str, last: Role, (sent, received): Results) {
     let error = match last {
         Role::Sender => received.expect_err(case),
@@ -208,7 +208,7 @@ fn run_with_fault(
         at: target.message,
         kind,
     };
-    // Who waits for little while may give up before the stall, on a busy machine.
+    // A party that waits only briefly may give up before the stall, on a busy machine.
     let patience: &[_] = match kind {
         FaultKind::Stall => &STALLS,
         _ => &[PATIENCE],
