@@ -1,6 +1,6 @@
 //! Private set intersection from vector OLE and key-value stores.
 //!
-//! | protocol | what it is |
+//! | protocol | description |
 //! |---|---|
 //! | [`RR22`](rr22::RR22) | an oblivious PRF; masks of its outputs are compared. The default |
 //! | [`RR22_MALICIOUS`](rr22::RR22_MALICIOUS) | the same, secure if a party cheats |
@@ -13,9 +13,9 @@
 //!
 //! | module | gives | on top of |
 //! |---|---|---|
-//! | `params::lpn` | how many noise points, and why | |
+//! | `params::lpn` | the number of noise points, and the reason for it | |
 //! | `params::okvs` | the shape of the store, with a proved failure bound | |
-//! | `params::overfitting` | how many items a malicious receiver can put into it | |
+//! | `params::overfitting` | the number of items that a malicious receiver can put into it | |
 //! | `block::tower` | GF(2^64) ⊂ GF(2^128), the subfield in one half of a block, and spaces between them | |
 //! | `block::scatter` | one pass that distributes elements to buckets | |
 //! | `ot::small_field` | correlated bits, or vector OLE with chosen inputs, for a few thousand bits | base OT |
