@@ -93,7 +93,7 @@ struct Setting {
     alone: bool,
     /// The bytes of its table that each party holds in memory, if it spills.
     memory: Option<u64>,
-    /// Where it spills to.
+    /// The folder that it spills to.
     folder: Folder,
 }
 

@@ -1,5 +1,5 @@
 //! A whole join of items in memory over a channel: agreeing, drawing the seed, and running the
-//! protocol. What is compared and told is what the engine of tables compares and tells.
+//! protocol. It compares and tells what the engine of tables does.
 
 use std::{collections::HashMap, iter};
 
@@ -305,7 +305,7 @@ fn fingerprints(items: &[impl AsRef<[u8]>]) -> Result<Vec<Fingerprint>, JoinErro
     Ok(fingerprints)
 }
 
-/// Why a join failed.
+/// The reason that a join failed.
 #[derive(Debug, thiserror::Error)]
 #[non_exhaustive]
 pub enum JoinError {

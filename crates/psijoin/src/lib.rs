@@ -30,18 +30,18 @@
 //! 3. [`run`] does the rest. Or [`prepare`] does what needs no input, and [`Prepared::run`] what
 //!    does.
 //!
-//! | module | what lives there |
+//! | module | contents |
 //! |---|---|
 //! | [`settings`] | the names of what two parties compare before data moves |
 //! | [`registry`], [`mod@auto`] | all protocols by name, and the choice of one by the sizes and the network |
-//! | [`channel`] | what parties talk over: in memory, emulated links, counters |
+//! | [`channel`] | the connections of parties: in memory, emulated links, counters |
 //! | [`transport`] | TCP and TLS 1.3 with pinned peers (feature `transport`, on by default) |
-//! | [`record`] | what two parties did, as a document that both sign (feature `transport`) |
+//! | [`record`] | a run of two parties, as a document that both sign (feature `transport`) |
 //! | [`parts`] | large sessions as many small runs, over tables that need not fit into memory |
-//! | [`spill`] | where a table is kept that does not fit into memory |
+//! | [`spill`] | the place of a table that does not fit into memory |
 //! | [`circuits`] | computing with shares of the intersection |
 //! | [`share_file`] | shares in a file |
-//! | [`ledger`] | what a party keeps of a session, so that one that broke off can go on |
+//! | [`ledger`] | the state that a party keeps of a session, so that one that broke off can be resumed |
 //! | [`pair`] | both parties in one process, for tests and benches |
 
 #![forbid(unsafe_code)]

@@ -16,7 +16,7 @@ use crate::{
     registry,
 };
 
-/// Where the parties are.
+/// The circumstances of the parties.
 #[derive(Debug, Clone)]
 pub struct Conditions<'a> {
     /// The network between them.
@@ -61,7 +61,7 @@ pub struct Estimate {
     pub usd: Option<f64>,
 }
 
-/// Why a protocol is not a choice.
+/// The reason that a protocol is not a choice.
 #[derive(Debug, Clone, PartialEq, thiserror::Error)]
 #[non_exhaustive]
 pub enum Obstacle {
@@ -151,7 +151,7 @@ pub fn compare(
 /// Returns what a run of this protocol would take.
 ///
 /// # Errors
-/// Why there can be none.
+/// If there can be none: the reason.
 pub fn estimate(
     protocol: &'static Protocol,
     request: &Request,

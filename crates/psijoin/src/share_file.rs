@@ -48,7 +48,7 @@ pub fn session(joint_seed: &JointSeed) -> [u8; 32] {
 /// A column of numbers.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct Column {
-    /// Whose it is.
+    /// The party that has the column.
     pub holder: Role,
     /// Its name: one line.
     pub name: String,
@@ -61,7 +61,7 @@ pub struct Column {
 pub struct File {
     /// The hash that shows that two files belong together: [`session`].
     pub session: [u8; 32],
-    /// Whose shares these are.
+    /// The party whose shares these are.
     pub role: Role,
     /// The columns of numbers.
     pub columns: Vec<Column>,

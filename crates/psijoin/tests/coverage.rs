@@ -2,7 +2,7 @@
 
 use psijoin::registry::PROTOCOLS;
 
-/// Where each family lists its protocols for its tests.
+/// The files in which each family lists its protocols for its tests.
 const TESTED: [&str; 5] = [
     include_str!("../../psi-bloom/tests/protocols.rs"),
     include_str!("../../psi-functions/tests/protocols.rs"),
