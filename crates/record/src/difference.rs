@@ -1,4 +1,4 @@
-//! Where two documents differ.
+//! The differences of two documents.
 
 use std::{
     collections::{BTreeMap, BTreeSet},
@@ -13,7 +13,7 @@ use crate::Document;
 #[derive(Debug, Clone, PartialEq, Eq)]
 #[non_exhaustive]
 pub struct Difference {
-    /// Where it stands, such as `parties.sender.clock`.
+    /// The name of the field, such as `parties.sender.clock`.
     pub field: String,
     /// The value in the first document, as JSON; `None` if it has no such field.
     pub first: Option<String>,

@@ -23,7 +23,7 @@ pub struct Document {
     pub session: String,
     /// The version of the handshake that they spoke.
     pub handshake: u16,
-    /// Who they are, and what each told.
+    /// The parties, and what each told.
     pub parties: PerParty<Party>,
     /// The terms that both gave; `None` if they gave none.
     pub terms: Option<Terms>,
@@ -117,7 +117,7 @@ pub struct Party {
 pub struct Column {
     /// As it was asked for.
     pub name: String,
-    /// Whose it is.
+    /// The party that has the column.
     #[serde(with = "role")]
     pub holder: Role,
     /// The number of decimals of its numbers, as its holder told.

@@ -2,7 +2,7 @@ use psijoin_transport::Fingerprint;
 
 use crate::Role;
 
-/// Why there is no record, or why one is refused.
+/// The reason that there is no record, or that one is refused.
 #[derive(Debug, thiserror::Error)]
 #[non_exhaustive]
 pub enum Error {
