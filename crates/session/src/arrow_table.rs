@@ -6,7 +6,7 @@ use arrow_array::RecordBatchReader;
 use psijoin::spill::Folder;
 use psijoin_table::{Destination, Error, Progress, Source};
 
-/// Where rows go that the caller wants back.
+/// The destination of rows that the caller wants back.
 pub(crate) type Back = fn(&Source) -> Result<Destination, Error>;
 
 /// A table of the caller's: rows of Arrow data, and what comes back of them.

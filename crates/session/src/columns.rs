@@ -173,7 +173,7 @@ fn settle(
 pub struct AgreedColumn {
     /// As it was asked for.
     pub name: ColumnName,
-    /// Whose it is.
+    /// The party that has the column.
     pub holder: Role,
     /// The number of decimals.
     pub scale: u32,

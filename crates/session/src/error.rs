@@ -1,4 +1,4 @@
-//! Why a join did not come about.
+//! The reasons that a join fails.
 
 use std::{fmt, io, path::PathBuf};
 
@@ -12,7 +12,7 @@ use psijoin_transport::Kind as TransportKind;
 
 use crate::{question::Further, requested_output::RequestedOutput};
 
-/// Why a party's join did not come about, or ended without a result.
+/// The reason that a party's join did not start, or ended without a result.
 ///
 /// No message holds a key or a value of a table.
 #[derive(Debug, thiserror::Error)]
@@ -189,7 +189,7 @@ pub enum Error {
     NoRecord {
         /// Its file.
         path: PathBuf,
-        /// Why.
+        /// The reason.
         source: io::Error,
     },
 
@@ -201,7 +201,7 @@ pub enum Error {
     Shares {
         /// The file.
         path: PathBuf,
-        /// Why.
+        /// The reason.
         source: io::Error,
     },
 
@@ -337,7 +337,7 @@ pub enum ColumnsFault {
     /// One was named in two ways.
     #[error("the {holder}'s column {} is asked for twice", Quoted(name))]
     Twice {
-        /// Whose it is.
+        /// The party that has the column.
         holder: psijoin::Role,
         /// Its name.
         name: String,
@@ -419,7 +419,7 @@ impl fmt::Display for TooMuchGiven {
     }
 }
 
-/// Whose affair an [`Error`] is.
+/// The party that has to act on an [`Error`].
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 #[non_exhaustive]
 pub enum ErrorKind {

@@ -78,12 +78,12 @@ impl<'a> WrittenAs<'a> {
     }
 }
 
-/// Where a job is kept.
+/// The folder of a job.
 #[derive(Debug, Clone)]
 pub struct JobFolder {
     /// The folder, which is made if it is not there.
     pub path: PathBuf,
-    /// Where this party notes how far its jobs have come, if there is such a place: so a folder
+    /// The file in which this party notes the progress of its jobs, if there is one: so a folder
     /// that was restored from a copy is recognised.
     pub marks: Option<PathBuf>,
     /// The command that starts the same join again: kept in the folder, for people.

@@ -94,7 +94,7 @@ impl JoinSpec {
             }) => Ok(Joined::DoneBefore(folder)),
             joined => {
                 let (outcome, job) = joined?;
-                // Where the reader of the rows went away before all were written, the job stays.
+                // If the reader of the rows went away before all were written, the job stays.
                 let is_cut_off =
                     matches!(outcome.received, Some(Received::Rows { rows: None, .. }));
                 let job = job

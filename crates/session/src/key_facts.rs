@@ -13,7 +13,7 @@ use crate::{Error, settings::key_column};
 /// The fact about the names.
 const NAMES: &str = "marks of the key columns' names";
 
-/// Why equal keys of the two sides may not match.
+/// The reason that equal keys of the two sides may not match.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub enum KeyDifference {
     /// The other side seems to have the same key columns in another order.

@@ -22,24 +22,24 @@
 //! # Ok::<(), Box<dyn std::error::Error>>(())
 //! ```
 //!
-//! | module | what lives there |
+//! | module | contents |
 //! |---|---|
-//! | `spec` | what is wanted of a join |
+//! | `spec` | the request for a join |
 //! | `join` | from there to the end |
-//! | `meet` | how two parties meet |
+//! | `meet` | the meeting of two parties |
 //! | `ready` | the whole of a party, from meeting to its result |
 //! | `party` | a party, as the other one meets it |
-//! | `workplace` | its table, and what becomes of the result |
+//! | `workplace` | its table, and the use of the result |
 //! | `run` | the protocol's streams, and the last words |
 //! | `stages` | all of that one by one, for a table that lies elsewhere |
-//! | `agreement`, `key_facts`, [`settings`], `setting` | what the parties agree on before data moves |
-//! | `question`, `requested_output` | what is to be learned |
+//! | `agreement`, `key_facts`, [`settings`], `setting` | the agreement before data moves |
+//! | `question`, `requested_output` | the output that is asked for |
 //! | `columns`, `giving` | columns of numbers, and columns that one gives to the other |
 //! | `table` | the party's table during a run |
-//! | `job`, `attempts` | what is kept, so that a join that broke off goes on |
+//! | `job`, `attempts` | the state that is kept, so that a join that broke off can be resumed |
 //! | `signing` | the record that both sign |
-//! | `allowance`, `limits`, [`memory`] | memory, and how large the other party's set may be |
-//! | `event` | what happens meanwhile |
+//! | `allowance`, `limits`, [`memory`] | memory, and the limits on the other party's set |
+//! | `event` | the events of a session |
 //! | `outcome`, `shares`, `phases` | the result |
 
 #![forbid(unsafe_code)]

@@ -19,11 +19,11 @@ pub struct Question {
     pub asked: RequestedOutput,
     /// Nothing is learned if fewer keys are shared; 0 for no such condition.
     pub min_intersection: u64,
-    /// Who learns it, if it is rows.
+    /// The parties that learn it, if it is rows.
     pub learners: Learners,
 }
 
-/// Who learns which of its rows are shared.
+/// The parties that learn which of their rows are shared.
 #[derive(Debug, Clone, Copy, Default, PartialEq, Eq)]
 pub enum Learners {
     /// The receiver alone.

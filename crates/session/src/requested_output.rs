@@ -153,7 +153,7 @@ fn of_names(names: &[String]) -> Result<Vec<ColumnName>, String> {
 /// for a column of whichever table has it.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct ColumnName {
-    /// Whose it is, if that is said.
+    /// The party that has the column, if given.
     pub holder: Option<Role>,
     /// Its name in its holder's table.
     pub name: String,

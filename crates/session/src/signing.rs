@@ -43,7 +43,7 @@ const CLOCK: &str = "the clock";
 
 /// A record that a party asks for.
 pub(crate) struct Recording {
-    /// Who signs it.
+    /// The identity that signs it.
     identity: Identity,
     /// Its key.
     key: PublicKey,

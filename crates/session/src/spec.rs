@@ -21,7 +21,7 @@ use crate::{
 pub struct JoinSpec {
     /// Its role.
     pub role: Role,
-    /// Where it meets the other party, and who that is.
+    /// The place where it meets the other party, and that party's identity.
     pub meeting: Meeting,
     /// Its table.
     pub table: TableSpec,
@@ -46,7 +46,7 @@ pub struct JoinSpec {
     pub terms: Option<Terms>,
     /// The new file of the record that both sign, if they do.
     pub record: Option<PathBuf>,
-    /// Where it keeps what it computes, to go on after a failure.
+    /// The folder of its state, to resume after a failure.
     pub job: Option<JobFolder>,
     /// The extent of the session.
     pub mode: Mode,
@@ -175,12 +175,12 @@ impl Default for Written {
     }
 }
 
-/// Where the parties meet.
+/// The place where the parties meet.
 #[derive(Debug, Clone)]
 pub struct Meeting {
     /// One listens, and the other connects.
     pub endpoint: Endpoint,
-    /// Who they are.
+    /// The identities of the parties, if they have any.
     pub security: Security,
     /// The time for which they try to meet.
     pub wait: Duration,
@@ -225,8 +225,7 @@ pub struct Resources {
     pub threads: Option<NonZeroUsize>,
     /// Memory.
     pub memory: Said,
-    /// Where what does not fit into memory goes; the system's folder for temporary files if nothing
-    /// is said.
+    /// The folder for data beyond the memory; by default, the system's folder for temporary files.
     pub spill_folder: Option<PathBuf>,
 }
 
