@@ -4,7 +4,7 @@ use std::io;
 
 use crate::{KeyError, ReadError, ShareError, SourceError, WriteError};
 
-/// Why a table could not be read, or the matching rows could not be written.
+/// The reason that a table could not be read, or the matching rows could not be written.
 ///
 /// The texts name files, lines and fields, and never hold a value of the table. Nor do they name
 /// the columns of a text, except as the user called them, since the first record of a text without
@@ -42,7 +42,7 @@ pub enum Error {
     Interrupted,
 }
 
-/// Who has to do something about an [`Error`].
+/// The party that has to act on an [`Error`].
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 #[non_exhaustive]
 pub enum ErrorKind {

@@ -21,10 +21,10 @@
 //!
 //! # The rooms
 //!
-//! | room | what is there |
+//! | room | contents |
 //! |---|---|
 //! | `source` | a table's files: finding and opening them, their format, compression, encoding and dialect |
-//! | `read` | what they hold: text, Parquet, Arrow files (`ipc`) and tables in memory, as records or batches; the columns of the key in them |
+//! | `read` | their content: text, Parquet, Arrow files (`ipc`) and tables in memory, as records or batches; the columns of the key in them |
 //! | `table` | the keys of a table: reading them, the distinct ones, their rows |
 //! | `numbers` | columns that are added up |
 //! | [`share`] | columns that are given to the other party, and taken from it |

@@ -92,13 +92,13 @@
 //!   format gets them behind the bytes of each row, by block; other texts, one row after the other.
 //!   So the file is the same for any number of threads, and plain rows are copied as before.
 //!
-//! | what goes wrong | what happens |
+//! | fault | consequence |
 //! |---|---|
 //! | a column of a type that cannot be given, or with a name that cannot be shown | an error names the column and what to do, before anybody is met |
 //! | a taken column that is not offered | an error lists what is offered |
 //! | rows that repeat a key, or more than K of them | an error with how many, and the number of the first such row |
 //! | a row that is longer than its slot | an error with the row's number, never with its content |
-//! | the table changes between the passes | as for rows that are written: an error says so |
+//! | the table changes between the passes | an error, as for rows that are written |
 //! | a malformed offer or payload | an error of the kind `Peer`; an output file does not appear, since it is staged |
 //! | a name that the receiver's table has | the prefix `partner_`, as often as it takes |
 //! | a text that the output's dialect or encoding cannot hold | an error with the row's number, and a format that can |

@@ -187,7 +187,7 @@ pub(crate) struct Wanted<'a> {
     pub(crate) numbers: &'a [String],
     /// The keys that are kept as they are compared, if the key is inspected.
     pub(crate) inspected: Option<Kept>,
-    /// Where the keys lie.
+    /// The place of the keys.
     pub(crate) spill: Spill,
 }
 

@@ -50,7 +50,7 @@ use typed::Target;
 /// The rows that are written.
 pub(crate) struct Chosen<'a> {
     pub(crate) rows: &'a Bitmap,
-    /// Where the rows of a text are: the beginning of each block that has rows.
+    /// The places of a text's rows: the beginning of each block that has rows.
     pub(crate) starts: &'a [BlockStart],
     /// The columns that are added to them, if there are some.
     pub(crate) added: Option<&'a Added<'a>>,
@@ -77,7 +77,7 @@ pub(crate) struct Form {
     pub(crate) quote_formulas: bool,
 }
 
-/// Where rows are written, and how errors call it.
+/// The destination of rows, and its name in errors.
 pub(crate) struct Output<'a> {
     pub(crate) name: &'a str,
     pub(crate) writer: &'a mut (dyn Write + Send),

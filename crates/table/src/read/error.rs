@@ -7,7 +7,7 @@ use psijoin_key::{BadCells, bad_keys};
 
 use crate::{ArrowFault, Columns, Encoding, NumberFault, ParquetFault, RaggedRows};
 
-/// Why what a table holds could not be read.
+/// The reason that the content of a table could not be read.
 #[derive(Debug, thiserror::Error)]
 #[non_exhaustive]
 pub enum ReadError {

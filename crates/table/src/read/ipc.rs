@@ -214,7 +214,7 @@ impl Iterator for Batches<'_> {
     }
 }
 
-/// Why an Arrow file or stream cannot be read.
+/// The reason that an Arrow file or stream cannot be read.
 enum Failure {
     /// Returns the result, and an error without the library's own words, which may hold values of
     /// the table.

@@ -4,7 +4,7 @@ use std::fmt;
 
 use psijoin_key::{Place, Places};
 
-/// Where such rows are.
+/// The places of such rows.
 ///
 /// The text names the places, and how many fields are there.
 #[derive(Debug, Clone, Default, PartialEq, Eq)]

@@ -25,7 +25,7 @@ pub(super) fn value_bytes(data_type: &DataType) -> Option<usize> {
 /// A row that is being encoded.
 pub(super) struct RowBytes<'b> {
     bytes: &'b mut Vec<u8>,
-    /// Where the row begins.
+    /// The beginning of the row.
     start: usize,
     /// The column of the value that is being written.
     column: usize,

@@ -6,7 +6,7 @@ use psijoin_key::column_names::{differs, listed};
 
 use crate::ErrorKind;
 
-/// Why columns could not be given to the other party, or taken from it.
+/// The reason that columns could not be given to the other party, or taken from it.
 #[derive(Debug, thiserror::Error)]
 #[non_exhaustive]
 pub enum ShareError {
@@ -19,7 +19,7 @@ pub enum ShareError {
     CannotGive {
         /// The column as the user named it.
         column: String,
-        /// Why not, and what to do.
+        /// The reason, and what to do.
         reason: String,
     },
 

@@ -127,7 +127,7 @@ struct Pass<'a> {
     source: &'a Source,
     rows: &'a GivenRows<'a>,
     columns: &'a GivenColumns,
-    /// Where they are in the table.
+    /// Their places in the table.
     found: Vec<usize>,
     most_bytes: usize,
     progress: &'a Progress,

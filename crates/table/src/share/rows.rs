@@ -59,7 +59,7 @@ pub struct GivenRows<'a> {
     pub(super) payloads: usize,
     /// The most rows of a key.
     pub(super) most: u16,
-    /// Where the rows of a text are.
+    /// The places of a text's rows.
     pub(super) starts: &'a [BlockStart],
 }
 

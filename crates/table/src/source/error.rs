@@ -6,7 +6,8 @@ use psijoin_printable::{Quoted, Word};
 
 use crate::{Compression, Encoding, ErrorKind, Foreign, Format, TableLog, source::format::ENDINGS};
 
-/// Why the files of a table cannot be found, opened or read, or are no table of one kind.
+/// The reason that the files of a table cannot be found, opened or read, or are no table of one
+/// kind.
 #[derive(Debug, thiserror::Error)]
 #[non_exhaustive]
 pub enum SourceError {

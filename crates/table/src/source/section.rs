@@ -20,7 +20,7 @@ pub(crate) struct Section {
     position: u64,
 }
 
-/// Where the bytes are. Clones are of the same.
+/// The place of the bytes. Clones are of the same.
 #[derive(Debug, Clone)]
 enum Bytes {
     File(Arc<File>),

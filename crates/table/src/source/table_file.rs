@@ -18,8 +18,7 @@ use crate::{
 #[derive(Debug)]
 pub(crate) struct Part {
     pub(crate) name: String,
-    /// Where the file is, by whatever way the user's name leads there; `None` for a stream, and in
-    /// memory.
+    /// The path of the file, whatever path the user's name is; `None` for a stream, and in memory.
     pub(crate) path: Option<PathBuf>,
     /// The compression of the text that `content` is a copy of.
     pub(crate) compression: Option<Compression>,
@@ -32,7 +31,7 @@ pub(crate) struct Part {
     pub(crate) int96: OnceLock<int96::Found>,
 }
 
-/// Where a part's bytes are.
+/// The place of a part's bytes.
 #[derive(Debug)]
 pub(crate) enum Content {
     /// In the file itself, as it was when it was first opened. A table may have more files than a

@@ -43,7 +43,7 @@ enum Refused {
     Numbers,
 }
 
-/// Where a stretch is.
+/// The place of a stretch.
 pub(crate) struct Origin<'a> {
     /// The file that has it.
     pub(crate) file: &'a str,

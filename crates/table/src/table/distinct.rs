@@ -218,7 +218,7 @@ impl Sorted {
     }
 }
 
-/// Where items are written.
+/// The place where items are written.
 struct Room<'a> {
     /// The number of the first item.
     first_item: u32,

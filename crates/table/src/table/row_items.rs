@@ -15,11 +15,11 @@ pub struct RowItems {
     pub(super) rows: u64,
     pub(super) first: Vec<u32>,
     pub(super) repeated: Vec<(u32, u32)>,
-    /// Where the rows of a text are, block by block.
+    /// The places of a text's rows, block by block.
     pub(super) starts: Vec<BlockStart>,
 }
 
-/// Where some rows of a text begin.
+/// The beginning of some rows of a text.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(crate) struct BlockStart {
     /// The file among those of the table, from 0.
@@ -36,7 +36,7 @@ pub(crate) struct BlockStart {
 #[derive(Debug, Clone)]
 pub struct MatchingRows<'a> {
     pub(crate) rows: Bitmap,
-    /// Where the rows of a text are: the beginning of each block that has rows.
+    /// The places of a text's rows: the beginning of each block that has rows.
     pub(crate) starts: &'a [BlockStart],
 }
 

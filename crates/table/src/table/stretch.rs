@@ -49,7 +49,7 @@ pub(crate) struct Stretch<'a> {
     pub(super) suspects: Suspects,
     pub(super) strays: Strays,
     pub(super) inspector: Option<Inspector<'a>>,
-    /// Why the next row cannot be read. Its place counts from the stretch's beginning.
+    /// The reason that the next row cannot be read. Its place counts from the stretch's beginning.
     pub(super) error: Option<Error>,
 }
 
@@ -61,7 +61,7 @@ pub(super) struct Keys {
     pub(super) rows: Vec<u32>,
     /// The number of each among the rows with a key, from 0.
     pub(super) order: Vec<u32>,
-    /// Where each partition ends.
+    /// The end of each partition.
     pub(super) ends: Vec<u32>,
 }
 
@@ -70,7 +70,7 @@ pub(super) struct Cells {
     /// Each column in the order of rows. A faulty cell has none. The last row may have a cell in
     /// the first columns only, if the next one is too much for any sum.
     pub(super) columns: Vec<Vec<Option<Number>>>,
-    /// Where the rows are, from the stretch's beginning; nothing if there are no columns.
+    /// The places of the rows, from the stretch's beginning; nothing if there are no columns.
     pub(super) places: Vec<Place>,
 }
 

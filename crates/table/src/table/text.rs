@@ -131,7 +131,7 @@ impl<'a> Reader<'a> {
 struct Verified<'a> {
     reader: &'a Reader<'a>,
     collector: Collector<'a>,
-    /// Where the next row begins in its text, and on which line, from 1.
+    /// The beginning of the next row in its text, and its line, from 1.
     next: u64,
     line: u64,
     /// `true` if the line before it ends in CRLF.

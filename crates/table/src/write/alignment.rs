@@ -22,7 +22,7 @@
 //! - *The same file for any number of threads and any budget.* Rows come to their buckets in the
 //!   order of the table, and where groups end depends on rows only.
 //!
-//! | what goes wrong | what happens |
+//! | fault | consequence |
 //! |---|---|
 //! | rows that repeat a key, if that is refused | an error with how many, and the number of the first one, before data move |
 //! | other rows than shared ones, or lists of rows with one key | an error before data move |

@@ -23,7 +23,7 @@ use crate::{
 const SHARED_COLUMN: &str = "shared";
 const SHARED_PREFIX: &str = "psijoin_";
 
-/// Where a table's rows go, and which of them.
+/// The destination of a table's rows, and the choice of them.
 #[derive(Debug)]
 pub struct Destination {
     name: String,

@@ -6,7 +6,7 @@ use psijoin_printable::Quoted;
 
 use crate::{ErrorKind, Format, WhichRows, source::format::ENDINGS};
 
-/// Why rows could not be written.
+/// The reason that rows could not be written.
 #[derive(Debug, thiserror::Error)]
 #[non_exhaustive]
 pub enum WriteError {
@@ -105,7 +105,7 @@ pub enum WriteError {
     Unfit {
         /// The file as the user named it.
         file: String,
-        /// Why the format does not fit, and what would.
+        /// The reason that the format does not fit, and what would.
         reason: String,
     },
 

@@ -17,7 +17,7 @@ pub(super) trait FieldWriter {
     fn finish(self: Box<Self>) -> Result<(), Error>;
 }
 
-/// Where the records of a text go.
+/// The destination of a text's records.
 pub(super) trait Records {
     /// Returns the output's name in errors.
     fn output(&self) -> &str;

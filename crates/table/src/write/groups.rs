@@ -21,7 +21,7 @@ pub(super) trait Encoder: Send + Sync {
     fn encode(&self, group: GroupRows, progress: &Progress) -> Result<Self::Encoded, Error>;
 }
 
-/// Why rows cannot have the types that are written.
+/// The reason that rows cannot have the types that are written.
 pub(super) enum Misfit {
     /// The format cannot hold the value in this row and this column.
     Value {
@@ -91,7 +91,7 @@ pub(crate) struct Group {
     collected: GroupRows,
     rows: usize,
     bytes: usize,
-    /// Where the buffers begin that are counted: batches may share some.
+    /// The beginnings of the buffers that are counted: batches may share some.
     buffers: HashSet<usize>,
 }
 

@@ -38,7 +38,7 @@ use crate::{
 const BATCH_BYTES: usize = 1 << 24;
 const BATCH_ROWS: usize = 8192;
 
-/// Where typed rows go.
+/// The destination of typed rows.
 pub(super) enum Target<'a, 'b> {
     Parquet(&'a mut Output<'b>),
     Arrow(&'a mut Output<'b>),

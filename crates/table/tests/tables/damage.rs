@@ -242,7 +242,7 @@ fn a_value_shares_no_more_with_the_value_before_than_that_is_long() {
 fn arrow_that_is_damaged_is_told_by_what_is() {
     for bytes in [stream(), file()] {
         assert_eq!(arrow_fault(&bytes[..bytes.len() - 9]), ArrowFault::CutOff);
-        // Where the second text ends, and the third.
+        // The ends of the second text, and of the third.
         let (second, third) = (12_u32.to_le_bytes(), 18_u32.to_le_bytes());
         let damaged = replaced(bytes, &[second, third].concat(), &[third, second].concat());
         assert_eq!(arrow_fault(&damaged), ArrowFault::Rows);

@@ -1,7 +1,7 @@
 //! Small files and streams, each bit of whose headers and footers is turned once: the result is
 //! that of the sound file, or an error.
 //!
-//! Where the schema becomes another one, so may the rows: that bytes are numbers, and not dates, is
+//! If the schema becomes another one, so may the rows: that bytes are numbers, and not dates, is
 //! said once only.
 
 use std::{io::Cursor, iter, ops::Range};

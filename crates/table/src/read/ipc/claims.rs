@@ -18,7 +18,7 @@ use crate::{
     source::{format::ARROW_MESSAGE, section::Section},
 };
 
-/// Where buffers are compressed, each begins with the length of what it holds, or this.
+/// If buffers are compressed, each begins with the length of its content, or this.
 const LENGTH_BYTES: u64 = 8;
 const NOT_COMPRESSED: i64 = -1;
 
@@ -205,7 +205,7 @@ enum Next {
     Nothing,
 }
 
-/// Where a message is: its description, and its body behind that.
+/// The place of a message: its description, and its body behind that.
 struct Place {
     start: u64,
     body: u64,

@@ -45,8 +45,8 @@ fn described(field: arrow_ipc::Field<'_>) -> String {
 pub(super) struct Unknown {
     /// The number of each column, and its type in a few words.
     pub(super) columns: Vec<(usize, String)>,
-    /// Where the schema names such a type, and what to read there in its place: a type that has as
-    /// many buffers.
+    /// The places where the schema names such a type, and the bytes to read there instead: a type
+    /// that has as many buffers.
     pub(super) replaced: Vec<(u64, u8)>,
 }
 

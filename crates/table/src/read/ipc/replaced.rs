@@ -7,7 +7,7 @@ use crate::source::section::Section;
 /// See the [module](self).
 pub(super) struct Replaced {
     pub(super) section: Section,
-    /// Where there are others, and which.
+    /// The places of other bytes, and their values.
     pub(super) bytes: Vec<(u64, u8)>,
 }
 

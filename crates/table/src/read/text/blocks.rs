@@ -27,7 +27,7 @@ pub(crate) struct Blocks<'a> {
     text: Arc<Text<'a>>,
     /// The part that `text` is.
     part: u32,
-    /// Where the next block of it begins; `None` if there is no further one.
+    /// The beginning of the text's next block; `None` if there is no further one.
     next: Option<u64>,
     further: slice::Iter<'a, Part>,
 }
@@ -103,7 +103,7 @@ pub(crate) struct Block<'a> {
     pub(crate) bytes: Range<u64>,
 }
 
-/// Where the first row of a block begins.
+/// The beginning of a block's first row.
 #[derive(Clone, Copy)]
 pub(crate) enum Start {
     Known(u64),
@@ -114,10 +114,10 @@ pub(crate) enum Start {
 /// The extent of a block's rows.
 #[derive(Debug)]
 pub(crate) struct Extent {
-    /// Where the first one begins, blank lines before it included; `None` if that was to be guessed
-    /// and was not.
+    /// The beginning of the first one, blank lines before it included; `None` if that was to be
+    /// guessed and was not.
     pub(crate) start: Option<u64>,
-    /// Where the row behind them begins.
+    /// The beginning of the row behind them.
     pub(crate) end: u64,
     /// The number of their lines.
     pub(crate) lines: u64,

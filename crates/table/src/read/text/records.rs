@@ -43,7 +43,7 @@ pub(super) struct Records<'a, R> {
     at_end: bool,
     /// The line at `start`.
     line: u64,
-    /// Where a record is too long, in bytes.
+    /// The limit on the bytes of a record.
     most_bytes: usize,
     /// The fields of records that are needed.
     needed: Needed,

@@ -1,4 +1,4 @@
-//! Where the first record of a text ends, and where its fields are.
+//! The end of a text's first record, and its fields.
 //!
 //! This is stricter than most CSV readers, which repair what they cannot parse: a repaired
 //! record may hold another key than the one that was meant.
@@ -46,7 +46,7 @@ impl Field {
     }
 }
 
-/// Why no record was split off.
+/// The reason that no record was split off.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(super) enum Stop {
     /// The record does not end in these bytes.
@@ -151,7 +151,7 @@ pub(super) struct PlainLines<'a> {
     delimiters: Marks,
     /// The byte that can make a line feed or a delimiter another character, if there is one.
     special: Option<u8>,
-    /// Where the next such byte is, as far as it was looked for.
+    /// The place of the next such byte, as far as it was searched.
     next_special: usize,
     has_carriage_returns: bool,
     /// The first byte of a line that is a comment, and so not plain; a byte that is in no text if

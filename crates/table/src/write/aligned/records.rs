@@ -15,7 +15,7 @@ const PART_BYTES: usize = 1 << 20;
 #[derive(Default)]
 pub(in crate::write) struct InTable {
     pub(in crate::write) bytes: Vec<u8>,
-    /// Where each ends.
+    /// The end of each.
     pub(in crate::write) ends: Vec<usize>,
 }
 
