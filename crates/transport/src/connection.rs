@@ -67,7 +67,7 @@ pub struct Connection {
     peer_key: Option<PublicKey>,
     measured: Measured,
     options: Options,
-    /// Where further streams come from, until they are opened.
+    /// The source of further streams, until they are opened.
     door: Option<Door>,
 }
 
@@ -276,7 +276,7 @@ impl Connection {
     /// takes. Its error is that of the call, and leaves the session open, so that the peer can
     /// still be told why.
     ///
-    /// Where no byte is to pass, there are no last words, and the session does not end by itself.
+    /// If no byte is to pass, there are no last words, and the session does not end by itself.
     pub fn all_end_with_last_words(
         &self,
         channels: Vec<Channel>,

@@ -1,4 +1,4 @@
-//! Where and how to meet the other party.
+//! The place and the way to meet the other party.
 
 use std::{
     fmt, io,
@@ -126,7 +126,7 @@ impl Listener {
 #[derive(Debug, Clone)]
 #[non_exhaustive]
 pub struct Options {
-    /// Who may be at the other end, and who may read along.
+    /// The parties that may be at the other end, and those that may read along.
     pub security: Security,
     /// The time-outs.
     pub timeouts: Timeouts,
@@ -183,15 +183,15 @@ impl fmt::Debug for Pulse {
     }
 }
 
-/// Who may be at the other end, and who may read along.
+/// The parties that may be at the other end, and those that may read along.
 #[derive(Debug, Clone)]
 #[non_exhaustive]
 pub enum Security {
     /// TLS 1.3 with the party whose key has the fingerprint `peer`, and nobody else.
     PinnedTls {
-        /// Who this side is.
+        /// The identity of this side.
         identity: Identity,
-        /// Who the other side must be.
+        /// The expected fingerprint of the other side.
         peer: Fingerprint,
     },
     /// No encryption, and anybody may be at the other end. Whoever sits between the parties

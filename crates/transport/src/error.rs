@@ -5,7 +5,7 @@ use psijoin_printable::{Escaped, Quoted, Word};
 
 use crate::fingerprint::{Fingerprint, ParseError};
 
-/// Why two parties did not get a session.
+/// The reason that two parties did not get a session.
 #[derive(Debug, thiserror::Error)]
 #[non_exhaustive]
 pub enum Error {
@@ -122,7 +122,7 @@ pub enum Error {
         address: String,
         /// The time for which this side listened.
         waited: Duration,
-        /// Who connected instead, if anybody.
+        /// The strangers that connected instead, if any.
         strangers: Option<Strangers>,
     },
 
@@ -160,7 +160,7 @@ pub enum Error {
         "the other party refused this side's identity (fingerprint {ours}): it expects another"
     )]
     Refused {
-        /// Who this side is.
+        /// The fingerprint of this side.
         ours: Fingerprint,
     },
 
@@ -207,7 +207,7 @@ pub enum Error {
         waited: Duration,
         /// The most telling attempt of this side, if it connects.
         attempt: Option<Box<Attempt>>,
-        /// Who connected instead, if this side listens and anybody did.
+        /// The strangers that connected instead, if this side listens and there were any.
         strangers: Option<Strangers>,
     },
 
@@ -231,7 +231,7 @@ pub enum Error {
 #[derive(Debug)]
 #[non_exhaustive]
 pub struct Attempt {
-    /// Why it failed.
+    /// The reason that it failed.
     pub why: Box<Error>,
     /// `true` if all attempts after it failed for the same reason.
     pub is_last: bool,
@@ -258,9 +258,9 @@ impl fmt::Display for Attempt {
 pub struct Strangers {
     /// The number of them.
     pub count: u64,
-    /// Where the one with the most telling reason came from.
+    /// The address of the one with the most telling reason.
     pub from: SocketAddr,
-    /// Why that one was turned away.
+    /// The reason that this one was turned away.
     pub why: Box<Error>,
 }
 
@@ -299,7 +299,7 @@ fn told(details: &Option<impl ToString>) -> String {
         .unwrap_or_default()
 }
 
-/// Who has to act on an error.
+/// The party that has to act on an error.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 #[non_exhaustive]
 pub enum Kind {

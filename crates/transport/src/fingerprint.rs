@@ -75,7 +75,7 @@ impl fmt::Debug for Fingerprint {
     }
 }
 
-/// Why a text is not a fingerprint.
+/// The reason that a text is not a fingerprint.
 #[derive(Debug, Clone, PartialEq, Eq, thiserror::Error)]
 #[non_exhaustive]
 pub enum ParseError {

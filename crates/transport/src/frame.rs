@@ -74,7 +74,7 @@ pub struct Decoder {
     payload: Vec<u8>,
 }
 
-/// Why bytes are not a frame, in words that fit
+/// The reason that bytes are not a frame, in words that fit
 /// [`Malformed`](psijoin_channel::Error::Malformed).
 pub type Fault = &'static str;
 

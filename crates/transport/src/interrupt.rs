@@ -20,7 +20,7 @@ pub struct Interrupt(Arc<Inner>);
 
 #[derive(Debug, Default)]
 struct Inner {
-    /// Why, once it was triggered.
+    /// The reason, once it was triggered.
     reason: OnceLock<AbortCode>,
     links: Mutex<Vec<Weak<Link>>>,
 }

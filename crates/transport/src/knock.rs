@@ -90,7 +90,7 @@ const MAX_USED: usize = 4096;
 pub struct Knock {
     /// A random value, which makes each knock different.
     pub nonce: [u8; NONCE_BYTES],
-    /// When it was made, in seconds since 1970.
+    /// The time at which it was made, in seconds since 1970.
     pub time: u64,
     /// The Ed25519 key of the party that dials, as RFC 8032 encodes it.
     pub key: [u8; KEY_BYTES],
@@ -299,7 +299,7 @@ mod tests {
 
     const NOW: u64 = 1_800_000_000;
 
-    /// Who dials, who listens, and somebody else.
+    /// The party that dials, the one that listens, and somebody else.
     static PARTIES: LazyLock<[Identity; 3]> =
         LazyLock::new(|| std::array::from_fn(|_| Identity::generate().unwrap()));
 

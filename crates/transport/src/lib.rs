@@ -7,12 +7,12 @@
 //! another thread. A session can have several streams, each a TCP connection of its own:
 //! [`Connection::open_streams`].
 //!
-//! | module | what lives there |
+//! | module | contents |
 //! |---|---|
 //! | [`fingerprint`] | the short name of the key that a party is known by |
 //! | [`endpoint`] | addresses, listening, connecting, time-outs |
-//! | [`knock`] | how a party is recognised by its first words |
-//! | [`frame`] | how messages are laid out on the wire |
+//! | [`knock`] | the recognition of a party by its first bytes |
+//! | [`frame`] | the layout of messages on the wire |
 //!
 //! # Layers on the wire
 //! 1. TCP, and TLS 1.3 over it unless [`Security::InsecurePlaintext`] was asked for; its first

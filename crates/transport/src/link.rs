@@ -74,9 +74,9 @@ struct State {
     has_answer: bool,
     /// The last frame of this party.
     farewell: Option<Farewell>,
-    /// Why this party has ended the link.
+    /// The reason that this party has ended the link.
     ended_here: Option<Error>,
-    /// Why nothing more comes from the peer, or goes to it.
+    /// The reason that nothing more comes from the peer, or goes to it.
     ended_there: Option<Error>,
     /// The peer has said that it is done.
     peer_is_done: bool,

@@ -94,7 +94,7 @@ struct Entrance<'a> {
     /// In the order in which they came.
     candidates: Vec<Candidate>,
     turned_away: TurnedAway,
-    /// When the next stranger may be answered.
+    /// The time from which the next stranger may be answered.
     next_answer: Instant,
     /// Once, the system had nothing left for one more connection.
     was_short: bool,

@@ -60,7 +60,7 @@ pub(super) struct Candidate {
     asks: bool,
     /// By how much its clock seemed to differ from this side's.
     clocks_differ: Option<Duration>,
-    /// When it came; if it is leaving, when it was turned away.
+    /// The time at which it came; if it is leaving, at which it was turned away.
     pub(super) since: Instant,
 }
 

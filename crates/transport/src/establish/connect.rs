@@ -91,7 +91,7 @@ struct Going<'a> {
     patience: Patience<'a>,
 }
 
-/// Why an attempt failed.
+/// The reason that an attempt failed.
 enum Failure {
     /// The next one may not.
     Passing(Error),

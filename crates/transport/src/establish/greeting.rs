@@ -146,7 +146,7 @@ pub(super) enum Heard {
     Peer,
 }
 
-/// Why a greeting failed.
+/// The reason that a greeting failed.
 #[derive(Debug)]
 pub(super) struct Fault {
     pub(super) error: Error,
@@ -341,7 +341,7 @@ impl Hello {
 /// only the other's words show that it was accepted.
 pub(super) struct TlsGreeting {
     tls: Connection,
-    /// Who this side is.
+    /// The fingerprint of this side.
     ours: Fingerprint,
     /// The handshake is over, and this side has said its first words.
     has_greeted: bool,
@@ -704,7 +704,7 @@ mod tests {
         }
     }
 
-    /// Who listens, and somebody who does not have the key that it expects.
+    /// The party that listens, and somebody who does not have the key that it expects.
     static STRANGERS: LazyLock<[Identity; 3]> =
         LazyLock::new(|| std::array::from_fn(|_| Identity::generate().unwrap()));
 

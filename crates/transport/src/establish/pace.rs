@@ -16,8 +16,8 @@ use psijoin_channel::path::{FAST_BITS_PER_SECOND, Measured};
 
 use super::greeting::Greeting;
 
-/// Who waited this long for bytes got them when they came. Who waited less may have found them
-/// there already. A read takes a few microseconds, and packets come this far apart at
+/// A party that waited this long for bytes got them when they came. One that waited less may have
+/// found them there already. A read takes a few microseconds, and packets come this far apart at
 /// [`MEASURABLE_BITS_PER_SECOND`](psijoin_channel::path::MEASURABLE_BITS_PER_SECOND).
 const WAIT: Duration = Duration::from_micros(30);
 
@@ -33,7 +33,7 @@ pub(super) struct Pace {
 /// The bytes that have come since this side spoke last.
 #[derive(Default)]
 struct Stretch {
-    /// When the latest bytes came.
+    /// The time at which the latest bytes came.
     latest: Option<Instant>,
     /// All after the first bytes.
     whole: Piece,

@@ -1,4 +1,5 @@
-//! Who has to leave when too many wait, and who is served first: by where they come from.
+//! The choice of who has to leave when too many wait, and of who is served first: by where they
+//! come from.
 //!
 //! An address that sends many takes places from itself. Of its candidates a random one of the older
 //! half goes. So nobody can foresee how long it takes to push somebody out, and who has just come
@@ -11,7 +12,7 @@ use std::{
 
 use ring::rand::{SecureRandom, SystemRandom};
 
-/// Where somebody comes from: an address, or a network of IPv6 that belongs to one subscriber.
+/// The origin of a connection: an address, or a network of IPv6 that belongs to one subscriber.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Hash)]
 pub(super) struct Source(IpAddr);
 

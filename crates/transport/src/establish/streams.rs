@@ -52,7 +52,7 @@ use crate::{
     ticket::Ticket,
 };
 
-/// Where the parties of a session have met.
+/// The place where the parties of a session have met.
 #[derive(Debug)]
 pub(crate) enum Door {
     /// Here.

@@ -1,4 +1,4 @@
-//! Who gets a stream, and what happens if not all can be opened.
+//! The streams that are given out, and the case that not all can be opened.
 
 use std::{
     io::{Read, Write},
