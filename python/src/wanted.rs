@@ -69,7 +69,8 @@ const RECEIVERS_SUMS: &str = "allow_sums_that_reveal_keys";
 /// The longest time in seconds.
 const MOST_SECONDS: u64 = u32::MAX as u64;
 
-/// Where a session's parties meet, who they are, and what a join may use of this machine.
+/// The place where a session's parties meet, who they are, and the part of this machine that a join
+/// may use.
 #[pyclass(frozen, module = "psijoin._psijoin")]
 pub(crate) struct Party {
     endpoint: Endpoint,
