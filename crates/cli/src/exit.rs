@@ -23,7 +23,7 @@ Exit codes:
      sum would reveal keys
   7  the other party cannot go on, for a reason that its own message tells";
 
-/// What only a program can fail at.
+/// A failure that only a program can have.
 #[derive(Debug, thiserror::Error)]
 pub(crate) enum ProgramFault {
     #[error(

@@ -125,7 +125,7 @@ fn of_spec(fault: SpecFault) -> &'static str {
     }
 }
 
-/// Returns the options that say this of a job.
+/// Returns the options that set this of a job.
 fn that_say(term: JobTerm) -> &'static str {
     match term {
         JobTerm::Protocol => "--protocol says",

@@ -17,7 +17,7 @@ use psijoin_table::{Existing, share::RepeatedKeys};
 
 use crate::{args, console::Console, parties};
 
-/// What one party says on its command line, or would.
+/// The command line of one party, or what it would be.
 pub(crate) struct Invocation<'a> {
     pub(crate) role: Role,
     pub(crate) join: &'a args::Join,
@@ -29,7 +29,7 @@ pub(crate) struct Invocation<'a> {
 }
 
 impl<'a> Invocation<'a> {
-    /// What the receiver says.
+    /// Returns the receiver's order.
     pub(crate) fn to_receive(args: &'a args::Receive, mode: Mode) -> Self {
         Self::new(Role::Receiver, &args.join, true, mode)
     }
@@ -78,7 +78,7 @@ impl<'a> Invocation<'a> {
         }
     }
 
-    /// What is known from the start.
+    /// Returns the facts that are known from the start.
     pub(crate) fn wanted(&self) -> Wanted {
         let join = self.join;
         Wanted {

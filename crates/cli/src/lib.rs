@@ -2,19 +2,19 @@
 //! Python package can bring the program along. Modules that the documentation does not show are
 //! public for `psijoin-lab` only.
 //!
-//! | module | what lives there |
+//! | module | contents |
 //! |---|---|
-//! | `program` | how a program of these begins |
-//! | `args` | what can be said on the command line |
-//! | `invocation` | what `send` and `receive` are told, checked, and what is wanted of the [session](psijoin_session) |
-//! | `commands`, `old_names` | one module per command; what has another name now |
-//! | `dialect`, `parties` | how a table is written, and who the parties are, as the command line says it |
-//! | `exit` | what only a program can fail at, and the exit codes |
+//! | `program` | the start of each program |
+//! | `args` | the arguments of the command line |
+//! | `invocation` | the arguments of `send` and `receive`, checked, as a request to the [session](psijoin_session) |
+//! | `commands`, `old_names` | one module per command; the options that were renamed |
+//! | `dialect`, `parties` | the options for the form of a table, and for the parties |
+//! | `exit` | the failures that only a program can have, and the exit codes |
 //! | `guard`, `interrupt` | ends that are not in order: no memory, panics, deadlines, Ctrl-C |
 //! | `hints` | [remedies](psijoin_frontend::Remedy) as options and commands |
-//! | `console`, `teller`, `log`, `progress`, `output` | what goes to standard error, and what to standard output |
+//! | `console`, `teller`, `log`, `progress`, `output` | standard error, and standard output |
 //!
-//! What people are told is in [`psijoin_frontend`].
+//! The texts for people are in [`psijoin_frontend`].
 
 #![forbid(unsafe_code)]
 

@@ -86,7 +86,7 @@ Environment:
                (all that is usually said), debug (connections and phases too), or off (only why a
                run failed)";
 
-/// What a result does not say by itself, each with what it is about.
+/// The facts that a result does not show by itself, each with its subject.
 const CAVEATS: [(&str, &str); 11] = [
     ("Always", COMPARED),
     ("--give and --take", OFFERED),
@@ -160,7 +160,7 @@ mod tests {
     const PLANNING: &str = include_str!("../../../../docs/planning.md");
     const RR22: &str = include_str!("../../../../docs/rr22.md");
 
-    /// A text without what lines and lists add to it.
+    /// Returns a text without what lines and lists add to it.
     fn words(text: &str) -> String {
         text.split_whitespace().collect::<Vec<_>>().join(" ")
     }
@@ -189,7 +189,7 @@ mod tests {
         }
     }
 
-    /// The command lines of a text.
+    /// Returns the command lines of a text.
     fn commands(text: &str) -> impl Iterator<Item = Vec<String>> {
         let lines = text
             .lines()

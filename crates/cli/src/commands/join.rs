@@ -77,7 +77,8 @@ fn hand_out(invocation: &Invocation<'_>, console: &Console, notes: &Notes) -> Re
     }
 }
 
-/// If the process cannot end in order, the other party hears about it, and the report is written.
+/// Lets the other party hear about it if the process cannot end in order, and the report be
+/// written.
 fn on_trouble(stop: Stop, notes: Arc<Notes>, prints_report: bool) {
     guard::on_trouble(move |failure| {
         stop.abort(failure.abort_code());
