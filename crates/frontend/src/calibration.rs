@@ -39,7 +39,7 @@ pub fn best(listener: &dyn Listener) -> &'static Calibration {
     own.as_ref().unwrap_or_else(|| Calibration::shipped())
 }
 
-/// Only warns of what cannot be read.
+/// Returns the calibration; one that cannot be read only causes a warning.
 fn readable(
     own: Result<Option<Calibration>, Failure>,
     listener: &dyn Listener,

@@ -9,23 +9,23 @@ use psijoin_session::{Error, ErrorKind};
 
 use crate::Remedy;
 
-/// How the program ends that fails.
+/// The exit code of a failure.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 #[repr(u8)]
 pub enum Code {
     /// By bad luck or a bug, or as somebody interrupted it.
     Unexpected = 1,
-    /// What was asked for cannot be.
+    /// The request is invalid.
     Usage = 2,
     /// Files or memory of this party.
     File = 3,
-    /// The network: the same may succeed later.
+    /// The network: a retry may succeed later.
     Network = 4,
-    /// The other party broke the protocol, is not who it should be, or has other settings.
+    /// The other party broke the protocol, is not the expected one, or has other settings.
     Peer = 5,
     /// A party's policy refuses this run.
     Policy = 6,
-    /// The other party cannot go on, for a reason of its own.
+    /// The other party cannot continue, for a reason of its own.
     PeerFailed = 7,
 }
 
@@ -35,10 +35,10 @@ impl From<Code> for ExitCode {
     }
 }
 
-/// Why what was asked for was not done.
+/// The reason that a request failed.
 #[derive(Debug, thiserror::Error)]
 pub enum Failure {
-    /// What was asked for cannot be, as this says.
+    /// The request is invalid, with this message.
     #[error("{0}")]
     Usage(String),
 
@@ -51,16 +51,16 @@ pub enum Failure {
     Terms {
         /// Their file.
         path: PathBuf,
-        /// Why.
+        /// The reason.
         why: String,
     },
 
-    /// What was measured of a machine cannot be read.
+    /// The measurements of a machine cannot be read.
     #[error("cannot read {}: {source}", psijoin_printable::path(path))]
     Calibration {
         /// Its file.
         path: PathBuf,
-        /// Why.
+        /// The reason.
         source: io::Error,
     },
 
@@ -88,7 +88,7 @@ pub enum Failure {
     NoReport {
         /// Its file.
         path: PathBuf,
-        /// Why.
+        /// The reason.
         source: io::Error,
     },
 
@@ -100,16 +100,16 @@ pub enum Failure {
     Report {
         /// Its file.
         path: PathBuf,
-        /// Why.
+        /// The reason.
         source: io::Error,
     },
 
-    /// What only one front end knows.
+    /// An error that only one front end knows.
     #[error("{source}")]
     Own {
-        /// How the program ends.
+        /// The exit code.
         code: Code,
-        /// What it is.
+        /// The error.
         source: Box<dyn error::Error + Send + Sync>,
     },
 }
@@ -138,7 +138,7 @@ impl Failure {
     /// There is no memory left.
     pub const OUT_OF_MEMORY: Self = Self::Session(Error::OutOfMemory);
 
-    /// The exit code.
+    /// Returns the exit code.
     pub fn exit_code(&self) -> Code {
         match self {
             Self::Usage(_) | Self::Calibration { .. } => Code::Usage,
@@ -150,7 +150,7 @@ impl Failure {
         }
     }
 
-    /// Whether the same command may succeed later, though nobody changes anything.
+    /// Returns whether the same command may succeed later without any change.
     pub fn may_pass(&self) -> bool {
         match self {
             Self::Session(error) => error.may_pass(),
@@ -158,7 +158,7 @@ impl Failure {
         }
     }
 
-    /// The code that the other party gets.
+    /// Returns the code that the other party gets.
     pub fn abort_code(&self) -> AbortCode {
         match self {
             Self::Session(error) => error.abort_code(),

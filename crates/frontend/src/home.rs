@@ -62,7 +62,7 @@ fn jobs() -> Option<PathBuf> {
     Some(folder.join(JOBS))
 }
 
-/// The command that this process was started by, as it would be typed.
+/// Returns the command that this process was started by, as it would be typed.
 fn command() -> String {
     let words = env::args_os().map(|word| {
         let word = word.to_string_lossy();
@@ -77,11 +77,11 @@ fn command() -> String {
 
 /// A party's identity.
 pub struct Own {
-    /// Who it is.
+    /// The identity.
     pub identity: Identity,
     /// Its file.
     pub path: PathBuf,
-    /// Whether it has just been made.
+    /// `true` if it has just been made.
     pub is_new: bool,
 }
 

@@ -1,22 +1,22 @@
-//! The common ground of psijoin's program and its Python package: what people are told of a join,
-//! and what they can do about it.
+//! The common ground of psijoin's program and its Python package: the messages about a join for
+//! people, and the remedies for errors.
 //!
-//! Both make a [`JoinSpec`](psijoin_session::JoinSpec) of what their users say, have it
+//! Both make a [`JoinSpec`](psijoin_session::JoinSpec) from their users' input, have it
 //! [run](run::join), and are a [`Listener`] meanwhile. Nothing here reads a command line, prints, or
 //! ends the process.
 //!
-//! | module | what lives there |
+//! | module | contents |
 //! |---|---|
-//! | `listener` | who is told what happens |
+//! | `listener` | the listener to the events of a join |
 //! | [`run`] | a join, carried out while somebody listens |
-//! | `narrator`, [`sentences`] | what happens in a session, in words |
-//! | `remedy` | what users can do about an error or a warning, in terms of the library |
-//! | `exit` | failures, and the exit codes that stand for them |
-//! | `notes`, [`report`] | what becomes known of a run, and what scripts read of it |
-//! | [`statement`] | what was run and learned, for people |
-//! | [`planning`] | what a join will take, for people and for scripts |
-//! | `progress` | how far a piece of work is |
-//! | [`home`], [`calibration`] | what is kept for a user: an identity, how far jobs are, how fast the machine is |
+//! | `narrator`, [`sentences`] | the events of a session, in words |
+//! | `remedy` | remedies for errors and warnings, in terms of the library |
+//! | `exit` | failures, and their exit codes |
+//! | `notes`, [`report`] | the facts about a run, and the report for scripts |
+//! | [`statement`] | the run and its result, for people |
+//! | [`planning`] | the predicted cost of a join, for people and for scripts |
+//! | `progress` | the progress of a piece of work |
+//! | [`home`], [`calibration`] | the files of a user: an identity, the progress of jobs, the speed of the machine |
 //! | [`files`] | files that users name |
 //! | [`sizes`], [`grid`] | sizes as people write them; tables of text |
 

@@ -1,10 +1,10 @@
-//! Who is told what happens.
+//! The listener to the events of a join.
 
 use std::borrow::Cow;
 
 use crate::{Code, Failure, Position, Remedy};
 
-/// What users do about something, in a few words.
+/// Advice for users, in a few words.
 pub type Hint = Cow<'static, str>;
 
 /// A person, a log, or whoever has psijoin as a library. A text may have several lines, and

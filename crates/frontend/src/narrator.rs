@@ -1,4 +1,4 @@
-//! What happens in a session, told to people and noted for the report.
+//! The events of a session, told to people and noted for the report.
 
 use std::time::Duration;
 
@@ -12,17 +12,17 @@ use crate::{
     sentences::{self, with_hint},
 };
 
-/// Watches a session: tells a listener what happens, and notes it for the report.
+/// Watches a session: tells a listener its events, and notes it for the report.
 #[derive(Clone, Copy)]
 pub struct Narrator<'a> {
-    /// Who is told.
+    /// The listener.
     pub listener: &'a dyn Listener,
-    /// What is noted.
+    /// The notes for the report.
     pub notes: &'a Notes,
 }
 
 impl Narrator<'_> {
-    /// This party cannot go on, and the other one is about to be told so.
+    /// Notes that this party cannot continue, and that the other one is about to be told.
     pub(crate) fn fail(&self, failure: &Failure) {
         let hint = self.listener.hint_of(failure);
         self.tells_other(&failure.to_string(), hint, failure.exit_code());
@@ -35,7 +35,7 @@ impl Narrator<'_> {
         self.listener.say(next);
     }
 
-    /// Returns what has happened, in words; nothing if there is nothing to say.
+    /// Returns an event in words; nothing if there is nothing to tell.
     fn told(&self, event: &Event<'_>) -> Option<String> {
         Some(match event {
             Event::SeveralFiles { name, files } => format!(
@@ -141,7 +141,7 @@ impl Watcher for Narrator<'_> {
             } => {
                 let prediction = calibration::best(listener).predict(plan, threads);
                 let forecast = prediction.and_then(|all| all.on(&network, Cores::Own).ok());
-                // Of a result that follows from the sizes there is nothing to say.
+                // There is nothing to tell about a result that follows from the sizes.
                 if let Some(forecast) = forecast
                     && plan.cost().total.total_bytes() > 0
                 {

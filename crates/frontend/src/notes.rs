@@ -14,7 +14,7 @@ use psijoin_transport::Fingerprint;
 
 use crate::{report::ReportFile, sentences::with_hint};
 
-/// What becomes known about a run. Nothing in it is an item.
+/// The facts about a run, as they become known. Nothing in it is an item.
 #[derive(Default)]
 pub struct Notes(Mutex<Known>);
 
@@ -35,7 +35,7 @@ pub struct Known {
     pub(crate) is_already_done: bool,
     /// The result, if there is one.
     pub outcome: Option<Outcome>,
-    /// Where the report goes.
+    /// The destination of the report.
     pub(crate) report: Option<ReportFile>,
     /// The report goes out once.
     is_reported: bool,
@@ -43,10 +43,10 @@ pub struct Known {
     is_told: bool,
 }
 
-/// What is known from the start, as far as the user has said it.
+/// The facts that are known from the start, as far as the user has given them.
 #[derive(Debug, Default)]
 pub struct Wanted {
-    /// When it started.
+    /// The time of its start.
     pub started: Timestamp,
     /// This party's role.
     pub role: Option<Role>,
@@ -54,11 +54,11 @@ pub struct Wanted {
     pub protocol: Option<&'static str>,
     /// The output.
     pub output_kind: Option<String>,
-    /// Who learns it.
+    /// The parties that learn it.
     pub learners: Option<Learners>,
     /// The least number of shared keys, if one is demanded.
     pub min_intersection: Option<u64>,
-    /// Who is expected.
+    /// The expected other party.
     pub peer: Option<Fingerprint>,
     /// The files.
     pub files: NamedFiles,

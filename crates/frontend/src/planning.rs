@@ -1,4 +1,4 @@
-//! What a join will take, before any data moves.
+//! The predicted cost of a join, before any data moves.
 
 use std::{
     num::NonZeroUsize,
@@ -29,13 +29,13 @@ mod table;
 
 pub use table::Planned;
 
-/// What is between the parties.
+/// The network between the parties.
 pub struct Between {
     /// As the simulation knows it.
     pub network: Network,
     /// As a session finds it when the parties meet, which is what `auto` goes by.
     pub path: Path,
-    /// How people call it.
+    /// Its name for people.
     pub shown: String,
 }
 
@@ -51,25 +51,25 @@ impl From<Link> for Between {
 
 /// A join that is to be planned.
 pub struct PlannedJoin {
-    /// How many items each party has.
+    /// The number of items of each party.
     pub items: SetSizes,
-    /// What is to be learned.
+    /// The output.
     pub question: Question,
-    /// How many bytes per key the sender's columns take.
+    /// The bytes per key of the sender's columns.
     pub sender_gives: Option<u16>,
-    /// How many bytes per key the receiver's columns take.
+    /// The bytes per key of the receiver's columns.
     pub receiver_gives: Option<u16>,
     /// With how many threads each party computes; one per core if nothing is said.
     pub threads: Option<NonZeroUsize>,
     /// The bytes that each party allows.
     pub memory: Option<u64>,
-    /// What things cost.
+    /// The prices.
     pub rates: Option<Rates>,
-    /// What the best protocol has least of.
+    /// The quantity that the best protocol has least of.
     pub order: Order,
-    /// The file that says how fast both machines are, if not as this one is.
+    /// The file with the speed of both machines, if not that of this one.
     pub calibration: Option<PathBuf>,
-    /// Whether all protocols are compared.
+    /// `true` if all protocols are compared.
     pub all: bool,
 }
 
@@ -151,7 +151,7 @@ pub fn planned(
     })
 }
 
-/// What `send` and `receive` make of the memory that is said.
+/// The limits that `send` and `receive` derive from the given memory.
 struct Limit {
     /// For the stores of a table.
     budget: Budget,
@@ -172,7 +172,7 @@ impl Limit {
     }
 }
 
-/// How fast both machines are.
+/// Returns the speed of both machines.
 fn calibration(file: Option<&path::Path>, listener: &dyn Listener) -> Result<Calibration, Failure> {
     let own = match file {
         Some(file) => Some(calibration::read(file)?),

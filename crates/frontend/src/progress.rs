@@ -1,4 +1,4 @@
-//! How far a piece of work is: of a run of a protocol, by what machines were measured to do.
+//! The progress of a piece of work: of a run of a protocol, by the measurements of machines.
 
 use std::{
     sync::mpsc::{self, Receiver, RecvTimeoutError},
@@ -12,14 +12,14 @@ use psijoin_printable::humanize;
 
 use crate::{Listener, calibration};
 
-/// How far a piece of work is.
+/// The position of a piece of work.
 #[derive(Debug, Clone, Copy, Default)]
 pub struct Position {
     /// Bytes done.
     pub bytes: u64,
-    /// Bytes in all; 0 if that is not known.
+    /// Bytes in all; 0 if unknown.
     pub total_bytes: u64,
-    /// What is known of the time.
+    /// The forecast of the time.
     pub outlook: Option<Outlook>,
 }
 

@@ -1,7 +1,7 @@
-//! What users can do about an error or a warning, in terms of the library.
+//! Remedies for errors and warnings, in terms of the library.
 //!
-//! What is wrong is said by those who find it. What is done about it depends on how somebody calls
-//! psijoin: each front end has its own words for each [`Remedy`], with its options or keywords.
+//! A fault is described by its finder. Its remedy depends on how somebody calls psijoin: each front
+//! end has its own words for each [`Remedy`], with its options or keywords.
 
 use std::io;
 
@@ -21,7 +21,7 @@ mod table;
 
 pub use table::{FileRemedy, TableRemedy};
 
-/// What users can do about something.
+/// A remedy for a fault.
 #[derive(Debug, Clone, PartialEq)]
 pub enum Remedy {
     /// Let both sides agree on these settings. There is at least one.

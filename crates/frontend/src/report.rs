@@ -19,16 +19,16 @@ mod file;
 
 pub use file::ReportFile;
 
-/// How a run ended that failed.
+/// The end of a run that failed.
 #[derive(Debug)]
 pub struct Ending {
     /// The program's exit code for it.
     pub code: u8,
-    /// What happened.
+    /// The error.
     pub error: String,
-    /// What users do about it, if anything can be said.
+    /// Advice for users, if there is any.
     pub hint: Option<Hint>,
-    /// Whether the same may succeed later, though nobody changes anything.
+    /// `true` if the join may succeed later without any change.
     pub may_pass: bool,
 }
 
@@ -73,7 +73,7 @@ pub struct Report {
     /// asked for cannot be.
     requested_protocol: Option<&'static str>,
     output: Option<String>,
-    /// Who was to learn it, if it is rows: `receiver` or `both`.
+    /// The parties that were to learn it, if it is rows: `receiver` or `both`.
     learners: Option<String>,
     /// `null` if there was no such condition.
     min_intersection: Option<u64>,
@@ -168,7 +168,7 @@ struct SecurityReport {
 struct PeerReport {
     /// `null` if the other party was not met.
     address: Option<String>,
-    /// Who was expected; `null` where anybody could have been at the other end.
+    /// The expected fingerprint; `null` where anybody could have been at the other end.
     fingerprint: Option<String>,
     encryption: &'static str,
     /// As this side measured it; `null` if it could not.

@@ -22,8 +22,8 @@ pub fn prepare_report(path: Option<&Path>, notes: &Notes) -> Result<(), Failure>
 }
 
 /// Meets the other party, and joins. If this side cannot, or no report can be written, it still
-/// meets the other, to tell it. What was learned is noted. A job comes back that is
-/// to be ended when it has been handed out.
+/// meets the other, to tell it. The result is noted. A job comes back that is to be ended when the
+/// result has been handed out.
 ///
 /// # Errors
 /// Any failure, that of the report among them.

@@ -1,4 +1,4 @@
-//! What a session tells, in words.
+//! The events of a session, in words.
 
 use std::{fmt::Display, time::Duration};
 
@@ -56,7 +56,7 @@ pub fn of_warning(warning: &Warning<'_>) -> String {
     }
 }
 
-/// Returns what a protocol without security says before and after a run.
+/// Returns the warning of a protocol without security, before and after a run.
 pub fn insecurity(info: &Info) -> Option<String> {
     (info.adversary == Adversary::Insecure).then(|| {
         format!(
@@ -167,7 +167,7 @@ fn shown(kind: &PeerKind) -> String {
     }
 }
 
-/// What to do if columns of a key differ in kind.
+/// Advice for key columns that differ in kind.
 pub(crate) struct KeyAdvice {
     text: String,
     /// The rule that makes them alike, if there is one.

@@ -1,4 +1,4 @@
-//! What users can do about tables: how they are read, what is written, and where.
+//! Remedies for faults of tables: of their reading, and of the output and its place.
 
 use psijoin::spill::Error as SpillError;
 use psijoin_table::{
@@ -8,7 +8,7 @@ use psijoin_table::{
 
 use super::Remedy;
 
-/// What users can do about how a file is read.
+/// A remedy for the reading of a file.
 #[derive(Debug, Clone, Copy, PartialEq)]
 pub enum FileRemedy {
     /// Do without an encoding: the format has one of its own.
@@ -57,18 +57,18 @@ pub enum FileRemedy {
     SomeFormat,
     /// Name the format that was found, or the one of the ending.
     FoundFormat {
-        /// What the file seems to be.
+        /// The format that the file seems to have.
         found: Format,
-        /// What its ending says.
+        /// The format of its ending.
         format: Format,
     },
     /// Look which columns there are.
     Columns,
-    /// Copy the names of columns, of which several are alike.
+    /// Copy the names of columns, several of which are alike.
     CopyColumns,
 }
 
-/// What users can do about a table, however it is read.
+/// A remedy for a table, however it is read.
 #[derive(Debug, Clone, Copy, PartialEq)]
 pub enum TableRemedy {
     /// Name the key's columns.
@@ -154,7 +154,7 @@ fn of_file(error: &Error) -> Option<FileRemedy> {
     })
 }
 
-/// Of errors about rows that are read, given or written.
+/// Returns advice on errors about rows that are read, given or written.
 fn of_rows(error: &Error) -> Option<TableRemedy> {
     Some(match error {
         Error::Read(ReadError::NoKey {

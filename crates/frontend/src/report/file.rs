@@ -1,4 +1,4 @@
-//! Where a report is written.
+//! The destination of a report.
 
 use std::path::{Path, PathBuf};
 
@@ -8,7 +8,7 @@ use serde::Serialize;
 
 use crate::Failure;
 
-/// Where a report will be written, checked before the run.
+/// The destination of a report, checked before the run.
 pub struct ReportFile {
     /// As the user named it.
     path: PathBuf,

@@ -47,7 +47,7 @@ pub const DIFFERENCES: &str = "Runs on tables that change also tell the differen
 pub const COMPARED: &str = "Both sides also know what they compared before: settings, kinds of the key columns, numbers of threads, \
                         and what each measured of the network.";
 
-/// Those that hold for this run, for the party that has done it. `auto` may have taken its
+/// Returns those that hold for this run, for the party that has done it. `auto` may have taken its
 /// protocol.
 pub(super) fn of(outcome: &Outcome, by_auto: bool) -> Vec<String> {
     let (plan, question, given) = (&outcome.plan, &outcome.question, &outcome.given);
