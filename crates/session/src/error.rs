@@ -302,10 +302,10 @@ pub enum ElsewhereFault {
     /// A job, or a common order of rows.
     #[error("a table that lies elsewhere keeps no job, and its rows are not lined up")]
     JobOrOrder,
-    /// A column of numbers of which nothing is known.
+    /// An unknown column of numbers.
     #[error("nothing is known of the column of numbers {}", Quoted(.0))]
     Numbers(String),
-    /// Columns to give of which nothing is known.
+    /// Unknown columns to give.
     #[error("nothing is known of columns to give")]
     Columns,
 }

@@ -12,7 +12,7 @@ pub(crate) const JOB_PEER: &str = "the other party";
 /// This party's identity in a job.
 pub(crate) const JOB_IDENTITY: &str = "the identity";
 
-/// How the result of a job is written.
+/// The form of the written result of a job.
 pub(crate) const JOB_OUTPUT: &str = "what is written";
 
 /// The key of a job's table, with its rules.
@@ -48,7 +48,7 @@ pub enum Setting {
     KeyColumns,
     /// [`PROTOCOL_VERSION`], [`STATISTICAL_SECURITY`] or [`SPELLING`].
     Release,
-    /// What both sides derive from everything else.
+    /// The parameters that both sides derive from everything else.
     DerivedParameters,
 }
 
@@ -84,16 +84,16 @@ impl Setting {
     }
 }
 
-/// What a job is bound to, so that it must not change while the job lasts.
+/// A setting to which a job is bound: it must not change while the job lasts.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum JobTerm {
     /// The protocol.
     Protocol,
     /// The output.
     Output,
-    /// Who learns it.
+    /// The parties that learn it.
     Learners,
-    /// What both agree to.
+    /// The terms of both.
     Terms,
     /// Whether both sign a record.
     Record,
@@ -107,7 +107,7 @@ pub enum JobTerm {
     Key,
     /// The columns that are given or taken.
     Columns,
-    /// How the result is written.
+    /// The form of the written result.
     Written,
 }
 
