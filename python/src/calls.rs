@@ -10,7 +10,7 @@ use pyo3::prelude::*;
 
 use crate::{deadline::Deadline, hints};
 
-/// How often Python hears how far a piece of work is.
+/// The interval at which Python gets the progress of a piece of work.
 const POSITIONS: Duration = Duration::from_millis(100);
 
 /// A Python object that listens. Its errors are its own affair, and are shown as Python shows what

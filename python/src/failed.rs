@@ -1,4 +1,4 @@
-//! What Python raises of a failure.
+//! The exceptions of failures.
 
 use std::fmt::Display;
 
@@ -12,11 +12,11 @@ use pyo3::prelude::*;
 
 use crate::hints;
 
-/// Why something was not done.
+/// The reason that a request failed.
 #[derive(Debug)]
 pub(crate) struct Failed {
     ending: Ending,
-    /// What is known of the run, as JSON, if it was one.
+    /// The facts about the run, as JSON, if it was one.
     report: Option<String>,
 }
 
@@ -42,22 +42,22 @@ impl Listener for Silent {
 }
 
 impl Failed {
-    /// A table cannot be used, as this message says.
+    /// Returns the failure that a table cannot be used, with this message.
     pub(crate) fn table(message: String) -> Self {
         Self::new(Code::File, message)
     }
 
-    /// What is wanted cannot be, as this message says.
+    /// Returns the failure of an invalid request, with this message.
     pub(crate) fn usage(message: impl Display) -> Self {
         Self::new(Code::Usage, harmless(message))
     }
 
-    /// A join is not even tried, because of this error.
+    /// Returns the failure of a join that is not even tried, because of this error.
     pub(crate) fn of(error: impl Into<Error>) -> Self {
         Self::from(frontend::Failure::Session(error.into()))
     }
 
-    /// A join failed, of which this report is.
+    /// Returns the failure of a join, with its report.
     pub(crate) fn reported(failure: &frontend::Failure, report: String) -> Self {
         Self {
             ending: ending(failure),

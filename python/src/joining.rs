@@ -28,45 +28,45 @@ use crate::{
 
 /// A join that Python wants.
 pub(crate) struct JoinCall {
-    /// What is wanted.
+    /// The request.
     pub(crate) spec: JoinSpec,
-    /// Where the report is written, if a file is named.
+    /// The file for the report, if one is named.
     pub(crate) report: Option<PathBuf>,
     /// The file of the identity in `spec`: nothing is written there.
     pub(crate) identity: PathBuf,
     /// The file of the terms in `spec`: nothing is written there.
     pub(crate) terms: Option<PathBuf>,
-    /// How many seconds all may take together. Then the join is [stopped](Stop), and with it all
-    /// that have the same stop.
+    /// The seconds that everything may take together. Then the join is [stopped](Stop), and with it
+    /// all that have the same stop.
     pub(crate) deadline: Option<u32>,
 }
 
-/// What came of a join.
+/// The result of a join.
 pub(crate) struct Joined {
-    /// Who has learned what, for people.
+    /// The statement of who has learned what, for people.
     pub(crate) statement: String,
-    /// What is known of the run, as JSON.
+    /// The facts about the run, as JSON.
     pub(crate) report: String,
     /// The result.
     pub(crate) learned: Learned,
 }
 
-/// What this party has learned.
+/// The output that this party has learned.
 pub(crate) enum Learned {
     /// Nothing: it helped the other party, or only checked. Or its result is in a file.
     Nothing,
     /// Its rows, as Arrow data.
     Rows(SchemaRef, Vec<RecordBatch>),
-    /// How many keys are shared.
+    /// The number of shared keys.
     Count(u64),
-    /// Whether at least as many keys are shared as was asked.
+    /// `true` if at least the requested number of keys are shared.
     Reached(bool),
-    /// What columns add up to over the shared keys: their names, and decimals.
+    /// The sums of columns over the shared keys: their names, and decimals.
     Sums(Vec<(String, String)>),
 }
 
 impl JoinCall {
-    /// What is known from the start.
+    /// Returns the facts that are known from the start.
     fn wanted(&self) -> Wanted {
         let spec = &self.spec;
         let question = &spec.question;
@@ -170,7 +170,7 @@ fn carry_out(
     Ok(told)
 }
 
-/// Does this work. What panics is a bug, which must not end the process that this is in.
+/// Does this work. A panic is a bug, which must not end the caller's process.
 pub(crate) fn contained<T>(work: impl FnOnce() -> Result<T, Failure>) -> Result<T, Failure> {
     catch_unwind(AssertUnwindSafe(work)).unwrap_or(Err(Failure::Bug { file: "?", line: 0 }))
 }
