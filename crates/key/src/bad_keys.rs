@@ -2,9 +2,7 @@
 
 use std::{fmt, str::FromStr};
 
-use psijoin_printable::Quoted;
-
-use crate::{Error, KeyFault, Place, Places};
+use crate::{BadCells, Error, KeyFault, Place, Places};
 
 /// The treatment of cells of the key that have no canonical text, such as those that a rule cannot
 /// read.
@@ -51,31 +49,6 @@ impl fmt::Display for BadKeys {
             } => f.write_str("null"),
             Self::Null { at_most_percent } => write!(f, "null:{at_most_percent}%"),
         }
-    }
-}
-
-/// The cells of a column, of the key or of numbers, that have one fault.
-///
-/// The text names their places and the fault, and holds no value of the table.
-#[derive(Debug, Clone, PartialEq, Eq)]
-#[non_exhaustive]
-pub struct BadCells<Fault = KeyFault> {
-    /// The column's name.
-    pub column: String,
-    /// The fault.
-    pub fault: Fault,
-    /// The places of such cells.
-    pub places: Places,
-}
-
-impl<Fault: fmt::Display> fmt::Display for BadCells<Fault> {
-    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        let Self {
-            column,
-            fault,
-            places,
-        } = self;
-        write!(f, "{places}, column {}: {fault}", Quoted(column))
     }
 }
 
@@ -156,10 +129,4 @@ pub fn extend<Fault: PartialEq>(
 pub fn first<Fault>(sorts: &[BadCells<Fault>]) -> Option<Place> {
     let first = sorts.iter().filter_map(|cells| cells.places.first_place());
     first.min()
-}
-
-/// Lists several sorts of cells, one after the other.
-pub fn listed<Fault: fmt::Display>(cells: &[BadCells<Fault>]) -> String {
-    let texts: Vec<_> = cells.iter().map(ToString::to_string).collect();
-    texts.join("; ")
 }

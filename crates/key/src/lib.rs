@@ -32,12 +32,15 @@
 
 #![forbid(unsafe_code)]
 
+pub mod bad_cells;
 pub mod bad_keys;
 mod byte_words;
 pub mod column_names;
 mod columns;
 mod error;
+mod fault;
 mod fingerprint;
+mod fingerprinter;
 mod meaning;
 mod observed;
 pub mod panics;
@@ -47,10 +50,12 @@ mod spec;
 mod spelling;
 mod suspicion;
 
-pub use bad_keys::{BadCells, BadCellsOfKey, BadKeys};
+pub use bad_cells::BadCells;
+pub use bad_keys::{BadCellsOfKey, BadKeys};
 pub use columns::{KeyColumn, KeyColumns};
-pub use error::{Error, KeyFault};
-pub use fingerprint::Fingerprinter;
+pub use error::Error;
+pub use fault::KeyFault;
+pub use fingerprinter::Fingerprinter;
 pub use meaning::{Kind, Meaning};
 pub use observed::{Look, Observed};
 pub use panics::is_panic_contained;

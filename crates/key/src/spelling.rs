@@ -43,3 +43,8 @@ pub(crate) mod zone;
 fn is_digits(text: &str) -> bool {
     !text.is_empty() && text.bytes().all(|byte| byte.is_ascii_digit())
 }
+
+fn two_digits(text: &str) -> Option<i64> {
+    let is_number = text.len() == 2 && is_digits(text);
+    is_number.then(|| text.parse().ok())?
+}

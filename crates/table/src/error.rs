@@ -1,8 +1,12 @@
 //! Errors about tables: an enum for each room, and this one around them.
 
+mod kind;
+
 use std::io;
 
 use crate::{KeyError, ReadError, ShareError, SourceError, WriteError};
+
+pub use kind::ErrorKind;
 
 /// The reason that a table could not be read, or the matching rows could not be written.
 ///
@@ -39,24 +43,6 @@ pub enum Error {
 
     /// [`Progress::interrupt`](crate::Progress::interrupt) was called.
     #[error("interrupted")]
-    Interrupted,
-}
-
-/// The party that has to act on an [`Error`].
-#[derive(Debug, Clone, Copy, PartialEq, Eq)]
-#[non_exhaustive]
-pub enum ErrorKind {
-    /// The program was called wrongly, as with a normalisation rule that does not exist.
-    Usage,
-    /// The input cannot be joined as it is.
-    Input,
-    /// The output cannot be written.
-    Output,
-    /// The other party sent what it must not.
-    Peer,
-    /// Whoever read the output stream went away, as `head` does. Often no failure at all.
-    BrokenPipe,
-    /// The user stopped the program.
     Interrupted,
 }
 

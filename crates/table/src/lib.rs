@@ -197,9 +197,9 @@ pub use psijoin_key::{
     SPELLING_VERSION, Suspicion, UnixUnit, Zone, is_panic_contained,
 };
 pub use read::{
+    columns::Columns,
     doubt::Doubt,
     error::{Fault, ReadError},
-    header::Columns,
     ipc::fault::ArrowFault,
     parquet::fault::ParquetFault,
     ragged::RaggedRows,

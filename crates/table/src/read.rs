@@ -1,6 +1,7 @@
 //! The rows of files, and of tables in memory: texts as records, all others as batches of Arrow.
 
 pub(crate) mod arrow;
+pub(crate) mod columns;
 pub(crate) mod doubt;
 pub(crate) mod error;
 pub(crate) mod formula;

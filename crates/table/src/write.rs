@@ -10,17 +10,14 @@ mod fields;
 mod groups;
 mod ipc;
 mod memory;
+mod output;
 mod owned;
 mod parquet;
 pub(crate) mod row_choice;
 pub(crate) mod row_claims;
 mod typed;
 
-use std::{
-    borrow::Cow,
-    io::{self, Write},
-    sync::Arc,
-};
+use std::{borrow::Cow, io::Write, sync::Arc};
 
 use arrow_array::RecordBatch;
 use arrow_schema::{Field, Schema, SchemaRef};
@@ -30,82 +27,23 @@ use psijoin_key::Place;
 use crate::{
     Error, Format, Progress, Source, WriteError,
     read::{
-        arrow::{ENUM, has_text, parquet_type, unknown_meaning, value_type},
+        arrow::{ENUM, has_text, parquet_type, unknown_meaning},
         formula::defused,
         text::{Needed, Start},
     },
     source::{Batch, Pieces, Selection, dialect::Layout},
-    table::{BlockStart, bitmap::Bitmap},
+    table::bitmap::Bitmap,
 };
 pub(crate) use added::Added;
-use added::Cursor;
 use aligned::AlignedRecords;
 pub(crate) use aligned::Order;
 use fields::{FieldWriter, Lines, Quoted, Records, Unquoted, Widened, WithoutFormulas};
 pub(crate) use groups::{Full, Group, GroupRows};
 use memory::Kept;
+pub(crate) use output::{Chosen, Form, Output};
+use output::{cannot_write, holds_texts};
 pub(crate) use owned::owned;
 use typed::Target;
-
-/// The rows that are written.
-pub(crate) struct Chosen<'a> {
-    pub(crate) rows: &'a Bitmap,
-    /// The places of a text's rows: the beginning of each block that has rows.
-    pub(crate) starts: &'a [BlockStart],
-    /// The columns that are added to them, if there are some.
-    pub(crate) added: Option<&'a Added<'a>>,
-    /// Their order, if it is not the table's.
-    pub(crate) order: Option<&'a Order<'a>>,
-}
-
-impl<'a> Chosen<'a> {
-    /// Returns what is added to the rows, one after the other.
-    fn cursor(&self) -> Option<Cursor<'a>> {
-        let rows = 0..self.rows.len();
-        let added = self.added;
-        added.map(|added| Cursor::new(added, self.rows, rows))
-    }
-}
-
-/// The form of written rows.
-#[derive(Debug, Clone, Copy)]
-pub(crate) struct Form {
-    pub(crate) format: Format,
-    /// `true` if CSV tells empty texts from nulls.
-    pub(crate) quote_empty: bool,
-    /// `true` if CSV and TSV have no formulas.
-    pub(crate) quote_formulas: bool,
-}
-
-/// The destination of rows, and its name in errors.
-pub(crate) struct Output<'a> {
-    pub(crate) name: &'a str,
-    pub(crate) writer: &'a mut (dyn Write + Send),
-}
-
-impl Output<'_> {
-    fn put(&mut self, bytes: &[u8]) -> Result<(), Error> {
-        self.write_all(bytes)
-            .map_err(|source| cannot_write(self.name, source))
-    }
-}
-
-impl Write for Output<'_> {
-    fn write(&mut self, bytes: &[u8]) -> io::Result<usize> {
-        self.writer.write(bytes)
-    }
-
-    fn flush(&mut self) -> io::Result<()> {
-        self.writer.flush()
-    }
-}
-
-fn cannot_write(file: &str, source: io::Error) -> Error {
-    Error::Write(WriteError::Write {
-        file: file.to_owned(),
-        cause: source,
-    })
-}
 
 /// Returns why a format cannot hold the columns of a source, if it cannot.
 pub(crate) fn fits(source: &Source, format: Format) -> Result<Option<String>, Error> {
@@ -555,8 +493,4 @@ fn are_texts(source: &Source, added: Option<&Added<'_>>) -> Result<Vec<bool>, Er
     };
     are_texts.extend(added.map_or(Vec::new(), |added| of(&added.schema)));
     Ok(are_texts)
-}
-
-fn holds_texts(column: &Field) -> bool {
-    value_type(column.data_type()).is_string()
 }

@@ -1,7 +1,10 @@
 //! Dates, timestamps and times of day, as typed columns have them: `2024-02-29`,
 //! `2024-02-29 13:05:00.25`, which ends in `Z` if it is in universal time, and `13:05:00.25`.
 
-use super::{is_digits, zone::Zone};
+use super::{
+    is_digits, two_digits,
+    zone::{Zone, read_offset},
+};
 use crate::{
     KeyFault,
     spelling::calendar::{days, write_date, write_time},
@@ -204,33 +207,6 @@ fn read_zone(text: &str) -> Option<Option<i64>> {
         return Some(Some(0));
     }
     read_offset(zone).map(Some)
-}
-
-/// Returns the seconds by which an offset such as `+01:00`, `+0100` or `+01` is ahead of universal
-/// time.
-pub(super) fn read_offset(zone: &str) -> Option<i64> {
-    let offset = zone.strip_prefix(['+', '-'])?;
-    let (hours, minutes) = match offset.split_once(':') {
-        Some(parts) => parts,
-        None => offset.split_at_checked(2)?,
-    };
-    let minutes = match minutes {
-        "" if !offset.contains(':') => 0,
-        minutes => two_digits(minutes)?,
-    };
-    let hours = two_digits(hours)?;
-    let seconds = hours * 3600 + minutes * 60;
-    let signed = if zone.starts_with('-') {
-        -seconds
-    } else {
-        seconds
-    };
-    (hours < 24 && minutes < 60).then_some(signed)
-}
-
-fn two_digits(text: &str) -> Option<i64> {
-    let is_number = text.len() == 2 && is_digits(text);
-    is_number.then(|| text.parse().ok())?
 }
 
 #[cfg(test)]

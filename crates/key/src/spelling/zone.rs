@@ -7,7 +7,7 @@ use jiff::{
     tz::{AmbiguousOffset, Offset, TimeZone, TimeZoneDatabase},
 };
 
-use super::moment;
+use super::two_digits;
 use crate::{Error, KeyFault, spelling::calendar::civil};
 
 /// Returns the version of the time zone database that is built in.
@@ -37,10 +37,32 @@ fn fixed(name: &str) -> Option<TimeZone> {
     let (sign, digits) = offset.split_at(1);
     let hour_digits = digits.find(':').unwrap_or(digits.len());
     let padding = if hour_digits == 1 { "0" } else { "" };
-    let seconds = moment::read_offset(&format!("{sign}{padding}{digits}"))?;
+    let seconds = read_offset(&format!("{sign}{padding}{digits}"))?;
     let seconds = (is_known && seconds.abs() < MOST_OFFSET_SECONDS).then_some(seconds)?;
     let offset = Offset::from_seconds(seconds.try_into().ok()?).ok()?;
     Some(TimeZone::fixed(offset))
+}
+
+/// Returns the seconds by which an offset such as `+01:00`, `+0100` or `+01` is ahead of universal
+/// time.
+pub(super) fn read_offset(zone: &str) -> Option<i64> {
+    let offset = zone.strip_prefix(['+', '-'])?;
+    let (hours, minutes) = match offset.split_once(':') {
+        Some(parts) => parts,
+        None => offset.split_at_checked(2)?,
+    };
+    let minutes = match minutes {
+        "" if !offset.contains(':') => 0,
+        minutes => two_digits(minutes)?,
+    };
+    let hours = two_digits(hours)?;
+    let seconds = hours * 3600 + minutes * 60;
+    let signed = if zone.starts_with('-') {
+        -seconds
+    } else {
+        seconds
+    };
+    (hours < 24 && minutes < 60).then_some(signed)
 }
 
 impl Zone {

@@ -3,7 +3,7 @@
 use arrow_schema::DataType;
 use psijoin_printable::{Quoted, Word};
 
-use psijoin_key::{BadCells, bad_keys};
+use psijoin_key::{BadCells, bad_cells};
 
 use crate::{ArrowFault, Columns, Encoding, NumberFault, ParquetFault, RaggedRows};
 
@@ -153,7 +153,7 @@ pub enum ReadError {
     },
 
     /// Cells of columns of numbers cannot be added up.
-    #[error("{}", bad_keys::listed(.0))]
+    #[error("{}", bad_cells::listed(.0))]
     Number(Vec<BadCells<NumberFault>>),
 
     /// The values of this column are no numbers.

@@ -44,7 +44,7 @@ impl Header<'_> {
 
     /// Finds, for each position of a key, the column that has the countries of its telephone
     /// numbers.
-    pub(crate) fn country_columns(&self, key: &KeySpec) -> Result<Vec<Option<usize>>, Error> {
+    pub(crate) fn country_columns(&self, key: &KeySpec) -> Result<Vec<Option<usize>>, ReadError> {
         let column = |rules: &[Rule]| {
             let mut columns = rules.iter().filter_map(Rule::country_column);
             columns.next().map(|column| self.find(column)).transpose()
@@ -53,15 +53,15 @@ impl Header<'_> {
     }
 
     /// Finds the columns of a key.
-    pub(crate) fn key_columns(&self, key: &KeySpec) -> Result<Vec<usize>, Error> {
+    pub(crate) fn key_columns(&self, key: &KeySpec) -> Result<Vec<usize>, ReadError> {
         if !key.columns().is_empty() {
             return self.find_all(key.columns());
         }
         if self.names.len() != 1 {
-            return Err(Error::Read(ReadError::NoKey {
+            return Err(ReadError::NoKey {
                 file: self.file.to_owned(),
                 columns: self.shown(),
-            }));
+            });
         }
         // The only rule that may be given must be for this column.
         for rules in key.rules() {

@@ -5,6 +5,7 @@ mod chunks;
 mod damage;
 pub(crate) mod fault;
 mod footer;
+mod guard;
 pub(crate) mod int96;
 mod known_types;
 mod old_writers;
@@ -12,32 +13,32 @@ mod page_header;
 mod pages;
 mod pieces;
 mod prefixes;
+mod stretch;
 mod thrift;
 mod told_types;
 
-use std::io::{self, Read, Seek, SeekFrom};
+use std::io::{Read, Seek, SeekFrom};
 
-use arrow_schema::{ArrowError, SchemaRef};
+use arrow_schema::SchemaRef;
 use parquet::{
     arrow::{
         ARROW_SCHEMA_META_KEY,
         arrow_reader::{ArrowReaderMetadata, ArrowReaderOptions},
     },
-    errors::ParquetError,
     file::{FOOTER_SIZE, metadata::FooterTail},
     schema::types::SchemaDescPtr,
 };
 
-use psijoin_key::panics;
-
 use crate::{
-    Error, ParquetFault, ReadError, SourceError,
-    error::nameless,
+    Error, ParquetFault,
     read::arrow::{FilePieces, TypedFile},
     source::{section::Section, table_file::Part},
 };
 pub(crate) use annotations::kept;
-use known_types::{Loaded, Unknown};
+use fault::Unknown;
+pub(crate) use guard::broken;
+use guard::{fault, in_footer};
+use known_types::Loaded;
 use pieces::Pieces;
 
 /// A Parquet file whose footer has been read.
@@ -170,68 +171,15 @@ impl<'a> TypedFile<'a> for Reader<'a> {
         columns: &[usize],
         dictionaries: bool,
     ) -> Result<FilePieces<'a>, Error> {
-        let part = self.part;
-        let pieces = in_footer(part, || Ok(Pieces::new(*self, columns, dictionaries)))?;
+        let Self {
+            part,
+            section,
+            metadata,
+            ..
+        } = *self;
+        let pieces = in_footer(part, || {
+            Ok(Pieces::new(part, section, metadata, columns, dictionaries))
+        })?;
         Ok(Box::new(pieces))
-    }
-}
-
-/// Runs the Parquet reader on a file's footer.
-fn in_footer<T>(part: &Part, read: impl FnOnce() -> Result<T, ParquetError>) -> Result<T, Error> {
-    contained(part, || ParquetFault::Footer, read)
-}
-
-/// Runs the Parquet reader, which on some broken files panics rather than return an error. If the
-/// file is broken, `find` tells what is wrong.
-fn contained<T>(
-    part: &Part,
-    find: impl FnOnce() -> ParquetFault,
-    read: impl FnOnce() -> Result<T, ParquetError>,
-) -> Result<T, Error> {
-    match panics::contained(read) {
-        Some(read) => read.map_err(|error| cannot_read(part, find, error)),
-        None => Err(fault(part, find())),
-    }
-}
-
-/// Returns the error that the file's rows are not of the types in its footer.
-pub(crate) fn broken(part: &Part) -> Error {
-    fault(part, ParquetFault::Types)
-}
-
-fn fault(part: &Part, fault: ParquetFault) -> Error {
-    Error::Read(ReadError::Parquet {
-        file: part.name().to_owned(),
-        fault,
-    })
-}
-
-/// Returns an error without the reader's own words, which may hold values of the table.
-fn cannot_read(part: &Part, find: impl FnOnce() -> ParquetFault, error: ParquetError) -> Error {
-    let is_unsupported = match &error {
-        ParquetError::NYI(_) => true,
-        // Errors in rows come as texts.
-        ParquetError::External(inner) => matches!(
-            inner.downcast_ref(),
-            Some(ArrowError::ParquetError(text)) if text.starts_with("NYI")
-        ),
-        _ => false,
-    };
-    if is_unsupported {
-        return fault(part, ParquetFault::Unsupported);
-    }
-    // The library gives no other sign of it.
-    if error.to_string().contains("CRC checksum mismatch") {
-        return fault(part, ParquetFault::Checksum);
-    }
-    match error {
-        ParquetError::External(inner) => match inner.downcast::<io::Error>() {
-            Ok(error) if error.raw_os_error().is_some() => Error::Source(SourceError::Read {
-                file: part.name().to_owned(),
-                cause: nameless(*error),
-            }),
-            _ => fault(part, find()),
-        },
-        _ => fault(part, find()),
     }
 }

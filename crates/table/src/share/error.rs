@@ -122,7 +122,7 @@ pub enum ShareError {
 
 impl ShareError {
     /// Returns who has to do something about this error.
-    pub(crate) fn kind(&self) -> ErrorKind {
+    pub fn kind(&self) -> ErrorKind {
         match self {
             Self::GivenCount | Self::NotOffered { .. } | Self::PayloadBytes { .. } => {
                 ErrorKind::Usage

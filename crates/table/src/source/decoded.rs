@@ -32,7 +32,7 @@ pub(super) fn encoding_of(
         }));
     }
     match Compression::of_beginning(beginning) {
-        None => Encoding::of_beginning(beginning, dialect.encoding(), name),
+        None => Ok(Encoding::of_beginning(beginning, dialect.encoding(), name)?),
         Some(compression) => Err(Error::Source(SourceError::Compressed {
             file: name.to_owned(),
             compression,

@@ -1,4 +1,4 @@
-use crate::{Encoding, Error, Format, SourceError, read::text::escapes::escaped};
+use crate::{Encoding, Format, SourceError, read::text::escapes::escaped};
 
 /// The deviations of a text from the usual form of its format.
 ///
@@ -21,7 +21,7 @@ impl Dialect {
     ///
     /// # Errors
     /// If this is not ASCII, or ends lines.
-    pub fn with_delimiter(self, delimiter: u8) -> Result<Self, Error> {
+    pub fn with_delimiter(self, delimiter: u8) -> Result<Self, SourceError> {
         check("delimiter", delimiter)?;
         Ok(Self {
             delimiter: Some(delimiter),
@@ -34,7 +34,7 @@ impl Dialect {
     ///
     /// # Errors
     /// If this is not ASCII, or ends lines.
-    pub fn with_quote(self, quote: Option<u8>) -> Result<Self, Error> {
+    pub fn with_quote(self, quote: Option<u8>) -> Result<Self, SourceError> {
         if let Some(quote) = quote {
             check("quote", quote)?;
         }
@@ -78,10 +78,10 @@ impl Dialect {
     ///
     /// # Errors
     /// If this is not ASCII, or ends lines, or is a letter or a digit, with which rows begin.
-    pub fn with_comment(self, comment: u8) -> Result<Self, Error> {
+    pub fn with_comment(self, comment: u8) -> Result<Self, SourceError> {
         check("comment", comment)?;
         if comment.is_ascii_alphanumeric() {
-            return Err(Error::Source(SourceError::CommentCharacter));
+            return Err(SourceError::CommentCharacter);
         }
         Ok(Self {
             comment: Some(comment),
@@ -119,20 +119,20 @@ impl Dialect {
 
     /// Returns the layout of a table of this format, with these deviations; `None` if it is not
     /// text. `file` is its name in errors.
-    pub(crate) fn layout(&self, format: Format, file: &str) -> Result<Option<Layout>, Error> {
+    pub(crate) fn layout(&self, format: Format, file: &str) -> Result<Option<Layout>, SourceError> {
         match Layout::usual(format) {
             Some(Layout::Delimited(usual)) => Ok(Some(Layout::Delimited(self.over(usual)?))),
             Some(Layout::Lines) if self.is_layout_default() => Ok(Some(Layout::Lines)),
             None if self.is_default() => Ok(None),
-            _ => Err(Error::Source(SourceError::NoDialect {
+            _ => Err(SourceError::NoDialect {
                 file: file.to_owned(),
                 format,
-            })),
+            }),
         }
     }
 
     /// Returns the layout with these deviations, and otherwise the usual one.
-    pub(crate) fn over(&self, usual: Delimited) -> Result<Delimited, Error> {
+    pub(crate) fn over(&self, usual: Delimited) -> Result<Delimited, SourceError> {
         let taken = Delimited {
             delimiter: self.delimiter.unwrap_or(usual.delimiter),
             quote: self.quote.unwrap_or(usual.quote),
@@ -142,27 +142,27 @@ impl Dialect {
             comment: self.comment,
         };
         if taken.quote == Some(taken.delimiter) {
-            return Err(Error::Source(SourceError::DelimiterIsQuote));
+            return Err(SourceError::DelimiterIsQuote);
         }
         if taken.escapes && taken.quote.is_some() {
-            return Err(Error::Source(SourceError::EscapesWithQuotes));
+            return Err(SourceError::EscapesWithQuotes);
         }
         if taken.escapes && (taken.delimiter == b'\\' || taken.delimiter.is_ascii_alphanumeric()) {
-            return Err(Error::Source(SourceError::DelimiterOfEscapes));
+            return Err(SourceError::DelimiterOfEscapes);
         }
         if let Some(comment) = taken.comment
             && ([Some(taken.delimiter), taken.quote].contains(&Some(comment))
                 || taken.escapes && comment == b'\\')
         {
-            return Err(Error::Source(SourceError::CommentCharacter));
+            return Err(SourceError::CommentCharacter);
         }
         Ok(taken)
     }
 }
 
-fn check(what: &'static str, byte: u8) -> Result<(), Error> {
+fn check(what: &'static str, byte: u8) -> Result<(), SourceError> {
     match byte {
-        b'\r' | b'\n' | 0x80.. => Err(Error::Source(SourceError::DialectByte { what })),
+        b'\r' | b'\n' | 0x80.. => Err(SourceError::DialectByte { what }),
         _ => Ok(()),
     }
 }

@@ -9,7 +9,7 @@ use std::{
 
 use encoding_rs::{Decoder, DecoderResult, UTF_8, UTF_16BE, UTF_16LE};
 
-use crate::{Error, SourceError};
+use crate::SourceError;
 
 /// The encoding of a text's characters as bytes: UTF-8, UTF-16 or one of the single-byte encodings
 /// of the WHATWG Encoding Standard.
@@ -41,16 +41,16 @@ impl Encoding {
         beginning: &[u8],
         said: Option<Self>,
         file: &str,
-    ) -> Result<Self, Error> {
+    ) -> Result<Self, SourceError> {
         let marked = match beginning {
             // Without a mark, in either byte order: no text begins with a character and three NULs.
             [0xff, 0xfe, 0, 0, ..]
             | [0, 0, 0xfe, 0xff, ..]
             | [1..=0xff, 0, 0, 0, ..]
             | [0, 0, 0, 1..=0xff, ..] => {
-                return Err(Error::Source(SourceError::Utf32 {
+                return Err(SourceError::Utf32 {
                     file: file.to_owned(),
-                }));
+                });
             }
             [0xff, 0xfe, ..] => Self(UTF_16LE),
             [0xfe, 0xff, ..] => Self(UTF_16BE),
@@ -59,11 +59,11 @@ impl Encoding {
         };
         match said {
             Some(said) if said != marked && !(said.is_utf_16() && marked.is_utf_16()) => {
-                Err(Error::Source(SourceError::OtherEncoding {
+                Err(SourceError::OtherEncoding {
                     file: file.to_owned(),
                     said,
                     marked,
-                }))
+                })
             }
             _ => Ok(marked),
         }
@@ -129,18 +129,16 @@ impl fmt::Display for Encoding {
 }
 
 impl FromStr for Encoding {
-    type Err = Error;
+    type Err = SourceError;
 
-    fn from_str(label: &str) -> Result<Self, Error> {
+    fn from_str(label: &str) -> Result<Self, SourceError> {
         let encoding = encoding_rs::Encoding::for_label_no_replacement(label.as_bytes())
-            .ok_or_else(|| Error::Source(SourceError::UnknownEncoding(label.to_owned())))?;
+            .ok_or_else(|| SourceError::UnknownEncoding(label.to_owned()))?;
         match Self(encoding) {
             kept if kept == Self::UTF_8 || kept.is_utf_16() || encoding.is_single_byte() => {
                 Ok(kept)
             }
-            _ => Err(Error::Source(SourceError::AmbiguousEncoding(
-                encoding.name(),
-            ))),
+            _ => Err(SourceError::AmbiguousEncoding(encoding.name())),
         }
     }
 }
@@ -296,10 +294,7 @@ mod tests {
         for label in REFUSED {
             let refused = label.parse::<Encoding>();
             assert!(
-                matches!(
-                    refused,
-                    Err(Error::Source(SourceError::AmbiguousEncoding(_)))
-                ),
+                matches!(refused, Err(SourceError::AmbiguousEncoding(_))),
                 "{label}"
             );
         }
@@ -313,7 +308,7 @@ mod tests {
         ] {
             let unknown = label.parse::<Encoding>();
             assert!(
-                matches!(unknown, Err(Error::Source(SourceError::UnknownEncoding(_)))),
+                matches!(unknown, Err(SourceError::UnknownEncoding(_))),
                 "{label}"
             );
         }
@@ -395,10 +390,7 @@ mod tests {
                 if said == marked || said.is_utf_16() && marked.is_utf_16() {
                     assert_eq!(taken.unwrap(), marked);
                 } else {
-                    assert!(matches!(
-                        taken,
-                        Err(Error::Source(SourceError::OtherEncoding { .. }))
-                    ));
+                    assert!(matches!(taken, Err(SourceError::OtherEncoding { .. })));
                 }
             }
         }
@@ -408,10 +400,7 @@ mod tests {
         }
         for utf_32 in [b"\xff\xfe\0\0", b"\0\0\xfe\xff", b"i\0\0\0", b"\0\0\0i"] {
             for said in [None, Some(le)] {
-                assert!(matches!(
-                    of(utf_32, said),
-                    Err(Error::Source(SourceError::Utf32 { .. }))
-                ));
+                assert!(matches!(of(utf_32, said), Err(SourceError::Utf32 { .. })));
             }
         }
         assert_eq!(Encoding::unmarked_utf_16(b"i\0d\0"), Some(le));

@@ -305,7 +305,7 @@ pub enum SourceError {
 
 impl SourceError {
     /// Returns who has to do something about this error.
-    pub(crate) fn kind(&self) -> ErrorKind {
+    pub fn kind(&self) -> ErrorKind {
         match self {
             Self::DialectByte { .. }
             | Self::DelimiterIsQuote

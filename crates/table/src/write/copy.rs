@@ -12,10 +12,9 @@ use arrow_schema::Field;
 use psijoin_printable::Quoted;
 
 use super::{
-    Chosen, Output,
     added::{AddedTexts, Cursor},
     aligned::{Buckets, InTable, Order},
-    holds_texts,
+    output::{Chosen, Output, holds_texts},
 };
 use psijoin_key::Place;
 

@@ -122,7 +122,7 @@ pub enum WriteError {
 
 impl WriteError {
     /// Returns who has to do something about this error.
-    pub(crate) fn kind(&self) -> ErrorKind {
+    pub fn kind(&self) -> ErrorKind {
         match self {
             Self::UnknownRows(_)
             | Self::NoNulls { .. }

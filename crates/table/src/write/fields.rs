@@ -2,7 +2,10 @@
 
 use std::borrow::Cow;
 
-use super::{Form, Output, added::Cursor};
+use super::{
+    added::Cursor,
+    output::{Form, Output},
+};
 use psijoin_key::Place;
 
 use crate::{Error, WriteError, read::formula::defused};

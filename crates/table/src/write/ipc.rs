@@ -16,8 +16,8 @@ use arrow_schema::{ArrowError, DataType, Field, Schema, SchemaRef};
 use arrow_select::{concat::concat_batches, take::take};
 
 use super::{
-    Output, cannot_write,
     groups::{self, Full, GroupRows, GroupWriter, Misfit},
+    output::{Output, cannot_write},
 };
 use crate::{Error, Progress, read::arrow::batch_of};
 

@@ -11,9 +11,9 @@ use arrow_schema::{ArrowError, DataType, Field, Schema, SchemaRef};
 use arrow_select::concat::{concat, concat_batches};
 
 use super::{
-    cannot_write,
     groups::{self, Full, GroupRows, GroupWriter, Misfit},
     ipc::may_share,
+    output::cannot_write,
     owned::{can_own, owned},
 };
 use crate::{Error, Progress, read::arrow::batch_of};

@@ -28,9 +28,9 @@ use parquet::{
 };
 
 use super::{
-    Output, cannot_write,
     groups::{self, Full, GroupRows, GroupWriter, Misfit},
     ipc,
+    output::{Output, cannot_write},
 };
 use psijoin_key::panics::contained;
 

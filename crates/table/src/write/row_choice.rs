@@ -1,6 +1,6 @@
 use std::{fmt, str::FromStr};
 
-use crate::{Error, WriteError};
+use crate::WriteError;
 
 /// The rows of a table that are written once the shared ones are known.
 #[derive(Debug, Clone, Copy, Default, PartialEq, Eq)]
@@ -30,11 +30,11 @@ impl fmt::Display for WhichRows {
 }
 
 impl FromStr for WhichRows {
-    type Err = Error;
+    type Err = WriteError;
 
-    fn from_str(text: &str) -> Result<Self, Error> {
+    fn from_str(text: &str) -> Result<Self, WriteError> {
         let mut each = Self::EACH.into_iter();
         each.find(|which| which.to_string() == text)
-            .ok_or_else(|| Error::Write(WriteError::UnknownRows(text.to_owned())))
+            .ok_or_else(|| WriteError::UnknownRows(text.to_owned()))
     }
 }

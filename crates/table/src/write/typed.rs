@@ -14,14 +14,13 @@ use arrow_schema::{ArrowError, DataType, Field, Schema, SchemaRef};
 use arrow_select::filter::filter_record_batch;
 
 use super::{
-    Chosen, Output,
     added::{Added, Cursor, Portion, own_bytes, widened},
     aligned::{self, Order},
-    cannot_write,
     fields::FieldWriter,
     groups::{Encoder, Group, GroupRows, GroupWriter},
     ipc,
     memory::{self, Kept},
+    output::{Chosen, Output, cannot_write},
     parquet, row_claims,
 };
 use psijoin_key::Place;

@@ -5,7 +5,7 @@
 
 use parquet::{arrow::ProjectionMask, errors::ParquetError};
 
-use super::pieces::Stretch;
+use super::stretch::Stretch;
 use psijoin_key::panics;
 
 use crate::ParquetFault;

@@ -105,3 +105,19 @@ pub enum ParquetFault {
         column: String,
     },
 }
+
+/// The unknown fact about a column, in a few words.
+#[derive(Clone)]
+pub(super) enum Unknown {
+    Type(String),
+    Form(String),
+}
+
+impl Unknown {
+    pub(super) fn fault(&self, column: String) -> ParquetFault {
+        match self.clone() {
+            Self::Type(kind) => ParquetFault::UnknownType { column, kind },
+            Self::Form(form) => ParquetFault::UnknownForm { column, form },
+        }
+    }
+}

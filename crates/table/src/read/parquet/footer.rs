@@ -13,7 +13,7 @@ use parquet::file::{
 };
 
 use super::{
-    known_types::Unknown,
+    fault::Unknown,
     thrift::{Struct, Value, kind},
 };
 use crate::source::section::Section;

@@ -18,9 +18,9 @@ use parquet::{
 };
 
 use super::{
-    fault,
+    fault::Unknown,
     footer::{self, Footer},
-    in_footer,
+    guard::{fault, in_footer},
 };
 use crate::{
     Error, ParquetFault,
@@ -33,22 +33,6 @@ pub(super) struct Loaded {
     pub(super) metadata: ArrowReaderMetadata,
     /// The number of each such column, and what is not known.
     pub(super) unknown: Vec<(usize, Unknown)>,
-}
-
-/// The unknown fact about a column, in a few words.
-#[derive(Clone)]
-pub(super) enum Unknown {
-    Type(String),
-    Form(String),
-}
-
-impl Unknown {
-    pub(super) fn fault(&self, column: String) -> ParquetFault {
-        match self.clone() {
-            Self::Type(kind) => ParquetFault::UnknownType { column, kind },
-            Self::Form(form) => ParquetFault::UnknownForm { column, form },
-        }
-    }
 }
 
 /// Reads a file's footer.

@@ -1,23 +1,20 @@
 //! Row groups, and stretches of large ones, each to be read on its own.
 
-use std::{ops::Range, sync::Arc};
-
 use arrow_array::RecordBatch;
-use arrow_schema::{DataType, Schema};
 use parquet::{
     arrow::{
         ProjectionMask,
-        arrow_reader::{
-            ArrowReaderMetadata, ArrowReaderOptions, ParquetRecordBatchReader,
-            ParquetRecordBatchReaderBuilder,
-        },
+        arrow_reader::{ArrowReaderMetadata, ParquetRecordBatchReader},
     },
-    basic::ConvertedType,
-    errors::ParquetError,
-    file::metadata::{ColumnChunkMetaData, RowGroupMetaData},
+    file::metadata::RowGroupMetaData,
 };
 
-use super::{Reader, chunks, contained, damage, fault, in_footer, pages, prefixes};
+use super::{
+    damage,
+    guard::{contained, fault, in_footer},
+    pages, prefixes,
+    stretch::Stretch,
+};
 use crate::{
     Error, ParquetFault,
     read::arrow::{PIECE_BYTES, PIECE_ROWS, Piece},
@@ -45,31 +42,23 @@ pub(super) struct Pieces<'a> {
     rows_before: u64,
 }
 
-/// A piece: where it is, and all that is needed to read it.
-#[derive(Clone)]
-pub(super) struct Stretch<'a> {
-    part: &'a Part,
-    section: Section,
-    pub(super) metadata: ArrowReaderMetadata,
-    pub(super) mask: ProjectionMask,
-    dictionaries: bool,
-    group: usize,
-    rows: Range<u64>,
-    /// Rows that are decoded at once.
-    batch_rows: u64,
-}
-
 impl<'a> Pieces<'a> {
-    pub(super) fn new(file: Reader<'a>, columns: &[usize], dictionaries: bool) -> Self {
-        let schema = file.metadata.parquet_schema();
+    pub(super) fn new(
+        part: &'a Part,
+        section: Section,
+        metadata: ArrowReaderMetadata,
+        columns: &[usize],
+        dictionaries: bool,
+    ) -> Self {
+        let schema = metadata.parquet_schema();
         let mask = ProjectionMask::roots(schema, columns.iter().copied());
         let leaves = schema.columns().iter().enumerate();
         let mut read = leaves.filter(|(leaf, _)| mask.leaf_included(*leaf));
         let has_lists = read.any(|(_, column)| column.max_rep_level() > 0);
         Self {
-            part: file.part,
-            section: file.section,
-            metadata: file.metadata,
+            part,
+            section,
+            metadata,
             mask,
             dictionaries,
             has_lists,
@@ -182,35 +171,6 @@ impl<'a> Stretch<'a> {
         })
     }
 
-    /// Returns how many rows there are.
-    pub(super) fn count(&self) -> u64 {
-        self.rows.end - self.rows.start
-    }
-
-    /// Returns these rows with other columns.
-    pub(super) fn with_mask(&self, mask: ProjectionMask) -> Self {
-        Self {
-            mask,
-            ..self.clone()
-        }
-    }
-
-    /// Starts to read the rows.
-    pub(super) fn reader(&self) -> Result<ParquetRecordBatchReader, ParquetError> {
-        let metadata = match self.dictionaries {
-            true => with_dictionaries(&self.metadata, self.group, &self.mask),
-            false => self.metadata.clone(),
-        };
-        // A large group has its later rows skipped page by page, without decompressing them.
-        ParquetRecordBatchReaderBuilder::new_with_metadata(self.section.clone(), metadata)
-            .with_projection(self.mask.clone())
-            .with_row_groups(vec![self.group])
-            .with_offset(self.rows.start as usize)
-            .with_limit(self.count() as usize)
-            .with_batch_size(self.batch_rows as usize)
-            .build()
-    }
-
     /// Checks the statements of the pages of the columns that are read.
     fn check_pages(&self) -> Result<(), Error> {
         let group = self.metadata.metadata().row_group(self.group);
@@ -274,48 +234,4 @@ impl Iterator for Batches<'_> {
     fn next(&mut self) -> Option<Self::Item> {
         self.next_batch().transpose()
     }
-}
-
-/// Returns the file's columns, with a dictionary of texts for each that has nothing else in this
-/// group.
-fn with_dictionaries(
-    file: &ArrowReaderMetadata,
-    group: usize,
-    mask: &ProjectionMask,
-) -> ArrowReaderMetadata {
-    let parquet_schema = file.parquet_schema();
-    let chunks = file
-        .metadata()
-        .row_group(group)
-        .columns()
-        .iter()
-        .enumerate();
-    let dictionaries: Vec<usize> = chunks
-        .filter(|(leaf, chunk)| mask.leaf_included(*leaf) && is_dictionary_of_texts(chunk))
-        .map(|(leaf, _)| parquet_schema.get_column_root_idx(leaf))
-        .collect();
-    if dictionaries.is_empty() {
-        return file.clone();
-    }
-    let fields = file.schema().fields().iter().enumerate();
-    let fields = fields.map(|(index, field)| match field.data_type() {
-        DataType::Utf8 if dictionaries.contains(&index) => {
-            let texts = DataType::Dictionary(DataType::Int32.into(), DataType::Utf8.into());
-            Arc::new(field.as_ref().clone().with_data_type(texts))
-        }
-        _ => field.clone(),
-    });
-    let schema =
-        Schema::new_with_metadata(fields.collect::<Vec<_>>(), file.schema().metadata().clone());
-    let options = ArrowReaderOptions::new().with_schema(Arc::new(schema));
-    // Texts that do not come as dictionaries are only slower.
-    ArrowReaderMetadata::try_new(file.metadata().clone(), options).unwrap_or_else(|_| file.clone())
-}
-
-/// Returns whether all of a chunk's values are in its dictionary: the reader would make a
-/// dictionary of others too, which takes longer than to read them as they are. It checks texts for
-/// UTF-8 only if they are called that.
-fn is_dictionary_of_texts(chunk: &ColumnChunkMetaData) -> bool {
-    chunk.column_descr().converted_type() == ConvertedType::UTF8
-        && chunks::is_only_dictionary(chunk)
 }

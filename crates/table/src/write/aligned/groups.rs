@@ -22,8 +22,8 @@ use crate::{
     in_order::in_order,
     read::arrow::{PIECE_BYTES, PIECE_ROWS},
     write::{
-        cannot_write,
         groups::{Encoder, Full, Group, GroupRows, GroupWriter, Misfit},
+        output::cannot_write,
         owned::owned,
     },
 };

@@ -5,7 +5,7 @@ use std::iter;
 use super::{Buckets, Order, Parted};
 use crate::{
     Error, Progress,
-    write::{Output, fields::Records},
+    write::{fields::Records, output::Output},
 };
 
 /// Records are parted when there are about this many bytes of them.
