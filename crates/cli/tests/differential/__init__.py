@@ -1,8 +1,8 @@
 """A random differential test: what psijoin finds, held against DuckDB.
 
 Random pairs of tables are joined by two processes of psijoin, and DuckDB computes from the same
-files, in SQL, what must come out. What is expected is written from the documentation alone:
-`crates/table/src/lib.rs` and `given.rs` beside it, `docs/tutorial.md`, `docs/tables.md`,
+files, in SQL, what must come out. The expectation is written from the documentation alone:
+`crates/table/src/lib.rs` and `share.rs` next to it, `docs/tutorial.md`, `docs/tables.md`,
 `docs/join.md` and `docs/functions.md`.
 
 From the values to the verdict:

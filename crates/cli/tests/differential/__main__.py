@@ -19,7 +19,7 @@ from .pairs import draw_pair
 from .summary import OUTPUT_KINDS, Summary
 from .unreadable import compare_unreadable, spoil
 
-# How many pairs a process is given at a time.
+# The number of pairs that a process gets at a time.
 BATCH = 20
 
 # Of how many pairs a cell is spoiled in the end.
@@ -28,7 +28,7 @@ UNREADABLE_RATE = 0.15
 
 @dataclass(frozen=True)
 class Setting:
-    """What all pairs of a run have in common."""
+    """The settings that all pairs of a run share."""
 
     seed: int
     program: Path
@@ -38,7 +38,7 @@ class Setting:
 
 @dataclass
 class Batch:
-    """What came of some pairs."""
+    """The result of some pairs."""
 
     summary: Summary = field(default_factory=Summary)
     failures: list[str] = field(default_factory=list)
@@ -129,7 +129,7 @@ def batches(arguments: argparse.Namespace) -> list[range]:
 
 
 def parser() -> argparse.ArgumentParser:
-    """What can be said on the command line."""
+    """Returns the arguments of the command line."""
     told = argparse.ArgumentParser(prog="differential", description=__doc__)
     told.add_argument("--program", type=Path, required=True, help="psijoin's release binary")
     told.add_argument("--folder", type=Path, required=True, help="for the files of pairs")

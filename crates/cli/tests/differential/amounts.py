@@ -23,7 +23,7 @@ class Amount:
 
 
 def draw_amount(rng: random.Random, choice: Format, name: str, rows: int) -> Amount:
-    """A column of numbers in a table of this format, of which some are missing."""
+    """A column of numbers in a table of this format, some of which are missing."""
     scale = rng.choice((0, 2, 2, 4, 9))
     form = "text" if choice.dialect else rng.choice(("text", "integer", "decimal", "float"))
     match form:
@@ -49,7 +49,7 @@ def draw_amount(rng: random.Random, choice: Format, name: str, rows: int) -> Amo
 
 
 def decimals(rng: random.Random, scale: int) -> Callable[[], Decimal]:
-    """Decimals of at most so many places, and so small that most columns add up to 64 bits."""
+    """Decimals with a limit on their places, and so small that most columns add up to 64 bits."""
     most = 10 ** min(9, 13 - scale)
     return lambda: Decimal(rng.randint(-most, most)).scaleb(-rng.randint(0, scale))
 

@@ -40,7 +40,7 @@ def draw_cells(
     values: list[Any],
     null_rate: float,
 ) -> Column:
-    """A column with cells for these values, of which some are left out."""
+    """A column with cells for these values, some of which are left out."""
     held, rules = one.types[index], one.rules[index]
 
     def cell(value: Any) -> Any:

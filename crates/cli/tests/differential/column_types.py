@@ -11,7 +11,7 @@ import pyarrow as pa
 
 @dataclass(frozen=True)
 class ColumnType:
-    """How a column holds its values.
+    """The type of a column, by which it holds its values.
 
     `canonical` and `shown` are SQL with `{0}` for the column: the text that counts as the key, and
     the one that stands in a text file. `shown` is None for what has none.
@@ -24,7 +24,7 @@ class ColumnType:
 
     @property
     def is_text(self) -> bool:
-        """Whether the values are texts, that can be written in many ways."""
+        """Returns whether the values are texts, which can be written in many ways."""
         return self in TEXTS
 
 

@@ -1,4 +1,4 @@
-"""Where psijoin says something else than DuckDB."""
+"""The differences between psijoin and DuckDB."""
 
 import csv
 import io
@@ -28,7 +28,7 @@ from .line_order import order_of
 from .pairs import Pair
 from .row_comparison import compare_rows
 
-# What a party says that refuses its own table. What is odd about texts, their own tests know.
+# The message of a party that refuses its own table. Odd texts have tests of their own.
 DOUBTED = "is doubtful as said above, and --strict refuses that"
 
 
@@ -53,12 +53,12 @@ def compare(program: Path, pair: Pair, join: Join, expectation: Expectation, run
 
 
 def is_doubted(run: Run) -> bool:
-    """Whether a party refused its own table for what seems odd there, as `--strict` has it."""
+    """Returns whether a party refused its own table for odd texts there, as `--strict` has it."""
     return any(DOUBTED in ended.stderr for ended in run.ended.values())
 
 
 def compare_doubted(run: Run) -> None:
-    """How a join ends in which a table is doubted."""
+    """Compares the end of a join with a doubtful table."""
     for role, ended in run.ended.items():
         is_own = DOUBTED in ended.stderr
         expect(f"exit code of the {role}", UNUSABLE if is_own else OTHER_GAVE_UP, ended.code)
@@ -87,7 +87,7 @@ def compare_nothing(role: str, run: Run) -> None:
 
 
 def compare_results(program: Path, seen: list[View], run: Run) -> str:
-    """What comes of a join once data has moved; returns how it ended in a word."""
+    """Compares the result of a join once data has moved; returns how it ended in a word."""
     rows = [
         JoinedRows(view.expectation, view.pair, view.join) if view.join.kind == "rows" else None
         for view in seen
@@ -134,7 +134,7 @@ def compare_alignment(seen: list[View], rows: list[JoinedRows]) -> None:
 
 
 def compare_check(ending: Ending, checked: dict[str, Ended]) -> None:
-    """How a check ended."""
+    """Compares the end of a check."""
     receiver, sender = checked["receiver"], checked["sender"]
     codes = (receiver.code, sender.code)
     expect("exit codes of a check", ending.with_codes(codes).codes, codes)
@@ -142,7 +142,7 @@ def compare_check(ending: Ending, checked: dict[str, Ended]) -> None:
 
 
 def compare_report(view: View, join: Join, rows: JoinedRows, path: Path) -> None:
-    """What a party's report says of its rows, and of what was given."""
+    """Compares the rows and the given columns in a party's report."""
     report = json.loads(path.read_text())
     result = report["result"]
     expect("the rows in the report", view.join.rows, result["rows"])
@@ -162,7 +162,7 @@ def compare_report(view: View, join: Join, rows: JoinedRows, path: Path) -> None
 
 
 def answer(join: Join, expectation: Expectation) -> str:
-    """What goes to standard output instead of rows."""
+    """Compares the standard output, if no rows go there."""
     match join.kind:
         case "count":
             return f"{expectation.shared}\n"
@@ -179,7 +179,7 @@ def answer(join: Join, expectation: Expectation) -> str:
 
 
 def compare_shares(program: Path, join: Join, expectation: Expectation, run: Run) -> None:
-    """What both files of shares make together, for each key of the receiver."""
+    """Returns the values in both files of shares together, for each key of the receiver."""
     scales = {
         f"{column.holder}.{column.name}": expectation.scale(column.holder, column.amount)
         for column in join.columns

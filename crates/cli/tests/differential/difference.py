@@ -1,8 +1,8 @@
-"""What was expected, and what was found instead."""
+"""A difference between the expected and the found value."""
 
 
 class Difference(Exception):
-    """What was expected, and what was found instead."""
+    """A difference between the expected and the found value."""
 
 
 def expect(what: str, expected: object, found: object) -> None:

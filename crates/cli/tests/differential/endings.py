@@ -1,4 +1,4 @@
-"""How a join ends, and with which exit codes (docs/tutorial.md)."""
+"""The end of a join, and its exit codes (docs/tutorial.md)."""
 
 from collections.abc import Sequence
 from dataclasses import dataclass, replace
@@ -17,7 +17,7 @@ DONE, WRONG_USAGE, UNUSABLE, OTHER_SETTINGS, REFUSED, OTHER_GAVE_UP = 0, 2, 3, 5
 # A party that has a reason of its own ends with that, whatever the other one says.
 OWN_FIRST = (WRONG_USAGE, UNUSABLE, OTHER_SETTINGS, REFUSED, OTHER_GAVE_UP, DONE)
 
-# What fields of TSV, and lines, cannot hold.
+# The characters that fields of TSV, and lines, cannot hold.
 UNFIT = {"tsv": "[\\t\\n\\r]", "txt": "[\\n\\r]"}
 
 # No column of this type can be given.
@@ -26,13 +26,13 @@ HALF_FLOAT = FLOATS[0]
 
 @dataclass(frozen=True)
 class Ending:
-    """How a join ends in a word, and the exit codes of the receiver and the sender."""
+    """The end of a join in a word, and the exit codes of the receiver and the sender."""
 
     word: str
     codes: tuple[int, int]
-    # What each says then, if that is known.
+    # The message of each, if it is known.
     told: tuple[str, str] = ("", "")
-    # How it can end instead: if both have reasons, one may hear of the other's before its own.
+    # Other possible ends: if both have reasons, one may receive the other's before its own.
     instead: tuple["Ending", ...] = ()
 
     def with_codes(self, codes: tuple[int, int]) -> "Ending":
@@ -40,7 +40,7 @@ class Ending:
         return next((one for one in self.instead if one.codes == codes), self)
 
     def turned(self) -> "Ending":
-        """The same ending of a pair that the sender sees."""
+        """Returns this end as the sender sees it."""
         return Ending(self.word, self.codes[::-1], self.told[::-1])
 
 
@@ -72,7 +72,7 @@ def views(pair: Pair, join: Join, expectation: Expectation) -> list[View]:
 
 
 def before_data(seen: Sequence[View]) -> Ending:
-    """How it ends for reasons that show in tables and settings alone, before data moves."""
+    """Returns the end for reasons that show in tables and settings alone, before data moves."""
     stages = [
         unfinished(seen, [reasons(one.pair, one.join, one.expectation) for one in seen])
         for reasons in REASONS
@@ -80,7 +80,7 @@ def before_data(seen: Sequence[View]) -> Ending:
     failing_stages = [found for found in stages if found]
     if not failing_stages:
         return FINISHED
-    # Which of the reasons of both directions shows first, the documentation does not say.
+    # The documentation does not say which of the reasons of both directions shows first.
     instead = [one for found in failing_stages for one in found] if len(seen) > 1 else []
     return replace(together(failing_stages[0]), instead=tuple(instead))
 
@@ -95,11 +95,11 @@ def unfinished(seen: Sequence[View], endings: Sequence[Ending]) -> list[Ending]:
 
 
 def together(found: Sequence[Ending]) -> Ending:
-    """How it ends if all of this fails: each party ends with its own reason if it has one."""
+    """Returns the end if all of this fails: each party ends with its own reason if it has one."""
     if not found:
         return FINISHED
     codes = map(own_first, zip(*(one.codes for one in found), strict=True))
-    # What a party says, only one of the views tells.
+    # Only one of the views tells a party's message.
     told = map(max, zip(*(one.told for one in found), strict=True))
     return Ending(found[0].word, tuple(codes), tuple(told))
 
@@ -110,7 +110,7 @@ def own_first(codes: Sequence[int]) -> int:
 
 
 def of_one_party(pair: Pair, join: Join, expectation: Expectation) -> Ending:
-    """How it ends for reasons that a party finds alone."""
+    """Returns the end for reasons that a party finds alone."""
     overflowing = {
         column.holder
         for column in join.columns
@@ -127,32 +127,32 @@ def of_one_party(pair: Pair, join: Join, expectation: Expectation) -> Ending:
 
 
 def strictly(pair: Pair, join: Join, expectation: Expectation) -> Ending:
-    """How it ends where differences are refused."""
+    """Returns the end if differences are refused."""
     is_refused = join.strict and may_differ(pair)
     return Ending("differing", (OTHER_SETTINGS, OTHER_SETTINGS)) if is_refused else FINISHED
 
 
 def can_be_given(pair: Pair, giving: Giving) -> list[bool]:
-    """Whether columns can be given, for each that is offered."""
+    """Returns whether columns can be given, for each that is offered."""
     columns = pair.sender.table.columns
     return [columns[place].type is not HALF_FLOAT for place in giving.offered]
 
 
 def not_aligned(pair: Pair, join: Join, expectation: Expectation) -> Ending:
-    """How it ends where several rows of the sender have one key, but are to be aligned."""
+    """Returns the end if several rows of the sender have one key, but are to be aligned."""
     is_refused = join.align and join.said_repeated == "refuse"
     return too_many(expectation, 1) if is_refused else FINISHED
 
 
 def repeated(pair: Pair, join: Join, expectation: Expectation) -> Ending:
-    """How it ends where more rows of the sender have one key than it gives."""
+    """Returns the end if more rows of the sender have one key than it gives."""
     giving = join.giving
     is_limited = giving is not None and giving.repeated != "first"
     return too_many(expectation, giving.most) if is_limited else FINISHED
 
 
 def too_many(expectation: Expectation, most: int) -> Ending:
-    """How it ends where a key of the sender can be in so many rows."""
+    """Returns the end if a key of the sender can be in this many rows."""
     if expectation.most_repeated <= most:
         return FINISHED
     row = expectation.first_beyond(most) + 1
@@ -160,14 +160,14 @@ def too_many(expectation: Expectation, most: int) -> Ending:
 
 
 def not_offered(pair: Pair, join: Join, expectation: Expectation) -> Ending:
-    """How it ends where more is taken than is offered."""
+    """Returns the end if more is taken than is offered."""
     if join.giving is None or join.giving.is_offered:
         return FINISHED
     return Ending("not offered", (WRONG_USAGE, OTHER_SETTINGS))
 
 
 def too_long(pair: Pair, join: Join, expectation: Expectation) -> Ending:
-    """How it ends where a row that is given takes more bytes than `--give-bytes` says."""
+    """Returns the end if a row that is given takes more bytes than `--give-bytes` allows."""
     giving = join.giving
     if giving is None or giving.row_bytes is None or giving.row_bytes >= giving.widths.longest[0]:
         return FINISHED
@@ -175,7 +175,7 @@ def too_long(pair: Pair, join: Join, expectation: Expectation) -> Ending:
 
 
 def too_narrow(pair: Pair, join: Join, expectation: Expectation) -> Ending:
-    """How it ends where the output has no room for what is taken."""
+    """Returns the end if the output has no room for the taken columns."""
     is_unfit = join.giving is not None and not can_hold(pair, join, join.giving)
     return failing("unfit", True, False) if is_unfit else FINISHED
 
@@ -185,7 +185,7 @@ REASONS = (of_one_party, not_aligned, strictly, repeated, not_offered, too_long,
 
 
 def can_hold(pair: Pair, join: Join, giving: Giving) -> bool:
-    """Whether the output has room for columns of these types and names."""
+    """Returns whether the output has room for columns of these types and names."""
     target = output_format(pair, join)
     if target.dialect is None:
         return True
@@ -206,7 +206,7 @@ def output_format(pair: Pair, join: Join) -> Format:
 
 
 def with_data(view: View, rows: JoinedRows | None) -> Ending:
-    """How a view ends once data has moved. `rows` are those that are to be written, if any are."""
+    """Returns the end of a view once data has moved. `rows` are those to write, if any."""
     pair, join, expectation = view.pair, view.join, view.expectation
     if join.min_intersection is not None and expectation.shared < join.min_intersection:
         return Ending("withheld", (REFUSED, REFUSED))
@@ -216,7 +216,7 @@ def with_data(view: View, rows: JoinedRows | None) -> Ending:
 
 
 def can_write(pair: Pair, join: Join, rows: JoinedRows) -> bool:
-    """Whether the output can hold the texts of these rows."""
+    """Returns whether the output can hold the texts of these rows."""
     target = output_format(pair, join)
     if target.name == pair.receiver.table.format.name and target.dialect:
         texts = [text for cells in rows.further() for text in cells if text]

@@ -1,4 +1,4 @@
-"""What DuckDB says of a pair of tables."""
+"""DuckDB's results for a pair of tables."""
 
 from collections.abc import Sequence
 from dataclasses import dataclass
@@ -27,7 +27,7 @@ def connect() -> duckdb.DuckDBPyConnection:
 
 @dataclass(frozen=True)
 class Share:
-    """What both shares of a place make together: whether its key is shared, and its numbers."""
+    """Both shares of a place, added: whether its key is shared, and its numbers."""
 
     is_shared: bool
     numbers: tuple[Decimal, ...]
@@ -66,7 +66,7 @@ class Expectation:
 
     @cached_property
     def turned(self) -> "Expectation":
-        """The same, as the sender sees it: its table is `receiver` there."""
+        """Returns the sender's view of it: its table is `receiver` there."""
         return Expectation(connect(), self._pair.turned())
 
     def _load(self, name: str, side: Side) -> None:
@@ -98,7 +98,7 @@ class Expectation:
         )
 
     def overflows(self, holder: str, amount: Amount) -> bool:
-        """Whether the positive or the negative numbers of a column exceed 64 bits together."""
+        """Returns whether a column's positive or negative numbers exceed 64 bits together."""
         index, unit = self._index(holder, amount), 10 ** self.scale(holder, amount)
         above, below = self.connection.execute(
             f"SELECT coalesce(sum(n{index}) FILTER (n{index} > 0), 0),"
@@ -107,7 +107,7 @@ class Expectation:
         return above * unit >= 2**63 or below * unit < -(2**63)
 
     def sum(self, holder: str, amount: Amount) -> Decimal:
-        """What the numbers of a column add up to over the shared keys."""
+        """Returns the sum of a column's numbers over the shared keys."""
         number = f"n{self._index(holder, amount)}"
         return self._value(
             f"SELECT coalesce(sum({number}), 0) FROM {holder} SEMI JOIN shared USING (key)"
@@ -138,7 +138,7 @@ class Expectation:
         return self._value(f"SELECT min(row) FROM given WHERE place > {most}")
 
     def widths(self, places: Sequence[int], most: int | None) -> Widths:
-        """What rows of the sender with a key take in some columns, of each key the first `most`."""
+        """Returns the bytes of columns in the sender's rows: the first `most` of each key."""
         table, flags = self._pair.sender.table, flag_bytes(len(places))
         longest = tuple(
             self._value(
@@ -197,5 +197,5 @@ def decimals_of(side: Side, amount: Amount) -> str:
 
 
 def column_of(side: Side, amount: Amount) -> str:
-    """What a column of numbers is called in the table's relation."""
+    """Returns the name of a column of numbers in the table's relation."""
     return f"c{side.place(amount)}"

@@ -13,21 +13,21 @@ BYTE_ORDER_MARK = "\ufeff"
 
 @dataclass(frozen=True)
 class Dialect:
-    """How a text is written."""
+    """The form of a text."""
 
     delimiter: str = ","
     quote: str | None = '"'
     header: bool = True
     line_ending: str = "\n"
     byte_order_mark: bool = False
-    # Whether a backslash begins an escape, as in PostgreSQL's COPY.
+    # True if a backslash begins an escape, as in PostgreSQL's COPY.
     escapes: bool = False
     # As Python calls it, and as `--encoding` does, if it has to.
     encoding: str = "utf-8"
     said_encoding: str | None = None
 
     def holds(self, text: str) -> bool:
-        """Whether a field can hold the text."""
+        """Returns whether a field can hold the text."""
         special = (self.delimiter, "\n", "\r")
         has_room = self.escapes or self.quote is not None
         return has_room or not any(letter in text for letter in special)
@@ -47,7 +47,7 @@ class Dialect:
         return " " if letter.isspace() else "_"
 
     def can_encode(self, text: str) -> bool:
-        """Whether the encoding has all of its letters."""
+        """Returns whether the encoding has all of its letters."""
         try:
             text.encode(self.encoding)
         except UnicodeEncodeError:
@@ -94,7 +94,7 @@ DUCKDB_COMPRESSIONS = {"": "none", "gz": "gzip", "zst": "zstd"}
 
 @dataclass(frozen=True)
 class Format:
-    """What a file is called, and for a text how it is written."""
+    """The name of a file, and the form of a text."""
 
     name: str
     compression: str = ""
@@ -113,17 +113,17 @@ class Format:
 
     @property
     def ending(self) -> str:
-        """What ends a file's name, with the points."""
+        """Returns the end of a file's name, with the points."""
         called = self.name if self.called is None else self.called
         return "".join(f".{ending}" for ending in (called, self.compression) if ending)
 
     @property
     def is_told(self) -> bool:
-        """Whether a file's name tells another format, or none."""
+        """Returns whether a file's name tells another format, or none."""
         return self.called is not None and self.called not in TYPED.get(self.name, (self.name,))
 
     def options(self) -> list[str]:
-        """What psijoin has to be told beside the file's name."""
+        """Returns the options that psijoin needs besides the file's name."""
         options = []
         if self.is_told:
             options += ["--input-format", {"txt": "lines"}.get(self.name, self.name)]

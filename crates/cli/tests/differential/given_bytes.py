@@ -1,4 +1,4 @@
-"""How many bytes rows take that are given (crates/table/src/given.rs)."""
+"""The bytes of rows that are given (crates/table/src/share.rs)."""
 
 from collections.abc import Sequence
 from dataclasses import dataclass
@@ -25,13 +25,13 @@ class Widths:
 
     @property
     def exactly_told(self) -> int | None:
-        """How many are told, if that is certain."""
+        """Returns the number that is told, if that is certain."""
         least, most = self.told
         return least if least == most else None
 
 
 def widths(table: Table, places: Sequence[int], longest: tuple[int, int]) -> Widths:
-    """What rows take in these columns, where the longest has so many bytes."""
+    """Returns the bytes of rows in these columns, if the longest has `longest`."""
     types, flags = [table.columns[place].type for place in places], flag_bytes(len(places))
     told = longest
     if not table.format.dialect and all(map(has_fixed_width, types)):
@@ -61,7 +61,7 @@ def row_bytes(table: Table, places: Sequence[int]) -> tuple[str, str]:
 
 
 def has_fixed_width(held: ColumnType) -> bool:
-    """Whether all values of the type take as many bytes."""
+    """Returns whether all values of the type take equally many bytes."""
     return not held.is_text and held not in BINARIES[:-1]
 
 

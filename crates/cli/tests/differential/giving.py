@@ -10,19 +10,19 @@ from .expectation import Expectation
 from .given_bytes import Widths
 from .pairs import Pair, listed
 
-# What stands before the name of a taken column that is taken already.
+# The prefix of a taken column whose name is in use.
 PREFIX = "partner_"
 
 # The protocols that carry columns.
 CARRYING = ("auto", "auto", "auto", "rr22", "rr22-malicious", "dh")
 
-# What can become of several rows of the sender that have one key.
+# The treatments of several rows of the sender that have one key.
 REPEATED = ("refuse", "first", "list")
 
-# The longest payload (crates/table/src/given.rs), and what stands before the rows of a list.
+# The longest payload (crates/table/src/share.rs), and the bytes before the rows of a list.
 MOST_BYTES, COUNT_BYTES = 2**16 - 1, 2
 
-# Where all rows of a key are given, no more rows than these come out.
+# If all rows of a key are given, no more rows than these come out.
 MOST_JOINED_ROWS = 20_000
 
 # A name that no table has.
@@ -31,28 +31,28 @@ UNKNOWN = "nobody's"
 
 @dataclass(frozen=True)
 class Giving:
-    """What is given and taken: columns, as places in the sender's table, in `--give`'s order."""
+    """The given and the taken columns, as places in the sender's table, in `--give`'s order."""
 
     offered: list[int]
     taken: list[int]
-    # What `--give` and `--take` are given.
+    # The values of `--give` and `--take`.
     said_offered: str
     said_taken: str
     # One of `REPEATED`, and how many rows of a key a list has room for.
     repeated: str
     most: int
-    # What `--give-bytes` says, and what rows take.
+    # The value of `--give-bytes`, and the bytes of rows.
     row_bytes: int | None
     widths: Widths
 
     @property
     def is_offered(self) -> bool:
-        """Whether all that the receiver takes is offered."""
+        """Returns whether all that the receiver takes is offered."""
         return UNKNOWN not in self.said_taken
 
     @property
     def bytes_per_key(self) -> int | None:
-        """What each key takes, if that can be told."""
+        """Returns the bytes per key, if they can be told."""
         row_bytes = self.row_bytes or self.widths.exactly_told
         if row_bytes is None:
             return None
@@ -60,11 +60,11 @@ class Giving:
 
     @property
     def said_repeated(self) -> str:
-        """What `--repeated` is given."""
+        """Returns the value of `--repeated`."""
         return f"list:{self.most}" if self.repeated == "list" else self.repeated
 
     def options(self) -> list[str]:
-        """What the command line of the party that gives says of it, beside `--repeated`."""
+        """Returns the options of the giving party, besides `--repeated`."""
         options = ["--give", self.said_offered]
         options += [] if self.row_bytes is None else ["--give-bytes", f"{self.row_bytes}"]
         return options
@@ -105,7 +105,7 @@ def draw_giving(
 def draw_repeated(
     rng: random.Random, expectation: Expectation, allowed: tuple[str, ...]
 ) -> tuple[str, int]:
-    """What becomes of the rows of a key, and how many there may be."""
+    """Draws the treatment of the rows of a key, and how many there may be."""
     repeated = expectation.most_repeated
     weights = {"refuse": 1, "first": 4, "list": 6} if repeated > 1 else dict.fromkeys(REPEATED, 1)
     [how] = rng.choices(allowed, [weights[one] for one in allowed])

@@ -11,10 +11,10 @@ from .joins import Join
 from .pairs import Pair
 from .tables import Table
 
-# What says of all rows which are shared; and what stands before it where there is such a column.
+# The column that marks the shared rows among all; and its prefix if that name is in use.
 SHARED_COLUMN, SHARED_PREFIX = "shared", "psijoin_"
 
-# How the receiver's table is joined with what the sender has for its keys.
+# The join of the receiver's table with the sender's columns for its keys.
 JOINS = {"shared": "JOIN", "unshared": "ANTI JOIN", "all": "LEFT JOIN"}
 
 # The receiver's first row of each key.
@@ -64,7 +64,7 @@ class JoinedRows:
         return self._fetch(self._own_texts(), with_nulls=False)
 
     def own_cells(self, cells: list[str]) -> list[tuple[Any, ...]]:
-        """What these expressions of SQL make of the receiver's own columns, which are of `mine`."""
+        """Returns these SQL expressions' values on the receiver's columns, those of `mine`."""
         return self._fetch(cells, with_nulls=True)
 
     def further(self) -> list[tuple[str | None, ...]]:
@@ -72,7 +72,7 @@ class JoinedRows:
         return self._fetch(self._added_texts(), with_nulls=True)
 
     def has_text(self, pattern: str) -> bool:
-        """Whether a text of any column has something that the regular expression finds."""
+        """Returns whether the regular expression finds anything in a text of any column."""
         texts = ", ".join(self._own_texts() + self._added_texts())
         found = self._connection.execute(
             f"SELECT coalesce(bool_or(regexp_matches(concat({texts}), {quoted(pattern)})), false)"
@@ -130,7 +130,7 @@ def given_text(table: Table, place: int) -> str:
 
 
 def added_names(pair: Pair, join: Join) -> list[str]:
-    """What the columns behind the receiver's own are called."""
+    """Returns the names of the columns behind the receiver's own."""
     own, names = pair.receiver.table.names, []
     for name in wanted_names(pair, join):
         prefix = SHARED_PREFIX if join.rows == "all" and not names else PREFIX
@@ -141,7 +141,7 @@ def added_names(pair: Pair, join: Join) -> list[str]:
 
 
 def wanted_names(pair: Pair, join: Join) -> list[str]:
-    """What they would be called if no name were taken already."""
+    """Returns their names if no name were in use."""
     taken = join.giving.taken if join.giving else []
     flags = [SHARED_COLUMN] if join.rows == "all" else []
     return flags + [pair.sender.table.names[place] for place in taken]

@@ -1,4 +1,4 @@
-"""What is asked of a pair of tables, and the two processes that answer."""
+"""The question about a pair of tables, and the two processes that answer it."""
 
 import json
 import os
@@ -27,14 +27,14 @@ FEW_ROWS = 300
 # Those that carry columns are tried with more.
 MANY_ROWS = 3000
 
-# Which rows can be written, and which of them can get columns of the sender.
+# The choices of written rows, and those that can get columns of the sender.
 ROWS = ("shared", "all", "unshared")
 ROWS_WITH_PARTNERS = ROWS[:2]
 
-# What `--repeated` can say where rows are aligned.
+# The values of `--repeated` for aligned rows.
 REPEATED_ALIGNED = ("refuse", "first")
 
-# Which protocols can withhold a result, and take numbers of the sender (docs/functions.md).
+# The protocols that can withhold a result, and take numbers of the sender (docs/functions.md).
 WITHHOLDING = ("rr22-circuit", "kk20", "kk20-silent")
 WITH_SENDERS_NUMBERS = ("rr22-circuit",)
 
@@ -51,7 +51,7 @@ class Named:
 
 @dataclass
 class Join:
-    """What both parties are asked to do, and what the receiver writes."""
+    """The task of both parties, and the receiver's output."""
 
     kind: str
     columns: list[Named] = field(default_factory=list)
@@ -59,20 +59,20 @@ class Join:
     min_intersection: int | None = None
     protocol: str = "auto"
     receiver_listens: bool = True
-    # What the rows are written to; None for standard output.
+    # The format of the rows' file; None for standard output.
     output: Format | None = None
-    # Which rows are written, and what they get of the sender.
+    # The rows that are written, and the sender's columns for them.
     rows: str = "shared"
     giving: Giving | None = None
-    # Whether an empty text is told from a null in CSV.
+    # True if an empty text is told from a null in CSV.
     quote_empty: bool = False
     # If both learn: what the sender writes, as of the pair where its table is the receiver's.
     back: "Join | None" = None
-    # Whether both write a row per shared key in one order, and what the sender's `--repeated` says
+    # True if both write a row per shared key in one order; and the sender's `--repeated`
     # then if it gives nothing.
     align: bool = False
     repeated: str = "refuse"
-    # Whether differences are refused, and whether there is a check before.
+    # True if differences are refused; and if there is a check before.
     strict: bool = False
     check: bool = False
 
@@ -86,11 +86,11 @@ class Join:
 
     @property
     def said_repeated(self) -> str:
-        """What the sender's `--repeated` is given."""
+        """Returns the value of the sender's `--repeated`."""
         return self.giving.said_repeated if self.giving else self.repeated
 
     def halves(self) -> dict[str, "Join"]:
-        """What is written, by the party that writes it."""
+        """Returns the written rows, by the party that writes them."""
         return {"receiver": self} | ({"sender": self.back} if self.back else {})
 
 
@@ -140,7 +140,7 @@ def draw_join(
 
 
 def draw_rows(rng: random.Random, join: Join, pair: Pair, expectation: Expectation) -> None:
-    """Which rows are written, what the sender gives beside them, and where they go."""
+    """Draws the rows that are written, the sender's columns for them, and their destination."""
     if join.min_intersection is None and rng.random() < 0.6:
         allowed = REPEATED_ALIGNED if join.align else REPEATED
         join.giving = draw_giving(rng, pair, expectation, allowed)
@@ -155,7 +155,7 @@ def draw_rows(rng: random.Random, join: Join, pair: Pair, expectation: Expectati
 
 
 def suits(protocol: str, join: Join, known: dict[str, list[str]]) -> bool:
-    """Whether a protocol can answer."""
+    """Returns whether a protocol can answer."""
     if join.min_intersection is not None and protocol not in WITHHOLDING:
         return False
     if any(column.holder == "sender" for column in join.columns):
@@ -193,7 +193,7 @@ def draw_output(rng: random.Random, table: Table, join: Join) -> Format | None:
 
 
 def is_shown(column_type: ColumnType) -> bool:
-    """Whether values of the type can stand in a text."""
+    """Returns whether values of the type can be in a text."""
     return column_type.shown is not None
 
 
@@ -206,7 +206,7 @@ def written_as(table: Table, name: str, compression: str) -> Format:
 
 @dataclass
 class Ended:
-    """What a process left behind."""
+    """The remains of a process."""
 
     code: int | None
     stdout: bytes
@@ -215,14 +215,14 @@ class Ended:
 
 @dataclass
 class Run:
-    """How both processes of a join ended, the files they were to write, and their reports."""
+    """The ends of both processes of a join, the files they were to write, and their reports."""
 
     ended: dict[str, Ended]
     outputs: dict[str, Path]
-    # Where each party's rows are, if it writes any, and what it reports.
+    # The file of each party's rows, if it writes any, and its report.
     rows: dict[str, Path]
     reports: dict[str, Path]
-    # How they ended with `psijoin check`, before.
+    # The ends of `psijoin check`, before.
     checked: dict[str, Ended] | None
 
 
@@ -296,7 +296,7 @@ def command(
 
 
 def writing_options(half: Join) -> list[str]:
-    """What a party's command line says of the rows that it writes."""
+    """Returns a party's options for the rows that it writes."""
     options = [] if half.rows == "shared" else ["--rows", half.rows]
     options += ["--take", half.giving.said_taken] if half.giving else []
     options += ["--quote-empty"] if half.quote_empty else []

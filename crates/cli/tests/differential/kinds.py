@@ -19,7 +19,7 @@ from .rules import COMPATIBLE, UNIX_UNITS, ZONES
 
 
 class Kind:
-    """What the values of a key column are.
+    """The kind of a key column's values.
 
     `types` hold them in Parquet, besides strings; `rules` bring their texts to one form. Values
     are of any Python type that `draw` and the other functions agree on.
@@ -34,11 +34,11 @@ class Kind:
         raise NotImplementedError
 
     def fits(self, value: Any, column_type: ColumnType) -> bool:
-        """Whether a type, or any text, can hold the value."""
+        """Returns whether a type, or any text, can hold the value."""
         return True
 
     def encode(self, value: Any, column_type: ColumnType) -> Any:
-        """What pyarrow takes for the value in a column of this type."""
+        """Returns the object for the value that pyarrow accepts in a column of this type."""
         return value
 
     def canonical(self, value: Any) -> str:
@@ -131,7 +131,7 @@ class Number(Kind):
 
 
 def is_whole(value: Decimal) -> bool:
-    """Whether the value is an integer."""
+    """Returns whether the value is an integer."""
     return value == value.to_integral_value()
 
 
@@ -175,7 +175,7 @@ class Date(Kind):
     def draw(self, rng: random.Random) -> datetime.date:
         if rng.random() < 0.1:
             return datetime.date(1000, 1, 1) + datetime.timedelta(rng.randrange(3_280_000))
-        # What `%y` is read as, both by psijoin and by DuckDB.
+        # The reading of `%y`, both by psijoin and by DuckDB.
         return datetime.date(1970, 1, 1) + datetime.timedelta(rng.randrange(98 * 365))
 
     def fits(self, value: datetime.date, column_type: ColumnType) -> bool:
@@ -399,7 +399,7 @@ class Text(Kind):
 
 
 class Email(Text):
-    """Addresses, of which some providers take several for one."""
+    """Addresses, several of which are one for some providers."""
 
     name = "email"
     rules = ("email", "email:gmail", "email:google", "email:gmail+sha256")
@@ -458,7 +458,7 @@ class UnixTime(ZonedTimestamp):
 
 
 class Phone(Kind):
-    """Telephone numbers, of which a rule keeps the digits."""
+    """Telephone numbers, whose digits a rule keeps."""
 
     name = "phone"
     rules = ("phone", "phone", "digits")

@@ -1,4 +1,4 @@
-"""What the columns of a key mean, as each side tells the other (docs/tables.md)."""
+"""The meanings of a key's columns, as each side tells the other (docs/tables.md)."""
 
 from typing import Any
 
@@ -7,7 +7,7 @@ from .column_types import ColumnType
 from .kinds import Text
 from .pairs import Pair, Side
 
-# What columns of a type mean.
+# The meanings of columns, by type.
 KINDS = {
     **dict.fromkeys((*types.INTEGERS, *types.DECIMALS, *types.FLOATS), "number"),
     **dict.fromkeys(types.DATES, "date"),
@@ -24,7 +24,7 @@ READING = ("number", "bool", "uuid", "date", "time", "digits", "phone")
 
 
 def meaning(held: ColumnType, rules: str, *, has_zones: bool) -> str:
-    """What a column means. `has_zones` tells of texts whether timestamps have zones."""
+    """Returns a column's meaning. `has_zones` tells of texts whether timestamps have zones."""
     kind, others = KINDS.get(held, "text"), []
     for rule in filter(None, rules.replace("email", "trim+lowercase").split("+")):
         name, _, zone = rule.partition(":")
@@ -39,7 +39,7 @@ def meaning(held: ColumnType, rules: str, *, has_zones: bool) -> str:
 
 
 def may_differ(pair: Pair) -> bool | None:
-    """Whether the sides' columns differ in meaning, as `--strict` sees it; None if that is unsure.
+    """Returns whether the sides' columns differ in meaning for `--strict`; None if that is unsure.
 
     Unsure is also what a table may be doubted for: texts that may be in quotes, or may be several
     columns.
@@ -48,7 +48,7 @@ def may_differ(pair: Pair) -> bool | None:
         return None
     if any(is_doubtful(side) or first_complete(side) is None for side in pair.sides):
         return None
-    # Which telephone numbers have a country code, only their digits tell.
+    # Only the digits of telephone numbers tell which ones have a country code.
     if any("phone" in rules.split("+") for side in pair.sides for rules in side.rules):
         return None
     ours, theirs = ([side.table.names[place].lower() for place in side.key] for side in pair.sides)
@@ -69,7 +69,7 @@ def may_differ(pair: Pair) -> bool | None:
 
 
 def is_doubtful(side: Side) -> bool:
-    """Whether a table may be written in another way than it is read."""
+    """Returns whether a table may be written in another way than it is read."""
     return side.table.format.dialect is not None and len(side.table.columns) == 1
 
 
@@ -81,5 +81,5 @@ def first_complete(side: Side) -> int | None:
 
 
 def is_filled(cell: Any) -> bool:
-    """Whether a cell is neither a null nor empty; NaN is a null."""
+    """Returns whether a cell is neither a null nor empty; NaN is a null."""
     return cell not in (None, "") and cell == cell

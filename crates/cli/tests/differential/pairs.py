@@ -18,7 +18,7 @@ NAMES = ("id", "E-Mail", "Größe", "a=b", "key 3", "city", "née", "x'y", 'say 
 FOLDER_NAMES = ("id", "E-Mail", "Größe", "key 3", "city", "née", "x'y", "last, first")
 LARGE = 100_000
 
-# How texts are encoded, as Python calls it; whether there is a mark; and what can be said of it.
+# Encodings of texts by Python's names; whether they have a mark; and the options for them.
 ENCODINGS = (
     ("utf-16-le", True, (None, "utf-16", "utf-16le")),
     ("utf-16-be", True, (None, "utf-16be")),
@@ -40,11 +40,11 @@ class Side:
     amounts: list[Amount]
 
     def place(self, amount: Amount) -> int:
-        """Which of the table's columns a column of numbers is."""
+        """Returns the place of a column of numbers among the table's columns."""
         return [column.name for column in self.table.columns].index(amount.column.name)
 
     def key_options(self, rng: random.Random) -> list[str]:
-        """How psijoin is told of the key."""
+        """Returns the options for the key."""
         names = self.table.names
         is_only = len(names) == 1 and rng.random() < 0.5
         key = ",".join(listed(names[index]) for index in self.key)
@@ -136,7 +136,7 @@ def draw_format(rng: random.Random) -> Format:
 
 
 def is_of_one_column(choice: Format) -> bool:
-    """Whether such tables have no column but the key."""
+    """Returns whether such tables have no column but the key."""
     return choice.name == "txt"
 
 
@@ -221,7 +221,7 @@ def draw_told_key(rng: random.Random, columns: list[Column]) -> Column | None:
 
 
 def is_told(column: Column) -> bool:
-    """Whether folders can tell the column."""
+    """Returns whether folders can tell the column."""
     cells = set(column.cells)
     longest = max((len(folders([column.name], [cell])) for cell in cells), default=0)
     # A name with an equals sign would be told by its first part.
@@ -229,7 +229,7 @@ def is_told(column: Column) -> bool:
 
 
 def can_be_narrow(choice: Format) -> bool:
-    """Whether such a table of one column can hold an empty cell, which in a text takes quotes."""
+    """Returns whether such a table of one column can hold an empty cell (in a text: in quotes)."""
     return choice.dialect is None or choice.dialect.quote is not None
 
 

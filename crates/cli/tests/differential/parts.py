@@ -8,10 +8,10 @@ from urllib.parse import quote
 
 from .formats import Format
 
-# What stands for a null in the names of Hive's folders.
+# The word for a null in the names of Hive's folders.
 NULL = "__HIVE_DEFAULT_PARTITION__"
 
-# How tables are named: by one file, by all files, by a pattern, or by the folder that holds them.
+# The ways to name tables: by one file, all files, a pattern, or the folder that holds them.
 NAMINGS = ("one", "files", "pattern", "folder")
 
 # Texts that folders tell, in so far as folders' names can hold them.
@@ -27,12 +27,12 @@ class Part:
     rows: int
     # Of a text: whether there is a line ending behind the last row.
     last_line_ends: bool = True
-    # What its folders tell, for each column that they tell.
+    # The values in its folders' names, for each column that they tell.
     values: tuple[str | None, ...] = ()
 
 
 def draw_naming(rng: random.Random, choice: Format) -> str:
-    """How a table of this format is named."""
+    """Draws the way to name a table of this format."""
     if rng.random() < 0.65:
         return "one"
     # A folder holds no texts.
@@ -40,7 +40,7 @@ def draw_naming(rng: random.Random, choice: Format) -> str:
 
 
 def draw_parts(rng: random.Random, choice: Format, naming: str, rows: int) -> list[Part]:
-    """Files for so many rows."""
+    """Returns files for this many rows."""
     if naming == "one":
         return [Part("", rows, draw_last_line_ends(rng, choice, naming))]
     # Without a header the first row tells how many columns there are.
@@ -60,7 +60,7 @@ def draw_parts(rng: random.Random, choice: Format, naming: str, rows: int) -> li
 
 
 def draw_last_line_ends(rng: random.Random, choice: Format, naming: str) -> bool:
-    """Whether a file ends with a line ending.
+    """Draws whether a file ends with a line ending.
 
     Which one a row gets that has none, but needs one, can be told if the file shows another.
     """

@@ -1,4 +1,4 @@
-"""Where the rows that psijoin writes are not those that DuckDB finds."""
+"""The differences between the rows that psijoin writes and those that DuckDB finds."""
 
 from collections.abc import Sequence
 from pathlib import Path
@@ -105,7 +105,7 @@ def compare_columns(
 
 
 def places(rows: Sequence[int | None]) -> pa.Array:
-    """Numbers of rows, of which some may be missing."""
+    """Numbers of rows, some of which may be missing."""
     return pa.array(rows, pa.int64())
 
 

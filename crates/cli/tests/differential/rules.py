@@ -6,13 +6,13 @@ NFKC and no case folding, so that of the letters that these change texts hold ju
 `COMPATIBLE` and `FOLDED`. DuckDB knows no numbering plans either, for `phone:COUNTRY`.
 """
 
-# What NFKC makes of letters, beside NFC. The tests' texts hold no others that it changes.
+# The letters that NFKC changes, besides NFC. The tests' texts hold no others of them.
 COMPATIBLE = {
     **{"Ａ": "A", "ａ": "a", "Ｂ": "B", "ｂ": "b", "１": "1", "²": "2", "ﬁ": "fi"},
     **{"\u00a0": " ", "\u2003": " ", "\u3000": " "},
 }
 
-# What case folding makes of letters, beside lower case.
+# The letters that case folding changes, besides lower case.
 FOLDED = {"ß": "ss", "ﬁ": "fi"}
 
 # Zones whose clocks never change, and how far they are ahead.

@@ -1,4 +1,4 @@
-"""What a run covered, so that one sees that nothing is trivially empty."""
+"""The cases that a run covered, so that one sees that nothing is trivially empty."""
 
 from collections import Counter
 from collections.abc import Iterable
@@ -15,7 +15,7 @@ from .pairs import ENCODINGS, Pair
 from .parts import NAMINGS
 from .tables import Table
 
-# From so many pairs on everything must have occurred.
+# From this many pairs on everything must have occurred.
 ALL_OCCUR_PAIRS = 2000
 
 FORMATS = (*USUAL, *TYPED)
@@ -26,12 +26,12 @@ GIVING_ENDINGS = ("unfit", "ungivable", "repeated", "not offered", "too long")
 OF_BOTH_BY_FORMAT = ("rows of the sender", "aligned rows", "columns of the receiver")
 OUTPUT_KINDS = ("rows", "count", "threshold", "sum", "shares")
 
-# What was met, as a topic and one of its cases, such as ("kind of key", "uuid").
+# A case that occurred: a topic and one of its cases, such as ("kind of key", "uuid").
 Case = tuple[str, str]
 
 
 def cases_of_pair(pair: Pair) -> set[Case]:
-    """What a pair of tables has."""
+    """Returns the cases in a pair of tables."""
     cases = {("columns of the key", str(len(pair.key)))}
     for one in pair.key:
         cases.add(("kind of key", one.kind.name))
@@ -47,7 +47,7 @@ def cases_of_pair(pair: Pair) -> set[Case]:
 
 
 def cases_of_table(table: Table) -> set[Case]:
-    """What a table has."""
+    """Returns the cases in a table."""
     choice, dialect = table.format, table.format.dialect
     cases = {("input", choice.name), ("named by", arrow(table.naming, choice.name))}
     if choice.is_told:
@@ -68,7 +68,7 @@ def encoding(codec: str, is_marked: bool) -> str:
 
 
 def cases_of_join(pair: Pair, join: Join, ending: str) -> set[Case]:
-    """What a join of a pair has, which ended like this."""
+    """Returns the cases in a join of a pair that ended like this."""
     cases = {
         ("output", join.kind),
         ("ending", ending),
@@ -91,7 +91,7 @@ def cases_of_join(pair: Pair, join: Join, ending: str) -> set[Case]:
 
 
 def cases_of_rows(pair: Pair, join: Join, ending: str) -> set[Case]:
-    """What rows have, and the columns of the sender beside them."""
+    """Returns the cases in rows, and in the sender's columns for them."""
     with_columns = " with columns" if join.giving else ""
     cases = {("which rows", join.rows + with_columns)}
     if ending != "done":
@@ -104,7 +104,7 @@ def cases_of_rows(pair: Pair, join: Join, ending: str) -> set[Case]:
 
 
 def cases_of_giving(pair: Pair, join: Join, giving: Giving) -> set[Case]:
-    """What columns of the sender have that were given."""
+    """Returns the cases in the sender's given columns."""
     table = pair.sender.table
     columns = [table.columns[place] for place in giving.taken]
     target = output_format(pair, join)
@@ -124,7 +124,7 @@ def cases_of_giving(pair: Pair, join: Join, giving: Giving) -> set[Case]:
 
 
 def cases_of_both(pair: Pair, join: Join, back: Join, ending: str) -> set[Case]:
-    """What a join has from which both learn, beside what the receiver alone would get."""
+    """Returns the cases in a join from which both learn, besides those of the receiver alone."""
     with_columns = " with columns" if back.giving else ""
     cases = {("both learn", ending), ("which rows of the sender", back.rows + with_columns)}
     if join.align:
@@ -157,7 +157,7 @@ def arrow(source: str, target: str) -> str:
 
 
 def wanted(protocols: Iterable[str]) -> set[Case]:
-    """What has to occur in a long run."""
+    """Returns the cases that have to occur in a long run."""
     kinds = {("kind of key", kind.name) for kind in KINDS}
     kinds |= {("type of a key", held.name) for kind in KINDS for held in kind.types}
     rules = {rule for kind in KINDS for rules in kind.rules for rule in rules.split("+")}
@@ -185,7 +185,7 @@ def wanted(protocols: Iterable[str]) -> set[Case]:
 
 
 def wanted_of_rows() -> set[Case]:
-    """What has to occur among rows, and columns of the sender beside them."""
+    """Returns those that have to occur among rows, and the sender's columns for them."""
     rows = {("which rows", which) for which in ROWS}
     rows |= {("which rows", f"{which} with columns") for which in ROWS_WITH_PARTNERS}
     rows |= {("rows without a key", which) for which in ROWS}
@@ -205,7 +205,7 @@ def wanted_of_rows() -> set[Case]:
 
 
 def wanted_of_both() -> set[Case]:
-    """What has to occur where both learn."""
+    """Returns those that have to occur if both learn."""
     cases = {("both learn", ending) for ending in ("done", "unwritable", *GIVING_ENDINGS)}
     cases |= {("both learn by", protocol) for protocol in CARRYING}
     cases |= {("aligned", ending) for ending in ("done", "repeated")}
@@ -221,7 +221,7 @@ def wanted_of_both() -> set[Case]:
 
 
 class Summary:
-    """How often each case occurred, and how often with shared keys."""
+    """The number of times that each case occurred, and with shared keys."""
 
     def __init__(self) -> None:
         self.pairs = self.joins = self.sharing = self.matching_rows = self.doubted = 0
@@ -263,7 +263,7 @@ class Summary:
         return self
 
     def gaps(self, protocols: Iterable[str]) -> list[str]:
-        """Why the run says too little."""
+        """Returns the reasons that the run tells too little."""
         gaps = []
         if self.sharing * 2 < self.pairs:
             gaps.append(f"of {self.pairs} pairs only {self.sharing} share any key")

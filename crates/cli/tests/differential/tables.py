@@ -20,7 +20,7 @@ from .formats import (
 )
 from .parts import Part
 
-# How psijoin calls the column of a file of lines.
+# psijoin's name for the column of a file of lines.
 LINE_COLUMN = "value"
 
 
@@ -42,7 +42,7 @@ class Table:
     naming: str
     # In the order in which they are read.
     parts: list[Part]
-    # How many of the columns, the last ones, are told by folders.
+    # The number of columns, the last ones, that folders tell.
     told: int = 0
     # Once it is written: the file or the folder, and where each part is.
     path: Path = field(default_factory=Path)
@@ -52,12 +52,12 @@ class Table:
 
     @property
     def rows(self) -> int:
-        """How many rows it has."""
+        """Returns the number of rows."""
         return len(self.columns[0].cells)
 
     @property
     def names(self) -> list[str]:
-        """What psijoin calls its columns."""
+        """Returns psijoin's names for its columns."""
         if self.format.name == "txt":
             return [LINE_COLUMN]
         if self.format.dialect and not self.format.dialect.header:
@@ -65,7 +65,7 @@ class Table:
         return [column.name for column in self.columns]
 
     def inputs(self, rng: random.Random) -> list[str]:
-        """What `--input` is given."""
+        """Returns the value of `--input`."""
         match self.naming:
             case "files":
                 return [str(path) for path in rng.sample(self.paths, len(self.paths))]
@@ -88,7 +88,7 @@ class Table:
         return ranges
 
     def preamble(self, added: Sequence[str] = ()) -> str:
-        """What stands before the rows of a text, where some columns are added."""
+        """Returns the text before the rows, if some columns are added."""
         dialect = self.format.dialect
         mark = BYTE_ORDER_MARK if dialect.byte_order_mark else ""
         return mark + (dialect.record([*self.names, *added]) if dialect.header else "")
@@ -105,7 +105,7 @@ class Table:
             for part, rows in zip(self.parts, self.ranges(), strict=True)
             if rows and not part.last_line_ends
         ]
-        # What is left of a blank line would be no line.
+        # The rest of a blank line would be no line.
         return {row for row in last if records[row] != self.format.dialect.line_ending}
 
     def text_of(
@@ -160,7 +160,7 @@ class Table:
             self.path = folder / name
             self.paths = [self.path / f"{part.name}{self.format.ending}" for part in self.parts]
         if self.naming == "folder":
-            # What does not count.
+            # Files that do not count.
             for other in ("_SUCCESS", ".crc", "_temporary/0"):
                 (self.path / other).parent.mkdir(parents=True, exist_ok=True)
                 (self.path / other).write_text("not a table")
@@ -217,7 +217,7 @@ class Table:
             self._readable = self.format, self.paths
 
     def read_typed(self) -> pa.Table:
-        """What pyarrow reads of a table that has types, and the columns that its folders tell."""
+        """Returns pyarrow's reading of a typed table, and the columns that its folders tell."""
         table = pa.concat_tables(read_typed(self.format.name, path) for path in self.paths)
         for column in self.columns[len(self.columns) - self.told :]:
             table = table.append_column(column.name, pa.array(column.cells, pa.string()))
@@ -237,7 +237,7 @@ def arrow_table(columns: list[Column], rows: range) -> pa.Table:
 
 
 def read_typed(name: str, path: Path) -> pa.Table:
-    """What pyarrow reads of a file of Parquet or Arrow."""
+    """Returns pyarrow's reading of a file of Parquet or Arrow."""
     if name == "parquet":
         return pq.read_table(path, partitioning=None)
     with pa.OSFile(str(path)) as file:

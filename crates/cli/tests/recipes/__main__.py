@@ -21,7 +21,7 @@ BLOCK = re.compile(
     r"(?:^`(?P<file>[\w.]+)`:\n\n)?^```(?P<kind>\w+)\n(?P<text>.*?)^```$", re.M | re.S
 )
 
-# What takes the place of DuckDB's own program, which says the same to a database in memory.
+# The replacement of DuckDB's own program, which does the same with a database in memory.
 DUCKDB = f"""#!{sys.executable}
 import sys
 import duckdb
@@ -48,7 +48,7 @@ class Party:
 
 
 class Kitchen:
-    """Where recipes run: Ann's folder, and Bob's home beside it."""
+    """The place of recipes: Ann's folder, and Bob's home next to it."""
 
     def __init__(self, folder: Path, program: Path) -> None:
         self.tools = folder / "tools"
@@ -79,7 +79,7 @@ class Kitchen:
         )
 
     def run(self, commands: str) -> str:
-        """What the commands print. Those of a sender wait for those of a receiver, and print
+        """Returns the commands' output. Those of a sender wait for those of a receiver, and print
         nothing.
         """
         for word, meant in (

@@ -1,4 +1,4 @@
-"""Whether an output of Parquet claims of its values what is true: their least and greatest ones,
+"""The claims of a Parquet output about its values, checked: their least and greatest ones,
 the nulls among them, in row groups and pages, and the order of rows.
 """
 
@@ -70,7 +70,7 @@ class Column:
 
 
 def reading(physical: str, meaning: Any) -> tuple[Callable[[bytes], Any], Callable[[Any], Any]]:
-    """How the bytes of a bound are read as a value, and what of a value counts in comparisons."""
+    """The reading of a bound's bytes as a value, and the part of a value that comparisons use."""
     name, details = meaning or (None, "")
     of_bytes = physical in ("BYTE_ARRAY", "FIXED_LEN_BYTE_ARRAY")
     letters = {"INT32": "i", "INT64": "q", "FLOAT": "f", "DOUBLE": "d", "BOOLEAN": "?"}

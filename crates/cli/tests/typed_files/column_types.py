@@ -1,4 +1,4 @@
-"""What a type of a column is, and what becomes of it."""
+"""Types of columns, and the treatment of each."""
 
 from collections.abc import Callable
 from dataclasses import dataclass
@@ -22,7 +22,7 @@ IN_ARROW_ALONE = frozenset({"key", "given", "csv", "parquet"})
 NOWHERE = frozenset({"key", "given", "csv", "parquet", "arrow"})
 IN_PARQUET_ALONE = frozenset({"key", "given", "csv", "arrow"})
 
-# How DuckDB spells values; a decimal without zeros at its end.
+# DuckDB's spelling of values; a decimal without zeros at its end.
 VARCHAR = "{0}::VARCHAR"
 SHORT_DECIMAL = r"rtrim(regexp_replace({{0}}::DECIMAL(38, {0})::VARCHAR, '(\.\d*?)0+$', '\1'), '.')"
 
@@ -46,7 +46,7 @@ class Type:
     kind: Kind
     # Uses, or uses in files of a format, as `parquet>csv`.
     refused: frozenset[str] = frozenset()
-    # How a refusal calls the type; where its text is asked for, if that is something else.
+    # The name of the type in a refusal; and in one of its text, if that is something else.
     called: str = ""
     called_as_text: str = ""
     formats: tuple[str, ...] = ("parquet", "arrow")
@@ -56,27 +56,27 @@ class Type:
     annotation: Annotation | None = None
     element: int = 0
     logical: Callable[[Any], Any] = itself
-    # What it is in Arrow, of types of Parquet.
+    # The Arrow type, of types of Parquet.
     arrow: pa.DataType | None = None
     # The C data interface's format, of types that pyarrow has no class for.
     c_format: str | None = None
-    # How DuckDB spells a key.
+    # DuckDB's spelling of a key.
     sql: str | None = None
-    # How DuckDB makes the column that it writes of what is drawn.
+    # DuckDB's expression for the column that it writes, from the drawn one.
     cast: str = "{0}"
-    # What Polars makes of it.
+    # The Polars type.
     polars: pl.DataType | None = None
-    # Whether its values are known only as they are in the file.
+    # True if its values are known only as they are in the file.
     is_as_written: bool = False
     # Of an extension type: the refusals that remain where a file of Parquet does not tell of it,
     # and the kind of what is beneath.
     unmarked: "Type | None" = None
 
     def is_refused(self, use: str, source: str) -> bool:
-        """Whether it is refused for a use, from a file of this format."""
+        """Returns whether it is refused for a use, from a file of this format."""
         return use in self.refused or f"{source}>{use}" in self.refused
 
     def name_for(self, use: str) -> str:
-        """How a refusal for this use calls the type."""
+        """Returns the name of the type in a refusal for this use."""
         is_text = use in ("key", "csv")
         return self.called_as_text if is_text and self.called_as_text else self.called

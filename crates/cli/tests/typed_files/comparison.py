@@ -1,4 +1,4 @@
-"""Whether the columns of an output are those of the files that they come from."""
+"""The comparison of an output's columns with those of the files that they come from."""
 
 import csv
 from collections.abc import Callable
@@ -163,7 +163,7 @@ def told_field(path: Path, name: str) -> pa.Field:
 
 
 def meaning(field: pa.Field, formats: set[str], is_given: bool) -> Any:
-    """What a column is. Names of what is within, and whether it can be null, are the writer's
+    """Returns a column's type. Names of its elements, and whether it can be null, are the writer's
     own.
     """
     arrow = field.type
@@ -204,7 +204,7 @@ BINARIES = [pa.types.is_binary, pa.types.is_large_binary, pa.types.is_binary_vie
 
 
 def container(arrow: pa.DataType, formats: set[str]) -> str:
-    """What holds other values. Parquet has no views of lists."""
+    """Returns the type of a column of nested values. Parquet has no views of lists."""
     if pa.types.is_fixed_size_list(arrow):
         return f"fixed_size_list[{arrow.list_size}]"
     if pa.types.is_union(arrow):

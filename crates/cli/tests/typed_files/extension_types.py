@@ -1,4 +1,4 @@
-"""Extension types: Arrow's canonical ones, and others, of which psijoin knows nothing."""
+"""Extension types: Arrow's canonical ones, and others, which psijoin does not know."""
 
 from dataclasses import replace
 from typing import Any

@@ -30,7 +30,7 @@ class File:
     ) -> None:
         self.source, self.writer, self._types = source, writer, types
         self.path = path.with_suffix(ENDINGS[source])
-        # What is drawn here stays if the file is written again, with fewer columns.
+        # The values drawn here stay if the file is written again, with fewer columns.
         self._seed = rng.random()
         self.is_sorted = rng.random() < 0.3
         ids = rng.sample(range(KEYS), ROWS)
@@ -38,7 +38,7 @@ class File:
         columns |= {name: each.draw(rng, ROWS) for name, each in types.items()}
         self.table = pa.table(columns, pa.schema([*self._fields(rng, columns)]))
         is_annotated = any(each.annotation for each in types.values())
-        # Whether a file of Parquet tells what its columns are in Arrow.
+        # A file of Parquet may tell the Arrow types of its columns.
         tells = {"duckdb": 0, "polars": 1, "pyarrow": 0.7}[writer]
         self.is_marked = not is_annotated and rng.random() < tells
         self.write(types)
@@ -58,7 +58,7 @@ class File:
         return annotation.levels if annotation else 3
 
     def type_of(self, name: str) -> Type:
-        """What psijoin can know of a column's type."""
+        """Returns the part of a column's type that psijoin can know."""
         held = self._types[name]
         is_told = self.source == "arrow" or self.is_marked
         return held if is_told or held.unmarked is None else held.unmarked

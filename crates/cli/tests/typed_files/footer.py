@@ -48,14 +48,14 @@ CHUNK_TYPE, PATH, STATISTICS, BLOOM_FILTER = 1, 3, 12, 14
 
 @dataclass(frozen=True)
 class Annotation:
-    """What an element of a schema says of its values, in the old way, the new one, or both."""
+    """The annotation of a schema's element: in the old way, the new one, or both."""
 
     converted: str | None = None
     logical: str | None = None
     # The fields of the logical type's own struct.
     details: Struct = field(default_factory=dict)
     decimal: tuple[int, int] | None = None  # precision and scale
-    # What the values are physically, if pyarrow does not write these.
+    # The physical type of the values, if pyarrow does not write it.
     physical: str | None = None
     # Of a list whose values and rows are not null, how many of its three levels are left, as old
     # programs have written them.
@@ -99,7 +99,7 @@ def unit(name: str) -> tuple[int, Struct]:
 
 
 class Footer:
-    """What stands at a file's end."""
+    """The end of a file."""
 
     def __init__(self, path: Path) -> None:
         self.data = path.read_bytes()
@@ -129,7 +129,7 @@ class Footer:
         return self.fields[ROW_GROUPS][1][1]
 
     def arrow_schema(self) -> pa.Schema | None:
-        """What the columns are in Arrow, if the file tells."""
+        """Returns the Arrow types of the columns, if the file tells."""
         for pair in self.fields.get(PAIRS, (LIST, (STRUCT, [])))[1][1]:
             if pair[1][1] == b"ARROW:schema":
                 return pa.ipc.read_schema(pa.py_buffer(base64.b64decode(pair[2][1])))
@@ -228,12 +228,12 @@ def write_readable(path: Path, copy: Path) -> None:
 
 
 def is_enum(column: list[Struct]) -> bool:
-    """Whether there are texts in a column that are called ENUM."""
+    """Returns whether a column has texts that are called ENUM."""
     return any(meaning and meaning[0] == "ENUM" for _, _, _, meaning in said_of(column))
 
 
 def said_of(column: list[Struct]) -> list[tuple[Any, ...]]:
-    """What the elements of a column say: physical types, logical ones whichever way they are said,
+    """Returns the elements of a column: physical types, logical ones in either annotation,
     and their shape. Names within are the writer's own.
     """
     return [_said(element) for element in column]

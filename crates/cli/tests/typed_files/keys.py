@@ -1,4 +1,4 @@
-"""What the keys of a column are, against the documentation's spelling and DuckDB's."""
+"""The keys of a column, against the documentation's spelling and DuckDB's."""
 
 import json
 import subprocess
@@ -50,7 +50,7 @@ def check_refusal(said: str, name: str, called: str) -> None:
 
 
 def shows(of: Type, values: list[Any]) -> bool:
-    """Whether DuckDB shows such values: it has no years beyond those with four digits."""
+    """Returns whether DuckDB shows such values: it has no years beyond those with four digits."""
     if of.kind not in (DATE, MOMENT, ZONED):
         return True
     seconds = [value // 10**9 for value in values]

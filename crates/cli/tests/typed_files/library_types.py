@@ -120,7 +120,7 @@ LIBRARY_TYPES = [
     of_duckdb(
         "VARIANT", INT64, OTHER, refused=IN_PARQUET_ALONE, called="VARIANT", is_as_written=True
     ),
-    # Where an array is null, DuckDB writes what pyarrow cannot read.
+    # For a null array, DuckDB writes something that pyarrow cannot read.
     of_duckdb(
         "ARRAY",
         values.all_of(lambda rng: [rng.randint(0, 9), None], pa.list_(pa.int32(), 2)),

@@ -161,7 +161,7 @@ class Pair:
         return [(self.own, name) for name in kept] + [(self.other, name) for name in given]
 
     def join(self, kept: list[str], given: list[str]) -> list[Ended]:
-        """Joins the files, of which the first one has these columns only."""
+        """Joins the files, the first of which has these columns only."""
         self.own.write(kept)
         own, other = str(self.own.path), str(self.other.path)
         receive = [str(self.program), "receive", *INSECURE, "--input", own]

@@ -194,7 +194,7 @@ def near_days(rng: random.Random) -> int:
 
 
 def alone(name: str, draw: Draw, said: Annotation, called: str) -> Type:
-    """What Arrow has no type for."""
+    """Types that Arrow lacks."""
     return annotated(name, draw, OTHER, said, called, refused=IN_PARQUET_ALONE)
 
 

@@ -47,7 +47,7 @@ def _lengths(ends: list[int]) -> list[int]:
 
 
 def _length(arrow: pa.DataType) -> int | None:
-    """How many nanoseconds are in the integer 1 of a type."""
+    """Returns the nanoseconds of the integer 1 of a type."""
     if pa.types.is_date32(arrow):
         return NANOSECONDS_PER_DAY
     if pa.types.is_date64(arrow):
@@ -64,7 +64,7 @@ def _integers(array: pa.Array) -> list[int | None]:
 
 
 def _inner(array: pa.Array) -> Callable[[int], Any] | None:
-    """How to get a row of an array of nested values, if it is one."""
+    """Returns the getter of a row in an array of nested values, if it is one."""
     arrow = array.type
     if pa.types.is_map(arrow):
         return _rows_of(array, list(zip(plain(array.keys), plain(array.items), strict=True)))

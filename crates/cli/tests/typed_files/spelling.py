@@ -1,4 +1,4 @@
-"""How values are spelled as keys, and in CSV, by the documentation's words and no code of psijoin.
+"""The spelling of values as keys, and in CSV, by the documentation's words, not psijoin's code.
 
 Values are as `plain` has them. A kind of values has a spelling as a key, a reading of its texts in
 CSV, or neither.
@@ -19,18 +19,18 @@ DAYS_PER_ERA = 146_097
 
 
 class Inexact(Exception):
-    """A number that stands for its neighbours, too, and is no key."""
+    """A number that may mean its neighbours, too, and is no key."""
 
 
 @dataclass(frozen=True)
 class Kind:
-    """What values are, whatever their type."""
+    """The kind of values, whatever their type."""
 
     # The text of a value as a key; empty if it is none.
     key: Callable[[Any], str] | None = None
     # Its text in CSV.
     cell: Callable[[Any], str] | None = None
-    # What is compared in its place there, made from the value and from the text, if a value has
+    # The forms to compare in its place there, of the value and of the text, if a value has
     # more than one text.
     by_value: tuple[Callable[[Any], Any], Callable[[str], Any]] | None = None
 
@@ -75,7 +75,7 @@ FLOATS = {16: ("e", "h", 11), 32: ("f", "i", 24), 64: ("d", "q", 53)}
 
 
 def floats(bits: int) -> Kind:
-    """Floating-point numbers, of which `plain` has the bits."""
+    """Floating-point numbers, whose bits `plain` has."""
     letter, whole, digits = FLOATS[bits]
 
     def value_of(held: int) -> float:

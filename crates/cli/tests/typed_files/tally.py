@@ -1,4 +1,4 @@
-"""How often each type was drawn for each use, and what became of it."""
+"""The number of times that each type was drawn for each use, and the results."""
 
 from collections import Counter
 from dataclasses import dataclass, field

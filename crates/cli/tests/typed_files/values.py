@@ -1,4 +1,4 @@
-"""How columns of values are drawn: their extremes, and what is in between."""
+"""The drawing of columns of values: their extremes, and others in between."""
 
 import decimal
 import random

@@ -32,7 +32,7 @@ DUCKDB_THREADS = 2
 
 @dataclass
 class Run:
-    """What a join took: psijoin's, and DuckDB's after it."""
+    """The cost of a join: psijoin's, and DuckDB's after it."""
 
     private_seconds: float
     clear_seconds: float
@@ -62,7 +62,7 @@ def check_same_rows(one: Path, other: Path) -> None:
 
 
 def seconds(work: Callable[[], None]) -> float:
-    """How long it takes."""
+    """Returns the time that it takes."""
     started = time.perf_counter()
     work()
     return time.perf_counter() - started
@@ -116,7 +116,7 @@ def main() -> None:
 
 
 def parser() -> argparse.ArgumentParser:
-    """What can be said on the command line."""
+    """Returns the arguments of the command line."""
     told = argparse.ArgumentParser(prog="whole_joins", description=__doc__)
     told.add_argument("--program", type=Path, required=True, help="psijoin's release binary")
     told.add_argument("--folder", type=Path, required=True, help="for the files, while it runs")

@@ -32,7 +32,7 @@ class Party:
         self._process.stdin.flush()
 
     def answer(self) -> dict[str, Any]:
-        """What it says next."""
+        """Returns its next message."""
         line = self._process.stdout.readline()
         if not line:
             raise SystemExit("a party has ended")
@@ -54,7 +54,7 @@ class Pair:
         )
 
     def join(self, output: Path) -> float:
-        """How long the receiver's call takes, with a sender that calls as soon as it can be met."""
+        """Returns the time of the receiver's call; the sender calls once it can be met."""
         self.receiver.begin({"listen": "127.0.0.1:0"}, output)
         self.sender.begin({"connect": self.receiver.answer()["address"]})
         self.took = self.receiver.answer(), self.sender.answer()
@@ -105,7 +105,7 @@ def main() -> None:
 
 
 def parser() -> argparse.ArgumentParser:
-    """What can be said on the command line."""
+    """Returns the arguments of the command line."""
     told = argparse.ArgumentParser(prog="whole_joins.frames", description=__doc__)
     told.add_argument("--program", type=Path, required=True, help="psijoin's release binary")
     told.add_argument("--folder", type=Path, required=True, help="for the files, while it runs")
