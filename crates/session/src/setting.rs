@@ -95,7 +95,7 @@ pub enum JobTerm {
     Learners,
     /// The terms of both.
     Terms,
-    /// Whether both sign a record.
+    /// The record, if both sign one.
     Record,
     /// The fewest shared keys.
     Minimum,
