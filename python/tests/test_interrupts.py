@@ -18,7 +18,7 @@ SOON = 10
 
 PROTOCOL = "dh-ffdhe3072"
 KEYS = 100_000
-"""A join of so many takes minutes with this protocol."""
+"""A join of this many takes minutes with this protocol."""
 
 INTERRUPTED = """
 import sys, psijoin

@@ -185,7 +185,7 @@ def test_another_partner(identities: tuple[psijoin.Identity, psijoin.Identity]) 
 
 
 def address_of(session: psijoin.Session) -> str:
-    """Where a party of a pair listens."""
+    """Returns the address where a party of a pair listens."""
     found: list[str] = []
 
     class Addresses(logging.Handler):
