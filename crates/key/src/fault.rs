@@ -1,4 +1,4 @@
-//! What can be wrong with a cell of a key.
+//! Faults of a key's cells.
 
 use psijoin_printable::Quoted;
 
