@@ -4,7 +4,7 @@ use std::fmt::Write as _;
 
 use serde::Serialize;
 
-use crate::{measurements::Measured, verdicts::short};
+use crate::{in_words::short, measurements::Measured};
 use psijoin_forecast::{Profile, Run};
 
 /// The computing of each protocol on two machines or with two versions, at the sizes that both

@@ -16,6 +16,7 @@
 mod break_even;
 pub mod compare;
 pub mod experiments;
+mod in_words;
 pub mod measurements;
 mod ours;
 mod printed;

@@ -13,7 +13,6 @@ use serde::Serialize;
 pub use pictures::Picture;
 
 use text::OUTCOMES;
-pub(crate) use text::{amount, what};
 
 use crate::{
     BreakEven, Ours,

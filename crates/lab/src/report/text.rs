@@ -3,9 +3,9 @@
 use crate::{
     BreakEven,
     experiments::Cell,
-    published::Metric,
+    in_words::{amount, short, what},
     quantity::items,
-    verdicts::{Outcome, short},
+    verdicts::Outcome,
 };
 
 /// The columns of a table of cells.
@@ -57,29 +57,6 @@ fn detail(name: &str, text: &str) -> String {
         "item_bits" => format!("items of {text} bits"),
         "place" | "site" => text.to_owned(),
         _ => format!("{} {text}", name.replace('_', " ")),
-    }
-}
-
-/// Returns a quantity in words.
-pub(crate) fn what(metric: &str) -> String {
-    match metric.parse() {
-        Ok(Metric::UsdPer1000Runs) => "money for 1,000 runs".into(),
-        _ => metric.replace('_', " "),
-    }
-}
-
-/// Returns a value with its unit.
-pub(crate) fn amount(metric: &str, value: f64) -> String {
-    match metric.parse() {
-        Ok(Metric::Bytes | Metric::SenderBytes | Metric::ReceiverBytes) => {
-            format!("{} MB", short(value / f64::from(1 << 20)))
-        }
-        Ok(Metric::Seconds | Metric::OfflineSeconds | Metric::OnlineSeconds) => {
-            format!("{} s", short(value))
-        }
-        Ok(Metric::UsdPer1000Runs) => format!("${}", short(value)),
-        Ok(Metric::Speedup) => format!("{}×", short(value)),
-        _ => short(value),
     }
 }
 

@@ -1,9 +1,11 @@
 //! KK20's conclusions.
 
 use super::{
-    Claim,
-    Outcome::{Holds, NotMeasured, NotTestable},
-    Test::{Impossible, PaperOnly, Relations},
+    claim::{
+        Claim,
+        Outcome::{Holds, NotMeasured, NotTestable},
+        Test::{Impossible, PaperOnly, Relations},
+    },
     relation::{Relation, each, grows, less, order},
     term::{Term, bytes, figure, seconds},
 };

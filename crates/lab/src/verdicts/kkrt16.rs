@@ -1,9 +1,11 @@
 //! KKRT16's conclusions.
 
 use super::{
-    Claim,
-    Outcome::{Holds, NotMeasured, NotTestable},
-    Test::{Impossible, PaperOnly, Relations},
+    claim::{
+        Claim,
+        Outcome::{Holds, NotMeasured, NotTestable},
+        Test::{Impossible, PaperOnly, Relations},
+    },
     relation::{Relation, about, at_least, at_most, each, less, within},
     term::{Term, bytes, figure, seconds},
 };

@@ -1,9 +1,11 @@
 //! PSZ14's conclusions.
 
 use super::{
-    Claim,
-    Outcome::{DoesNotHold, Holds, NotMeasured, NotTestable},
-    Test::{Impossible, Relations},
+    claim::{
+        Claim,
+        Outcome::{DoesNotHold, Holds, NotMeasured, NotTestable},
+        Test::{Impossible, Relations},
+    },
     relation::{
         Relation, about, at_least, at_most, break_even, each, grows, least, less, order, within,
     },

@@ -3,7 +3,10 @@
 use std::ops::RangeInclusive;
 
 use super::term::Term;
-use crate::quantity::{Figures, Kind, Quantity, distinct};
+use crate::{
+    in_words::short,
+    quantity::{Figures, Kind, Quantity, distinct},
+};
 
 /// A term is within bounds. All that papers claim comes down to it: less is a ratio below 1.
 #[derive(Debug, Clone)]
@@ -88,15 +91,6 @@ pub(super) fn beside_printed(
     };
     let ratios = all.iter().map(ratio).collect::<Option<Vec<_>>>()?;
     Some(format!("Ours over published: {}", ratios.join(", ")))
-}
-
-/// Returns three digits, or all before the point.
-pub(crate) fn short(value: f64) -> String {
-    let digits = match value.abs() {
-        0.0 => 0,
-        size => (2 - size.log10().floor() as i32).clamp(0, 12) as usize,
-    };
-    format!("{value:.digits$}")
 }
 
 pub(super) fn within(term: Term, bounds: RangeInclusive<f64>) -> Relation {

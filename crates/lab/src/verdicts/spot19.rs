@@ -1,9 +1,11 @@
 //! SpOT19's conclusions.
 
 use super::{
-    Claim,
-    Outcome::{DoesNotHold, Holds, NotMeasured},
-    Test::Relations,
+    claim::{
+        Claim,
+        Outcome::{DoesNotHold, Holds, NotMeasured},
+        Test::Relations,
+    },
     relation::{Relation, about, at_least, at_most, break_even, each, least, less, order, within},
     term::{Term, bytes, figure, seconds},
 };

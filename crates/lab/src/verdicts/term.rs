@@ -4,11 +4,10 @@ use std::ops::{Add, Div, Mul, Sub};
 
 use psijoin::OutputKind;
 
-use super::relation::short;
 use crate::{
+    in_words::{amount, short, what},
     published::Metric,
     quantity::{Figures, Kind, Quantity, Value},
-    report::{amount, what},
 };
 
 /// A figure, or what is computed from figures.

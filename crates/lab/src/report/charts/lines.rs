@@ -6,10 +6,10 @@ use psijoin_page::Figure;
 use super::{above_0, axis, figure, origin, style};
 use crate::{
     experiments::{Cell, later},
+    in_words::short,
+    in_words::what,
     published::{Metric, Paper},
     quantity::{distinct, items},
-    report::text::what,
-    verdicts::short,
 };
 
 /// Returns lines over some quantity: of the paper's protocols, and of later ones.

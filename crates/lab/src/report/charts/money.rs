@@ -4,7 +4,7 @@ use psijoin_chart::{Axis, Bar, BarChart, Group, Scale};
 use psijoin_page::Figure;
 
 use super::{figure, style};
-use crate::{experiments::Cell, published::Metric, quantity::distinct, verdicts::short};
+use crate::{experiments::Cell, in_words::short, published::Metric, quantity::distinct};
 
 /// Money per place, for sets of the largest size: the first five places of each setting.
 pub(in crate::report) fn money(cells: &[&Cell]) -> Vec<Figure> {

@@ -5,7 +5,10 @@ use psijoin_page::Figure;
 
 use super::{above_0, axis, figure, style};
 use crate::{
-    experiments::Cell, published::Metric, quantity::distinct, report::text::what, verdicts::short,
+    experiments::Cell,
+    in_words::{short, what},
+    published::Metric,
+    quantity::distinct,
 };
 
 /// Ratios of ours to what was published: the geometric mean of each protocol, in a chart per
