@@ -4,6 +4,7 @@
 use std::{
     fmt::Display,
     io::{self, Write},
+    sync::OnceLock,
 };
 
 use psijoin_frontend::{
@@ -12,7 +13,7 @@ use psijoin_frontend::{
 };
 use psijoin_printable::Escaped;
 
-use crate::{hints, log, program, progress};
+use crate::{hints, log, progress};
 
 /// Tells, or keeps silent.
 #[derive(Clone, Copy)]
@@ -87,6 +88,17 @@ impl Console {
     }
 }
 
+static NAME: OnceLock<String> = OnceLock::new();
+
+/// Sets the name of the program, with which messages about failures begin. The first one stays.
+pub(crate) fn speak_as(program: &str) {
+    NAME.get_or_init(|| program.to_owned());
+}
+
+fn name() -> &'static str {
+    NAME.get().map_or("psijoin", String::as_str)
+}
+
 /// Says why the program failed, and what can be done.
 pub(crate) fn failure(failure: &Failure) {
     failed(&failure.to_string(), hints::of_failure(failure).as_deref());
@@ -100,7 +112,7 @@ pub fn failed(failure: &str, hint: Option<&str>) {
         each_line(told.unwrap_or_default(), |line| tracing::error!("{line}"));
         return;
     }
-    line_to_stderr(format_args!("{}: {failure}", program::name()));
+    line_to_stderr(format_args!("{}: {failure}", name()));
     if let Some(hint) = hint {
         line_to_stderr(format_args!("  hint: {hint}"));
     }

@@ -1,23 +1,16 @@
 //! The start of a program: `psijoin`, and `psijoin-lab` beside it.
 
-use std::{ffi::OsString, process, sync::OnceLock};
+use std::{ffi::OsString, process};
 
 use clap::Parser;
 use psijoin_printable::is_all_printable;
 
 use crate::{console, exit::Failure, guard, log};
 
-static NAME: OnceLock<String> = OnceLock::new();
-
-/// Returns the name of the program that runs, as messages begin with it.
-pub(crate) fn name() -> &'static str {
-    NAME.get().map_or("psijoin", String::as_str)
-}
-
 /// Reads the arguments, the first of which is the program's name. Ends the process if they ask for
 /// help or are wrong.
 pub fn understand<Args: Parser>(args: impl IntoIterator<Item = OsString>) -> Args {
-    NAME.get_or_init(|| Args::command().get_name().to_owned());
+    console::speak_as(Args::command().get_name());
     let args: Vec<OsString> = args.into_iter().collect();
     Args::try_parse_from(&args).unwrap_or_else(|error| misunderstood(&args, &error))
 }

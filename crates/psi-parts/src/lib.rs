@@ -68,7 +68,7 @@
 //!   store anyway, so a part is read back as one run of chunks. The store knows bytes and no items.
 //!   Its stores share a budget, and the largest partition of all goes to disk first: so chunks are
 //!   large, and a store that holds much makes room for one that is being filled.
-//! - *Items of a plan in parts are known by rows* (`cli::session::table`). The program reads every
+//! - *Items of a plan in parts are known by rows* (`session::table`). The program reads every
 //!   table as `KeyPartitions`, since it is read before the plan is known. Then a plan in parts
 //!   pours them into a `Spilled`, partition by partition, and an item's position is its first row:
 //!   no list of all items is needed. One that takes batches reads partition by partition. Any other
@@ -96,6 +96,7 @@
 #![forbid(unsafe_code)]
 
 mod lanes;
+mod output;
 mod plan;
 mod remaining;
 mod session;

@@ -2,12 +2,14 @@ use std::sync::Arc;
 
 use psijoin_params::{FailureBudget, parts};
 use psijoin_psi::{
-    BaseParams, Columns, Conversation, Derived, Dialogue, Error, OutputKind, Parts, Plan, Protocol,
+    BaseParams, Conversation, Derived, Dialogue, Error, OutputKind, Parts, Plan, Protocol,
     Request, Role, parameters,
 };
-use psijoin_psi_functions::functions::opening::Opening;
 
-use crate::session::{Receiver, Sender};
+use crate::{
+    output::{opening, output_of_a_part},
+    session::{Receiver, Sender},
+};
 
 /// Returns the plan of a protocol for sets of any sizes: of one run, or in parts if the sets are
 /// large and the protocol can give the output in parts.
@@ -89,34 +91,6 @@ pub fn in_parts(protocol: &'static Protocol, request: &Request, parts: u32) -> R
             .places(places)
             .in_parts(parts),
     )
-}
-
-/// Returns what a part has to give, so that nothing but the output of all parts is learned.
-pub(crate) fn output_of_a_part(request: &Request) -> OutputKind {
-    match &request.output {
-        OutputKind::Rows if request.min_intersection > 0 => OutputKind::Shares(ONES),
-        kept @ (OutputKind::Rows
-        | OutputKind::Payloads(_)
-        | OutputKind::Shares(_)
-        | OutputKind::Totals(_)) => kept.clone(),
-        _ => OutputKind::Totals(Opening::new(request).totals()),
-    }
-}
-
-/// A column of ones: its sum is the number of shared items.
-const ONES: Columns = Columns {
-    sender: 0,
-    receiver: 1,
-};
-
-/// Returns what is opened when all parts are done.
-pub(crate) fn opening(request: &Request) -> Option<Opening> {
-    let kept = match request.output {
-        OutputKind::Rows => request.min_intersection == 0,
-        OutputKind::Payloads(_) | OutputKind::Shares(_) | OutputKind::Totals(_) => true,
-        _ => false,
-    };
-    (!kept).then(|| Opening::new(request))
 }
 
 /// Returns the messages over one stream on which `run` parts run, and then those of the opening, if

@@ -1,9 +1,6 @@
 use psijoin_psi::{Ledger, Plan, Traffic};
 
-use crate::{
-    lanes,
-    plan::{dialogue, opening},
-};
+use crate::{lanes, output::opening, plan::dialogue};
 
 /// Returns how many steps a plan has, as a [`Ledger`] counts them: its parts, and what is opened in
 /// the end, if anything is; or one.

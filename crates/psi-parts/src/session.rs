@@ -18,7 +18,7 @@ use psijoin_psi_functions::functions::opening::{self, Opened};
 
 use crate::{
     InMemory, Part, Table, lanes,
-    plan::{opening, output_of_a_part},
+    output::{opening, output_of_a_part},
 };
 
 /// Runs one party of a plan in parts on a table that gives its items part by part. If it fails,

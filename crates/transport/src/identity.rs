@@ -6,6 +6,7 @@ use psijoin_files::private;
 use rcgen::{CertificateParams, KeyPair, PKCS_ED25519};
 use rustls::{
     SignatureScheme,
+    crypto::CryptoProvider,
     pki_types::{CertificateDer, PrivateKeyDer, pem::PemObject},
     server::ParsedCertificate,
     sign::CertifiedKey,
@@ -15,8 +16,12 @@ use zeroize::{Zeroize, Zeroizing};
 use crate::{
     Error, Fingerprint, PublicKey,
     signature::{Signature, is_unsound, signed},
-    tls,
 };
+
+/// Returns the primitives that TLS is made of.
+pub(crate) fn provider() -> Arc<CryptoProvider> {
+    Arc::new(rustls::crypto::ring::default_provider())
+}
 
 /// An Ed25519 key pair with the self-signed certificate that carries it in TLS.
 ///
@@ -126,7 +131,7 @@ impl Identity {
     fn from_pem(pem: Zeroizing<String>) -> Result<Self, &'static str> {
         let mut private_key = PrivateKeyDer::from_pem_slice(pem.as_bytes())
             .map_err(|_| "it holds no private key in PEM form")?;
-        let signing_key = tls::provider()
+        let signing_key = provider()
             .key_provider
             .load_private_key(private_key.clone_key());
         private_key.zeroize();

@@ -24,13 +24,8 @@ use rustls::{
 
 use crate::{
     Error, Fingerprint, Identity, NotAKey, PublicKey,
-    identity::{fingerprint_of, has_unsound_key, key_of},
+    identity::{fingerprint_of, has_unsound_key, key_of, provider},
 };
-
-/// Returns the primitives that TLS is made of.
-pub(crate) fn provider() -> Arc<CryptoProvider> {
-    Arc::new(rustls::crypto::ring::default_provider())
-}
 
 /// Refuses a peer that would be this side itself.
 pub(crate) fn check_apart(identity: &Identity, peer: Fingerprint) -> Result<(), Error> {

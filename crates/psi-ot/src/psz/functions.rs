@@ -10,7 +10,8 @@ use psijoin_psi::{Error, Input};
 
 use super::{
     TWO,
-    params::{Domain, Params},
+    params::Params,
+    spelling::Domain,
     spelling::{Method, Spelling},
 };
 

@@ -11,7 +11,7 @@ use psijoin_psi::{
 use super::{
     Hashing, MOST_PAIRS, Receiver, Scheme, Sender, TWO,
     layout::{Candidates, Section},
-    spelling::{Method, Spelling},
+    spelling::{Domain, Method, Spelling},
 };
 use crate::seeds::SeedOts;
 
@@ -20,16 +20,6 @@ const MASKS_PER_LIST: usize = 1 << 22;
 
 /// Bytes of a number in [`Items::numbers`](psijoin_psi::Items::numbers).
 const NUMBER_BYTES: usize = 16;
-
-/// The domain of items.
-#[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub(super) enum Domain {
-    /// Anything, represented by digests.
-    Digests,
-    /// Numbers of this many bits, up to 64, as [`Items::numbers`](psijoin_psi::Items::numbers) has
-    /// them.
-    Numbers { bits: u32 },
-}
 
 /// All numbers of a run.
 #[derive(Debug)]

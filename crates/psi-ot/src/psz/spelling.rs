@@ -5,7 +5,17 @@ use psijoin_ot::kk13;
 use psijoin_params::{FailureBudget, Log2Prob, cuckoo, letters, simple, two_choice};
 use psijoin_psi::{Error, Request};
 
-use super::{Hashing, TWO, params::Domain};
+use super::{Hashing, TWO};
+
+/// The domain of items.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub(super) enum Domain {
+    /// Anything, represented by digests.
+    Digests,
+    /// Numbers of this many bits, up to 64, as [`Items::numbers`](psijoin_psi::Items::numbers) has
+    /// them.
+    Numbers { bits: u32 },
+}
 
 /// The way items are hashed to places, with its numbers.
 #[derive(Debug, Clone, Copy)]
