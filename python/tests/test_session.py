@@ -1,8 +1,9 @@
 """Both parties in this process: what comes back, and what goes wrong."""
 
 import time
-from concurrent.futures import ThreadPoolExecutor
+from concurrent.futures import FIRST_COMPLETED, ThreadPoolExecutor, wait
 from decimal import Decimal
+from pathlib import Path
 from typing import Any
 
 import psijoin
@@ -91,6 +92,49 @@ def test_errors_say_what_to_do(pair: Pair) -> None:
         alice.receive({"key": MINE})
     with pytest.raises(psijoin.UsageError, match="connect or listen"):
         psijoin.Session(peer="psi1-")
+
+
+def test_what_is_not_tried_has_a_report_too(pair: Pair) -> None:
+    alice, _ = pair
+    with pytest.raises(psijoin.UsageError, match="`min_intersection`") as raised:
+        alice.receive(MINE, learn="both", min_intersection=0)
+    report = raised.value.report
+    assert report and report == alice.report
+    assert (report["outcome"], report["exit_code"], report["role"]) == ("failed", 2, "receiver")
+    assert (report["learners"], report["requested_protocol"]) == ("both", "auto")
+    assert report["error"] in str(raised.value)
+    with pytest.raises(psijoin.UsageError) as raised:
+        alice.receive(MINE, output_kind="rowss", protocol="dhh")
+    report = raised.value.report
+    assert report and (report["output"], report["requested_protocol"]) == (None, None)
+
+
+def test_no_file_is_two_of_a_join(pair: Pair, tmp_path: Path) -> None:
+    alice, _ = pair
+    named = "`report` and `output` name the same file"
+    with pytest.raises(psijoin.UsageError, match=named) as raised:
+        alice.receive(MINE, report=tmp_path / "it.csv", output=tmp_path / "it.csv")
+    assert raised.value.report and raised.value.report["exit_code"] == 2
+    assert not list(tmp_path.iterdir())
+
+
+def test_two_joins_of_one_session_at_once() -> None:
+    """Only one of them can listen there; the other fails at once, and disturbs nobody."""
+    with (
+        psijoin.local_pair(wait=60, progress=False) as (alice, bob),
+        ThreadPoolExecutor(2) as threads,
+    ):
+        joins = [threads.submit(alice.receive, MINE) for _ in range(2)]
+        ended, waiting = wait(joins, return_when=FIRST_COMPLETED)
+        failed = ended.pop().exception()
+        assert isinstance(failed, psijoin.NetworkError)
+        assert failed.try_again
+        assert failed.report and failed.report["exit_code"] == 4
+        bob.send(THEIRS)
+        shared = waiting.pop().result()
+    assert shared.rows == ["bob", "joe"]
+    assert shared.report["outcome"] == "done"
+    assert (alice.statement, alice.report) == (shared.statement, shared.report)
 
 
 def test_too_few_keys_are_an_error_on_both_sides(pair: Pair) -> None:
