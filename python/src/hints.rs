@@ -26,6 +26,7 @@ pub(crate) fn of(remedy: &Remedy) -> Option<Hint> {
         Remedy::Fingerprints => {
             "each side names the fingerprint of the other's Identity as Session(peer=)"
         }
+        Remedy::PeerFingerprint => "the other party's Identity has it as `fingerprint`",
         Remedy::MoreMemory => "Session(memory=) says how much",
         Remedy::LowerMinimum => "`min_intersection` demands as many",
         Remedy::MorePeerKeys => {

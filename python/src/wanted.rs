@@ -4,7 +4,9 @@ use std::{path::PathBuf, time::Duration};
 
 use jiff::Timestamp;
 use psijoin::{Protocol, Role, registry};
-use psijoin_frontend::{NamedFiles, Wanted, files::read_terms, home, sizes};
+use psijoin_frontend::{
+    NamedFiles, Remedy, Wanted, files::read_terms, home, sentences::with_hint, sizes,
+};
 use psijoin_session::{
     ArrowTable, AtMost, Consent, Give, JoinSpec, MaxPeerKeys, Meeting, Memory, Mode, Question,
     RequestedOutput, Resources, TableSpec, Taken, Trade, Written,
@@ -15,6 +17,7 @@ use pyo3::{prelude::*, types::PyDict};
 
 use crate::{
     failed::{Failed, raised},
+    hints,
     joining::JoinCall,
     options::{Options, columns, nearest, usage},
 };
@@ -90,7 +93,7 @@ impl Party {
         let listen = options.parsed("listen")?.map(Endpoint::Listen);
         let endpoint = connect.or(listen);
         let endpoint = endpoint.ok_or_else(|| usage("say where the parties meet"))?;
-        let peer = options.parsed("peer")?;
+        let peer = options.read("peer", fingerprint)?;
         let peer = peer.ok_or_else(|| usage("`peer` is the fingerprint of the other party"))?;
         let identity = options.path("identity")?;
         let identity = identity.ok_or_else(|| usage("`identity` is the file of this party's"))?;
@@ -211,6 +214,13 @@ impl Party {
             },
         }
     }
+}
+
+fn fingerprint(text: &str) -> Result<Fingerprint, String> {
+    text.parse().map_err(|error| {
+        let hint = Remedy::of_fingerprint(&error).and_then(|remedy| hints::of(&remedy));
+        with_hint(&error.to_string(), hint.as_deref())
+    })
 }
 
 fn key(options: &Options<'_, '_>) -> PyResult<KeySpec> {

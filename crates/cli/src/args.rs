@@ -212,7 +212,7 @@ pub(crate) struct Verify {
     /// A party that must have signed it.
     ///
     /// Can be given twice, for both.
-    #[arg(long = "peer", value_name = "FINGERPRINT")]
+    #[arg(long = "peer", value_name = "FINGERPRINT", value_parser = connection::fingerprint)]
     pub(crate) peers: Vec<Fingerprint>,
 
     /// The text that must be the terms.

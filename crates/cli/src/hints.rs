@@ -45,6 +45,7 @@ pub(crate) fn of(remedy: &Remedy) -> Hint {
         Remedy::Fingerprints => {
             "each side gives the fingerprint that the other's `psijoin keygen` printed as --peer"
         }
+        Remedy::PeerFingerprint => "the other party's `psijoin fingerprint` prints it",
         Remedy::MoreMemory => "give more --memory",
         Remedy::LowerMinimum => "--min-intersection demands as many",
         Remedy::MorePeerKeys => {

@@ -13,7 +13,7 @@ use psijoin_session::{
     settings::OUTPUT,
 };
 use psijoin_table::Doubt;
-use psijoin_transport::Error as TransportError;
+use psijoin_transport::{Error as TransportError, fingerprint::ParseError};
 
 use crate::sentences::KeyAdvice;
 
@@ -52,6 +52,8 @@ pub enum Remedy {
     Identity,
     /// Tell each side the fingerprint of the other's identity.
     Fingerprints,
+    /// Ask the other party for its fingerprint.
+    PeerFingerprint,
     /// Allow more memory.
     MoreMemory,
     /// Demand fewer shared keys.
@@ -141,6 +143,11 @@ impl Remedy {
             Warning::MeetsAgain(error) => return Self::of_error(error),
             Warning::Insecure(_) | Warning::BadCells { .. } => return None,
         })
+    }
+
+    /// Returns what users can do about a text that is no fingerprint, if anything.
+    pub fn of_fingerprint(error: &ParseError) -> Option<Self> {
+        matches!(error, ParseError::Prefix).then_some(Self::PeerFingerprint)
     }
 
     /// Returns what users can do about a doubt, if anything.

@@ -2,8 +2,8 @@ use std::sync::Arc;
 
 use psijoin_params::{FailureBudget, parts};
 use psijoin_psi::{
-    BaseParams, Conversation, Derived, Dialogue, Error, OutputKind, Parts, Plan, Protocol,
-    Request, Role, parameters,
+    BaseParams, Conversation, Derived, Dialogue, Error, OutputKind, Parts, Plan, Protocol, Request,
+    Role, parameters,
 };
 
 use crate::{

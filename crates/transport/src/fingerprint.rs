@@ -80,7 +80,7 @@ impl fmt::Debug for Fingerprint {
 #[non_exhaustive]
 pub enum ParseError {
     /// It does not begin like one.
-    #[error("a fingerprint begins with `psi1-`; the other party's `psijoin keygen` prints it")]
+    #[error("a fingerprint begins with `psi1-`")]
     Prefix,
     /// It holds a character that no fingerprint has.
     #[error("{} does not occur in a fingerprint", Quoted(.0.encode_utf8(&mut [0; 4])))]

@@ -3,7 +3,10 @@
 use std::path::PathBuf;
 
 use clap::Args as ClapArgs;
+use psijoin_frontend::{Remedy, sentences::with_hint};
 use psijoin_transport::{Fingerprint, endpoint::Address};
+
+use crate::hints;
 
 /// The way a party of a join meets the other.
 #[derive(ClapArgs)]
@@ -45,7 +48,7 @@ pub(crate) struct Meeting {
 #[derive(ClapArgs)]
 pub(crate) struct Trust {
     /// The other party's fingerprint, as its `psijoin fingerprint` prints it.
-    #[arg(long, value_name = "FINGERPRINT")]
+    #[arg(long, value_name = "FINGERPRINT", value_parser = fingerprint)]
     pub(crate) peer: Option<Fingerprint>,
 
     /// This party's identity, made by `psijoin keygen --out FILE`.
@@ -59,4 +62,12 @@ pub(crate) struct Trust {
     /// For tests on one machine.
     #[arg(long, conflicts_with_all = ["identity", "peer"])]
     pub(crate) insecure_plaintext: bool,
+}
+
+/// Reads the fingerprint of a party.
+pub(super) fn fingerprint(text: &str) -> Result<Fingerprint, String> {
+    text.parse().map_err(|error| {
+        let hint = Remedy::of_fingerprint(&error).map(|remedy| hints::of(&remedy));
+        with_hint(&error.to_string(), hint.as_deref())
+    })
 }
