@@ -22,7 +22,7 @@ pub(crate) use cells::later;
 pub use list::{EXPERIMENTS, NOT_COMPARED};
 pub use parameters::Parameters;
 
-pub(crate) use figures::{MAPPED, Sweep, business, internet};
+pub(crate) use figures::{MAPPED, Sweep};
 
 /// A table or figure of a paper, to be reproduced.
 #[derive(Debug)]

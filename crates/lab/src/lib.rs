@@ -23,6 +23,7 @@ mod printed;
 pub mod published;
 mod quantity;
 pub mod report;
+mod sites;
 pub mod verdicts;
 
 pub use break_even::BreakEven;

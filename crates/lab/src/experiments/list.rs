@@ -2,12 +2,15 @@
 
 use super::{
     Content::{self, Tables},
-    Experiment, Show, Sweep, figures,
+    Experiment, Show, Sweep,
     parameters::{Column, Parameters},
 };
-use crate::published::{
-    Metric::{BitsPerItem, Bytes, Seconds, UsdPer1000Runs},
-    Paper::{self, Cm20, Kk20, Kkrt16, Psz14, Spot19},
+use crate::{
+    published::{
+        Metric::{BitsPerItem, Bytes, Seconds, UsdPer1000Runs},
+        Paper::{self, Cm20, Kk20, Kkrt16, Psz14, Spot19},
+    },
+    sites,
 };
 
 /// Every table and figure that compares something, by paper.
@@ -284,7 +287,7 @@ const FIGURE_1: Sweep = Sweep {
     tables: &[],
     protocols: COMPARED,
     log2_items: &[20],
-    places: figures::three_networks,
+    places: sites::three_networks,
     metrics: &[Seconds, Bytes, UsdPer1000Runs],
 };
 
@@ -292,7 +295,7 @@ const FIGURE_10: Sweep = Sweep {
     tables: &["spot19-fig-9"],
     protocols: COMPARED,
     log2_items: &[16, 20],
-    places: figures::business,
+    places: sites::business,
     metrics: &[UsdPer1000Runs],
 };
 
@@ -300,7 +303,7 @@ const FIGURE_11: Sweep = Sweep {
     tables: &["spot19-fig-9"],
     protocols: COMPARED,
     log2_items: &[16, 20],
-    places: figures::internet,
+    places: sites::internet,
     metrics: &[UsdPer1000Runs],
 };
 
@@ -308,6 +311,6 @@ const FIGURE_12: Sweep = Sweep {
     tables: &["spot19-fig-12-setup"],
     protocols: COMPARED,
     log2_items: &[16, 20],
-    places: figures::five_networks,
+    places: sites::five_networks,
     metrics: &[Seconds],
 };

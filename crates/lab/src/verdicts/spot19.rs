@@ -10,9 +10,9 @@ use super::{
     term::{Term, bytes, figure, seconds},
 };
 use crate::{
-    experiments::{business, internet},
     published::Metric,
     quantity::Quantity,
+    sites::{business, internet},
 };
 
 const ALL: [&str; 4] = ["spot-fast", "spot-low", "kkrt", "dh"];

@@ -5,10 +5,7 @@ use psijoin_page::Figure;
 
 use super::{axis, figure, origin, style};
 use crate::{
-    experiments::{Cell, business},
-    ours::rates,
-    published::Metric,
-    quantity::distinct,
+    experiments::Cell, ours::rates, published::Metric, quantity::distinct, sites::business,
 };
 
 /// Seconds over MB with lines of equal money, one chart per network.
