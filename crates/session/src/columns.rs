@@ -11,7 +11,7 @@ use psijoin_table::{self as table, Decimal, MAX_SCALE, Numbers, Source};
 
 use crate::{
     Error,
-    error::ColumnsFault,
+    fault::ColumnsFault,
     requested_output::{ColumnName, RequestedOutput},
     settings::decimals,
 };

@@ -18,8 +18,8 @@ use psijoin_table::{
 use crate::{
     Error, Learners, SpecFault,
     agreement::OwnTable,
-    error::TooMuchGiven,
     event::{Work, waiting},
+    fault::TooMuchGiven,
     names,
     party::Party,
     settings::{RECEIVERS_COLUMNS, SENDERS_COLUMNS},

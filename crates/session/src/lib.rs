@@ -39,6 +39,7 @@
 //! | `job`, `attempts` | the state that is kept, so that a join that broke off can be resumed |
 //! | `signing` | the record that both sign |
 //! | `allowance`, `limits`, [`memory`] | memory, and the limits on the other party's set |
+//! | `error`, `fault` | the reasons that a join fails, and faults of requests |
 //! | `event` | the events of a session |
 //! | `outcome`, `shares`, `phases` | the result |
 
@@ -51,6 +52,7 @@ mod attempts;
 mod columns;
 mod error;
 mod event;
+mod fault;
 mod giving;
 mod job;
 mod join;
@@ -79,11 +81,11 @@ mod workplace;
 pub use allowance::Said as Memory;
 pub use arrow_table::ArrowTable;
 pub use columns::{AgreedColumn, AgreedColumns, Sum};
-pub use error::{
-    Ability, ColumnsFault, ElsewhereFault, Error, ErrorKind, QuestionFault, SpecFault,
-    TooMuchGiven, Unable,
-};
+pub use error::{Error, ErrorKind};
 pub use event::{Event, Warning, Watcher, Work};
+pub use fault::{
+    Ability, ColumnsFault, ElsewhereFault, Further, QuestionFault, SpecFault, TooMuchGiven, Unable,
+};
 pub use giving::{AtMost, Give, Given, Taken, Trade};
 pub use job::JobFolder;
 pub use join::{Joined, KeptJob};
@@ -95,7 +97,7 @@ pub use outcome::{Batches, Outcome, Received};
 pub use party::{Consent, Mode};
 pub use phases::{Phase, Phases};
 pub use psijoin::settings;
-pub use question::{Further, Learners, Question};
+pub use question::{Learners, Question};
 pub use requested_output::{ColumnName, RequestedOutput};
 pub use run::{Run, Set};
 pub use setting::{JobTerm, Setting};

@@ -6,7 +6,7 @@ use psijoin::{Columns, OutputKind, Plan, Role, auto, parts};
 use psijoin_forecast::Calibration;
 use psijoin_table::share::PayloadLayout;
 
-use crate::{Error, allowance::PER_STREAM, error::TooMuchGiven, event::Warning, memory};
+use crate::{Error, allowance::PER_STREAM, event::Warning, fault::TooMuchGiven, memory};
 
 /// Memory that a run takes for each key of the larger set, beyond [`SET_UP_BYTES`], by the
 /// protocols that `auto` takes: measured were 93 to 140 bytes for rows, and 170 for counts

@@ -7,7 +7,7 @@ use psijoin_handshake::Hello;
 
 use crate::{
     Error,
-    error::{Ability, QuestionFault, Unable},
+    fault::{Ability, Further, QuestionFault, Unable},
     requested_output::RequestedOutput,
     settings::{LEARNERS, MINIMUM, OUTPUT},
 };
@@ -31,24 +31,6 @@ pub enum Learners {
     Receiver,
     /// Both parties.
     Both,
-}
-
-/// The further facts about shared rows.
-#[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub enum Further {
-    /// That both parties learn it.
-    Both,
-    /// Columns that one party gives to the other.
-    Columns,
-}
-
-impl fmt::Display for Further {
-    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        f.write_str(match self {
-            Self::Both => "a result for both parties",
-            Self::Columns => "columns for the other party",
-        })
-    }
 }
 
 impl fmt::Display for Learners {

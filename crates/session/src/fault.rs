@@ -1,0 +1,217 @@
+//! What is wrong with a request, so that it cannot be met.
+
+use std::fmt;
+
+use psijoin_printable::{Quoted, humanize};
+
+use crate::requested_output::RequestedOutput;
+
+/// An ability that a protocol lacks.
+#[derive(Debug, Clone, PartialEq, Eq, thiserror::Error)]
+#[error("{protocol} cannot {what}: take {}", one_of(others))]
+pub struct Unable {
+    /// The protocol.
+    pub protocol: &'static str,
+    /// The requested ability.
+    pub what: Ability,
+    /// The protocols that can.
+    pub others: Vec<&'static str>,
+}
+
+/// The abilities that some protocols have, and others lack.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub enum Ability {
+    /// Compute this output.
+    Compute(RequestedOutput),
+    /// Withhold an output if too few keys are shared.
+    Withhold,
+    /// Say more of each shared row.
+    Carry(Further),
+}
+
+impl fmt::Display for Ability {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        match self {
+            Self::Compute(output) => write!(f, "compute the output {output}"),
+            Self::Withhold => {
+                f.write_str("withhold what it finds, as a least number of shared keys demands")
+            }
+            Self::Carry(further) => write!(f, "provide {further}"),
+        }
+    }
+}
+
+/// Returns one of these names, in words.
+fn one_of(names: &[&str]) -> String {
+    match names {
+        [only] => (*only).to_owned(),
+        _ => format!("one of {}", names.join(", ")),
+    }
+}
+
+/// Parts of what a party wants that do not go together.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, thiserror::Error)]
+pub enum SpecFault {
+    /// A record is to be signed, and nobody has an identity.
+    #[error("a record is signed by both identities: meet over TLS")]
+    RecordWithoutIdentities,
+    /// Shares have to be kept.
+    #[error("no file is named for this party's shares")]
+    NoFileForShares,
+    /// A file is named for rows or shares, and the party gets none.
+    #[error("a file is named for a result, and this party gets none that goes to a file")]
+    NothingToWrite,
+    /// The receiver gives columns, and the sender does not learn.
+    #[error("the receiver gives columns only if both parties learn")]
+    ReceiverGives,
+    /// The sender takes columns, and does not learn.
+    #[error("the sender takes columns only if both parties learn")]
+    SenderTakes,
+    /// Columns are taken for rows that have no partner.
+    #[error("rows that are not shared have no partner to take columns from")]
+    TakesForUnshared,
+    /// Rows are to be lined up with those of a party that writes none.
+    #[error("rows are lined up only if both parties learn")]
+    AlignedForOne,
+}
+
+/// A part of a join that a table that lies elsewhere cannot have.
+#[derive(Debug, Clone, PartialEq, Eq, thiserror::Error)]
+pub enum ElsewhereFault {
+    /// A job, or a common order of rows.
+    #[error("a table that lies elsewhere keeps no job, and its rows are not lined up")]
+    JobOrOrder,
+    /// An unknown column of numbers.
+    #[error("nothing is known of the column of numbers {}", Quoted(.0))]
+    Numbers(String),
+    /// Unknown columns to give.
+    #[error("nothing is known of columns to give")]
+    Columns,
+}
+
+/// Parts of a question that do not go together.
+#[derive(Debug, Clone, PartialEq, Eq, thiserror::Error)]
+pub enum QuestionFault {
+    /// More is to be said of rows, and this output has none.
+    #[error("the output {asked} finds no rows: ask for rows, or do without {further}")]
+    NoRows {
+        /// The output.
+        asked: RequestedOutput,
+        /// The further facts about rows.
+        further: Further,
+    },
+    /// No protocol withholds rows with further facts.
+    #[error("no protocol can do both a least number of shared keys and {0}: leave one of them out")]
+    MinimumWith(Further),
+    /// An output that tells nothing that could be withheld.
+    #[error(
+        "a least number of shared keys is for rows, count and sum; {}: leave it out", .0.why_not_withheld()
+    )]
+    MinimumOf(RequestedOutput),
+}
+
+/// A fault in the requested columns of numbers.
+#[derive(Debug, Clone, PartialEq, Eq, thiserror::Error)]
+pub enum ColumnsFault {
+    /// One was named in two ways.
+    #[error("the {holder}'s column {} is asked for twice", Quoted(name))]
+    Twice {
+        /// The party that has the column.
+        holder: psijoin::Role,
+        /// Its name.
+        name: String,
+    },
+    /// Both tables have a column of this name.
+    #[error(
+        "both tables have a column {}: say sender.COLUMN or receiver.COLUMN for it on both sides",
+        Quoted(.0)
+    )]
+    OfBoth(String),
+    /// Neither table has one.
+    #[error("neither table has a column {}", Quoted(.0))]
+    OfNeither(String),
+}
+
+/// The excess in the other party's values for a key, over this party's limit.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub enum TooMuchGiven {
+    /// Rows for each key.
+    Rows {
+        /// The number that it gives.
+        given: u16,
+        /// The most that this party takes.
+        most: u16,
+    },
+    /// Bytes for each row.
+    RowBytes {
+        /// The number that it gives.
+        given: usize,
+        /// The most that this party takes.
+        most: usize,
+    },
+    /// More than there is memory for.
+    Memory {
+        /// Rows for each key.
+        rows: u16,
+        /// Bytes for each row.
+        row_bytes: usize,
+        /// Bytes for each key.
+        payload_bytes: usize,
+        /// Bytes in memory at once.
+        needed: u64,
+        /// Bytes that there is room for.
+        room: u64,
+    },
+}
+
+impl fmt::Display for TooMuchGiven {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        match *self {
+            Self::Rows { given, most } => write!(
+                f,
+                "up to {} for each key, and at most {} are taken here",
+                humanize::counted(given.into(), "row"),
+                humanize::count(most.into())
+            ),
+            Self::RowBytes { given, most } => write!(
+                f,
+                "{} for each row, and at most {} are taken here",
+                humanize::counted(given as u64, "byte"),
+                humanize::count(most as u64)
+            ),
+            Self::Memory {
+                rows,
+                row_bytes,
+                payload_bytes,
+                needed,
+                room,
+            } => write!(
+                f,
+                "{} for each key ({} of {}), which is {} in memory at once here, and there is room for {}",
+                humanize::bytes(payload_bytes as u64),
+                humanize::counted(rows.into(), "row"),
+                humanize::counted(row_bytes as u64, "byte"),
+                humanize::bytes(needed),
+                humanize::bytes(room),
+            ),
+        }
+    }
+}
+
+/// The further facts about shared rows.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub enum Further {
+    /// That both parties learn it.
+    Both,
+    /// Columns that one party gives to the other.
+    Columns,
+}
+
+impl fmt::Display for Further {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.write_str(match self {
+            Self::Both => "a result for both parties",
+            Self::Columns => "columns for the other party",
+        })
+    }
+}
