@@ -12,7 +12,7 @@
 //! | `exit` | the failures that only a program can have, and the exit codes |
 //! | `guard`, `interrupt` | ends that are not in order: no memory, panics, deadlines, Ctrl-C |
 //! | `hints` | [remedies](psijoin_frontend::Remedy) as options and commands |
-//! | `console`, `teller`, `log`, `progress`, `output` | standard error, and standard output |
+//! | `console`, `listener`, `log`, `progress`, `output` | standard error, and standard output |
 //!
 //! The texts for people are in [`psijoin_frontend`].
 
@@ -33,6 +33,7 @@ pub mod guard;
 pub mod hints;
 mod interrupt;
 mod invocation;
+mod listener;
 mod log;
 #[doc(hidden)]
 pub mod loopback;
@@ -45,7 +46,6 @@ pub mod processor;
 #[doc(hidden)]
 pub mod program;
 mod progress;
-mod teller;
 
 use std::ffi::OsString;
 

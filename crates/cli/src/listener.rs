@@ -1,4 +1,4 @@
-//! Tells a person at a console what happens in a session, with the options of the program as hints.
+//! The console as a listener to a session, with options and commands as hints.
 
 use psijoin_frontend::{Code, Hint, Listener, Position, Remedy};
 

@@ -190,7 +190,7 @@ struct TableReport {
     rows_without_key: u64,
     /// Those of them that have a cell of the key that cannot be read.
     rows_with_bad_key: u64,
-    bad_keys: Vec<BadKeysReport>,
+    bad_keys: Vec<BadKeys>,
     rows_repeating_a_key: u64,
     distinct_keys: u64,
     /// For each column of numbers that was read.
@@ -199,7 +199,7 @@ struct TableReport {
 
 /// Cells of a column of the key that cannot be read, for the same reason.
 #[derive(Serialize)]
-pub struct BadKeysReport {
+pub struct BadKeys {
     column: String,
     why: String,
     cells: u64,
@@ -358,7 +358,7 @@ impl RunReport {
                 rows: outcome.counts.rows,
                 rows_without_key: outcome.counts.left_out,
                 rows_with_bad_key: outcome.bad_cells.rows,
-                bad_keys: BadKeysReport::all(&outcome.bad_cells),
+                bad_keys: BadKeys::all(&outcome.bad_cells),
                 rows_repeating_a_key: outcome.counts.duplicates,
                 distinct_keys: outcome.counts.distinct,
                 rows_without_number: outcome.rows_without_number.clone(),
@@ -377,7 +377,7 @@ impl RunReport {
     }
 }
 
-impl BadKeysReport {
+impl BadKeys {
     /// Returns those of a table, one for each column and reason.
     pub fn all(cells: &BadCellsOfKey) -> Vec<Self> {
         let sorts = cells.sorts.iter().map(|cells| Self {

@@ -14,7 +14,7 @@ pub(super) fn run(args: &args::Jobs) -> Result<(), Failure> {
     match args.json {
         true => {
             let folder = args.folder.to_string_lossy().into_owned();
-            output::json(&Report::new(folder, &status))
+            output::json(&Shown::new(folder, &status))
         }
         false => output::text(&text(&psijoin_printable::path(&args.folder), &status)),
     }
@@ -22,7 +22,7 @@ pub(super) fn run(args: &args::Jobs) -> Result<(), Failure> {
 
 /// The output of `--json`.
 #[derive(Serialize)]
-struct Report {
+struct Shown {
     folder: String,
     /// `under way`, `failed` if it cannot go on, `done`, or `too few` if fewer keys are shared than
     /// `--min-intersection` demands.
@@ -42,7 +42,7 @@ struct Report {
     command: Option<String>,
 }
 
-impl Report {
+impl Shown {
     fn new(folder: String, status: &Status) -> Self {
         let job = &status.job;
         let shown = job.terms.iter().filter(|term| !term.secret);

@@ -4,7 +4,7 @@ use std::{borrow::Cow, collections::BTreeMap};
 
 use psijoin_frontend::{
     grid::{Align, Grid},
-    report::BadKeysReport,
+    report::BadKeys,
     sentences, tell_doubt, tell_layout,
 };
 use psijoin_table::{InspectedColumn, Inspection, Meaning, Progress, Source};
@@ -29,7 +29,7 @@ pub(super) fn run(args: &args::Keys) -> Result<(), Failure> {
         tell_doubt(source.name(), &doubt, &console);
     }
     match args.json {
-        true => output::json(&Report::new(file(args, &source), &source, &seen))?,
+        true => output::json(&Shown::new(file(args, &source), &source, &seen))?,
         false => output::text(&shown(&source, &seen))?,
     }
     let (bad_cells, rows) = (&seen.keys.bad_cells, seen.keys.counts.rows);
@@ -139,22 +139,22 @@ fn file<'a>(args: &'a args::Keys, source: &'a Source) -> Cow<'a, str> {
 
 /// The findings, for scripts.
 #[derive(Serialize)]
-struct Report<'a> {
+struct Shown<'a> {
     file: Cow<'a, str>,
     read_as: String,
     rows: u64,
     rows_without_key: u64,
     rows_with_bad_key: u64,
-    bad_keys: Vec<BadKeysReport>,
+    bad_keys: Vec<BadKeys>,
     rows_repeating_a_key: u64,
     distinct_keys: u64,
-    columns: Vec<ColumnReport<'a>>,
+    columns: Vec<ShownColumn<'a>>,
     first_keys: &'a [Vec<String>],
     frequent_keys: Vec<FrequentKey<'a>>,
 }
 
 #[derive(Serialize)]
-struct ColumnReport<'a> {
+struct ShownColumn<'a> {
     name: &'a str,
     kind: String,
     empty: u64,
@@ -174,7 +174,7 @@ impl<'a> FrequentKey<'a> {
     }
 }
 
-impl<'a> Report<'a> {
+impl<'a> Shown<'a> {
     fn new(file: Cow<'a, str>, source: &'a Source, seen: &'a Inspection) -> Self {
         let counts = seen.keys.counts;
         let columns = seen.columns.iter().zip(&seen.keys.meanings);
@@ -184,17 +184,17 @@ impl<'a> Report<'a> {
             rows: counts.rows,
             rows_without_key: counts.left_out,
             rows_with_bad_key: seen.keys.bad_cells.rows,
-            bad_keys: BadKeysReport::all(&seen.keys.bad_cells),
+            bad_keys: BadKeys::all(&seen.keys.bad_cells),
             rows_repeating_a_key: counts.duplicates,
             distinct_keys: counts.distinct,
-            columns: columns.map(ColumnReport::new).collect(),
+            columns: columns.map(ShownColumn::new).collect(),
             first_keys: &seen.first,
             frequent_keys: seen.frequent.iter().map(FrequentKey::new).collect(),
         }
     }
 }
 
-impl<'a> ColumnReport<'a> {
+impl<'a> ShownColumn<'a> {
     fn new((column, meaning): (&'a InspectedColumn, &Meaning)) -> Self {
         let mut changed = BTreeMap::new();
         for (rule, count) in &column.rules {
