@@ -4,7 +4,8 @@
 #![no_main]
 
 use libfuzzer_sys::fuzz_target;
-use psijoin_table::{Dialect, KeySpec, KeyTable, Progress, Source};
+use psijoin::spill::Spill;
+use psijoin_table::{Dialect, Error, Items, KeySpec, Numbers, Progress, Source, TableKeys};
 
 /// Rules of every sort, alone and one after the other.
 const RULES: [&str; 20] = [
@@ -50,18 +51,21 @@ fuzz_target!(|input: (bool, bool, u8, Said, u8, u8, &[u8])| {
     let numbers: Vec<String> = names(&[n, b][..if with_numbers { 2 } else { 0 }]);
     let read = |block_bytes| {
         let source = Source::csv_in_memory(text, "fuzz.csv", &dialect)?.in_blocks_of(block_bytes);
-        KeyTable::read(&source, &key, &numbers, &Progress::default())
+        let spill = Spill::in_memory();
+        let keys = TableKeys::read(&source, &key, &numbers, &spill, &Progress::default())?;
+        Table::of(keys)
     };
     let table = read(1 << 20).map_err(|error| error.to_string());
     let cut = read(1 + u64::from(block_bytes % 64)).map_err(|error| error.to_string());
     assert_eq!(cut, table);
     if let Ok(table) = table {
-        assert!(table.fingerprints.len() as u64 <= table.counts.rows);
-        assert!(table.bad_cells.rows <= table.counts.left_out);
-        for numbers in &table.numbers {
-            assert_eq!(numbers.values.len(), table.fingerprints.len());
+        let counts = table.keys.counts();
+        assert!(table.items.fingerprints.len() as u64 <= counts.rows);
+        assert!(table.keys.bad_cells().rows <= counts.left_out);
+        for numbers in &table.items.numbers {
+            assert_eq!(numbers.len(), table.items.fingerprints.len());
             for sign in [1, -1] {
-                let part = numbers.values.iter().filter(|value| value.signum() == sign);
+                let part = numbers.iter().filter(|value| value.signum() == sign);
                 part.copied()
                     .try_fold(0_i64, i64::checked_add)
                     .expect("a sum that fits");
@@ -69,6 +73,46 @@ fuzz_target!(|input: (bool, bool, u8, Said, u8, u8, &[u8])| {
         }
     }
 });
+
+/// A table's keys, and what is compared of them.
+#[derive(Debug)]
+struct Table {
+    keys: TableKeys,
+    items: Items,
+    repeated: Vec<(u32, u32)>,
+    numbers: Vec<Numbers>,
+}
+
+impl Table {
+    fn of(mut keys: TableKeys) -> Result<Self, Error> {
+        let items = keys.gather()?.clone();
+        let mut repeated = Vec::new();
+        keys.each_repeat(|row, first| {
+            repeated.push((row, first));
+            Ok(())
+        })?;
+        let numbers = keys.numbers();
+        Ok(Self {
+            keys,
+            items,
+            repeated,
+            numbers,
+        })
+    }
+}
+
+impl PartialEq for Table {
+    fn eq(&self, other: &Self) -> bool {
+        let (keys, others) = (&self.keys, &other.keys);
+        self.items == other.items
+            && self.repeated == other.repeated
+            && self.numbers == other.numbers
+            && keys.counts() == others.counts()
+            && keys.meanings() == others.meanings()
+            && keys.bad_cells() == others.bad_cells()
+            && keys.doubts() == others.doubts()
+    }
+}
 
 /// Returns the dialect, unless it is refused.
 fn dialect(said: Said) -> Option<Dialect> {

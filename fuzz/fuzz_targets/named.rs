@@ -5,7 +5,8 @@
 use std::{env, fs, process};
 
 use libfuzzer_sys::fuzz_target;
-use psijoin_table::{Dialect, ErrorKind, KeySpec, KeyTable, Progress, Source};
+use psijoin::spill::Spill;
+use psijoin_table::{Dialect, ErrorKind, KeySpec, Progress, Source, TableKeys};
 
 const ENDINGS: [&str; 8] = [
     "csv", "tsv", "txt", "csv.gz", "csv.zst", "parquet", "arrow", "other",
@@ -19,9 +20,9 @@ fuzz_target!(|input: (u8, &[u8])| {
     let progress = Progress::default();
     let key = KeySpec::new(vec![], vec![]).expect("a key");
     let source = Source::open(&path, None, &Dialect::default(), true, &progress);
-    let read = |source: Source| KeyTable::read(&source, &key, &[], &progress);
+    let read = |source: Source| TableKeys::read(&source, &key, &[], &Spill::in_memory(), &progress);
     match source.and_then(read) {
-        Ok(table) => assert!(table.fingerprints.len() as u64 <= table.counts.rows),
+        Ok(keys) => assert!(keys.counts().distinct <= keys.counts().rows),
         Err(error) => assert!(
             matches!(error.kind(), ErrorKind::Input | ErrorKind::Usage),
             "{error}"

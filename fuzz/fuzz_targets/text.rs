@@ -5,8 +5,9 @@
 use std::{env, fs, process};
 
 use libfuzzer_sys::fuzz_target;
+use psijoin::spill::Spill;
 use psijoin_table::{
-    Destination, Dialect, Format, KeySpec, KeyTable, Progress, Source, Existing,
+    Destination, Dialect, Existing, Format, KeySpec, Progress, SharedKeys, Source, TableKeys,
 };
 
 const ENCODINGS: [&str; 5] = [
@@ -36,19 +37,23 @@ fuzz_target!(|input: (bool, u8, u8, &[u8])| {
     let Ok(source) = Source::spool(text, "fuzz", format, &dialect, &progress) else {
         return;
     };
-    let Ok(keys) = KeyTable::read(&source, &key, &[], &progress) else {
+    let Ok(mut keys) = TableKeys::read(&source, &key, &[], &Spill::in_memory(), &progress) else {
         return;
     };
     let output = env::temp_dir().join(format!("psijoin-fuzz-{}.{ending}", process::id()));
     let destination =
         Destination::prepare(Some(&output), &source, Existing::Replace).expect("a file");
-    let matched = vec![true; keys.fingerprints.len()];
+    let first_rows = keys.gather().expect("all keys").first_rows.clone();
+    let payloads = Vec::new();
+    let all = SharedKeys::InMemory { first_rows, payloads };
+    let rows = keys.matching(all).expect("all rows with a key");
     destination
-        .write(&source, &keys.rows, &matched, &progress)
+        .stage_rows(&source, &rows, &progress)
+        .and_then(|staged| staged.commit())
         .expect("rows in their own format");
     let written = fs::read(&output).expect("the rows");
     fs::remove_file(&output).expect("a file of its own");
-    if !is_tsv && keys.counts.left_out == 0 {
+    if !is_tsv && keys.counts().left_out == 0 {
         assert_eq!(written, text);
     }
     // Rows without a key are left out, and blank lines of TSV.

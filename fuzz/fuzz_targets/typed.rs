@@ -26,8 +26,9 @@ use parquet::{
     },
     schema::parser::parse_message_type,
 };
+use psijoin::spill::Spill;
 use psijoin_table::{
-    Dialect, ErrorKind, Format, KeySpec, KeyTable, Progress, Source, is_panic_contained,
+    Dialect, ErrorKind, Format, KeySpec, Progress, Source, TableKeys, is_panic_contained,
 };
 
 /// Sound files and streams.
@@ -77,9 +78,10 @@ fuzz_target!(
         let key = KeySpec::new(columns, vec![]).expect("a key");
         let progress = Progress::default();
         let source = Source::spool(&bytes[..], "fuzz", *format, &Dialect::default(), &progress);
-        let read = |source: Source| KeyTable::read(&source, &key, &["n".to_owned()], &progress);
+        let (numbers, spill) = (["n".to_owned()], Spill::in_memory());
+        let read = |source: Source| TableKeys::read(&source, &key, &numbers, &spill, &progress);
         match source.and_then(read) {
-            Ok(table) => assert!(table.fingerprints.len() as u64 <= table.counts.rows),
+            Ok(keys) => assert!(keys.counts().distinct <= keys.counts().rows),
             Err(error) => assert_eq!(error.kind(), ErrorKind::Input, "{error}"),
         }
     }

@@ -21,7 +21,7 @@ use psijoin_session::{
     Further, Learners, Question,
     allowance::{self, Allowance},
 };
-use psijoin_table::KeyPartitions;
+use psijoin_table::TableKeys;
 
 use crate::{Failure, Listener, calibration, sizes::SetSizes};
 
@@ -164,7 +164,7 @@ impl Limit {
         let allowance = Allowance::new(allowance::Said::Memory(bytes), None, threads.get())?;
         let columns = request.output.columns();
         let tables = [Role::Sender, Role::Receiver]
-            .map(|role| role.items(request.sizes) * KeyPartitions::row_bytes(columns.of(role)));
+            .map(|role| role.items(request.sizes) * TableKeys::row_bytes(columns.of(role)));
         Ok(Self {
             memory: allowance::of_protocols(bytes, tables, allowance.threads),
             budget: allowance.spill.budget,

@@ -68,12 +68,13 @@
 //!   store anyway, so a part is read back as one run of chunks. The store knows bytes and no items.
 //!   Its stores share a budget, and the largest partition of all goes to disk first: so chunks are
 //!   large, and a store that holds much makes room for one that is being filled.
-//! - *Items of a plan in parts are known by rows* (`session::table`). The program reads every
-//!   table as `KeyPartitions`, since it is read before the plan is known. Then a plan in parts
-//!   pours them into a `Spilled`, partition by partition, and an item's position is its first row:
-//!   no list of all items is needed. One that takes batches reads partition by partition. Any other
-//!   plan takes a `KeyTable`, where it is the item's number. A job has one plan, so it never mixes
-//!   the two, and its identity of a table covers keys, first rows and numbers.
+//! - *Items of a plan in parts are known by rows* (`session::table`). The program reads every table
+//!   into partitions (`table::TableKeys`), since it is read before the plan is known. Then a plan
+//!   in parts pours them into a `Spilled`, partition by partition, and an item's position is its
+//!   first row: no list of all items is needed. One that takes batches reads partition by
+//!   partition. For any other plan all items are gathered, and the position is the item's number. A
+//!   job has one plan, so it never mixes the two, and its identity of a table covers keys, first
+//!   rows and numbers.
 //! - *A count by `dh` is no session in parts*, since its parts would each tell a count. It is one
 //!   run that takes its items batch by batch (`Plan::takes_batches`, `run_batches`), in external
 //!   memory: a shuffle over random buckets (`psi_pk::dh::shuffle`) at the sender, a comparison by

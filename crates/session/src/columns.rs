@@ -282,8 +282,9 @@ pub struct Sum {
 
 #[cfg(test)]
 mod tests {
+    use psijoin::spill::Spill;
     use psijoin_handshake as handshake;
-    use psijoin_table::{KeySpec, KeyTable};
+    use psijoin_table::{KeySpec, TableKeys};
 
     use super::*;
     use crate::ErrorKind;
@@ -311,8 +312,9 @@ mod tests {
             .unwrap();
             let own = OwnColumns::find(&asked.parse().unwrap(), role, &source).unwrap();
             let key = KeySpec::new(vec!["id".into()], vec![]).unwrap();
-            let read = KeyTable::read(&source, &key, &own.to_read(), &progress).unwrap();
-            let numbers = read.numbers;
+            let spill = Spill::in_memory();
+            let read = TableKeys::read(&source, &key, &own.to_read(), &spill, &progress);
+            let numbers = read.unwrap().numbers();
             Self { own, numbers }
         }
 

@@ -133,14 +133,14 @@ impl Job {
     }
 
     /// Returns what this party's tables are
-    /// [recognised](psijoin_table::KeyPartitions::read_identified) by.
+    /// [recognised](psijoin_table::TableKeys::read_identified) by.
     pub(crate) fn secret_of_tables(&self) -> Zeroizing<[u8; 32]> {
         self.folder
             .derive("psijoin 2026 what tables are recognised by")
     }
 
     /// Notes which table the job is about: its
-    /// [identity](psijoin_table::KeyPartitions::read_identified).
+    /// [identity](psijoin_table::TableKeys::read_identified).
     ///
     /// # Errors
     /// If it was started with another one.

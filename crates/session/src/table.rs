@@ -3,19 +3,19 @@
 //! It is read partition by partition, within the budget for memory. If a plan is in parts, items go
 //! from partitions to parts, and what they are known by is the first row that has them; if it takes
 //! items batch by batch, a partition is a batch. Any other plan takes all items at once, each known
-//! by its number; then they are brought into memory.
+//! by its number; then they are gathered in memory.
 
 use std::{borrow::Cow, mem, ops::Range};
 
 use psijoin::{
-    BatchInput, Batches, Channel, Error, Fingerprint, Matched, Output, Plan, Role,
+    BatchInput, Batches, Channel, Error, Matched, Output, Plan, Role,
     parts::{self, Found, Given, Spilled},
     spill::Spill,
 };
 use psijoin_block::parallel::{self, Pool};
 use psijoin_table::{
-    AlignedRows, BadCellsOfKey, Counts, Items, KeyPartitions, KeyTable, Look, MatchingRows,
-    Meaning, Numbers, Progress, RowItems, Source,
+    AlignedRows, BadCellsOfKey, Counts, Items, Look, MatchingRows, Meaning, Numbers, Progress,
+    SharedKeys, Source, TableKeys,
     share::{
         GivenRows, PartitionedPayloads, PartnerRows, PayloadLayout, PayloadRanges, Payloads,
         RepeatedKeys,
@@ -30,7 +30,10 @@ use crate::{
 
 /// See the [module](self).
 pub(crate) struct Table {
-    keys: Keys,
+    keys: TableKeys,
+    payloads: OwnPayloads,
+    /// The items in their parts, if a plan in parts has run, and may run once more.
+    poured: Option<Box<Spilled>>,
     /// The facts about the columns of numbers, without the numbers.
     pub(crate) numbers: Vec<Numbers>,
     pub(crate) counts: Counts,
@@ -39,32 +42,12 @@ pub(crate) struct Table {
     pub(crate) meanings: Vec<Meaning>,
 }
 
-/// The keys of a table, and what is given with them.
-enum Keys {
-    InPartitions(InPartitions),
-    InMemory(InMemory),
-}
-
-/// Keys for a plan in parts or one that takes batches, or before the plan is known.
-struct InPartitions {
-    keys: KeyPartitions,
-    /// The payloads of items, if there are any.
-    payloads: Option<PartitionedPayloads>,
-    /// The items in their parts, if a plan in parts has run, and may run once more.
-    poured: Option<Box<Spilled>>,
-}
-
-/// Keys for a plan that takes them all at once.
-#[derive(Default)]
-struct InMemory {
-    /// Of its distinct keys; taken once they are not needed any more.
-    fingerprints: Vec<Fingerprint>,
-    /// The row of each key, if anybody comes back to rows.
-    rows: Option<RowItems>,
-    /// The numbers of each column.
-    columns: Vec<Vec<i64>>,
-    /// The payloads of items, one after the other.
-    payloads: Vec<u8>,
+/// The payloads of this party's items.
+enum OwnPayloads {
+    Nothing,
+    /// Of all items, one after the other.
+    AtOnce(Vec<u8>),
+    ByPartitions(PartitionedPayloads),
 }
 
 /// The use of a table.
@@ -106,22 +89,6 @@ impl PayloadRanges for Ranges {
 }
 
 impl Ran {
-    /// Returns how many keys are shared, of a plan in parts.
-    fn first_rows(&self) -> u64 {
-        self.first_rows
-            .iter()
-            .map(|word| u64::from(word.count_ones()))
-            .sum()
-    }
-
-    /// Returns what the other party gave, of a plan in parts.
-    ///
-    /// # Panics
-    /// If nothing was to be given.
-    fn ranges(given: Option<Given>) -> Box<dyn PayloadRanges> {
-        Box::new(Ranges(given.expect("payloads were to be given")))
-    }
-
     /// Returns the shared items of one run, by their numbers, and what the other party gave for
     /// each.
     fn matched(self) -> Matched {
@@ -146,18 +113,16 @@ pub(crate) enum RowOf<'a> {
 }
 
 impl Table {
-    pub(crate) fn new(read: KeyPartitions) -> Self {
+    pub(crate) fn new(read: TableKeys) -> Self {
         Self {
             numbers: read.numbers(),
             counts: read.counts(),
             bad_cells: read.bad_cells().clone(),
             looks: read.looks().to_vec(),
             meanings: read.meanings().to_vec(),
-            keys: Keys::InPartitions(InPartitions {
-                keys: read,
-                payloads: None,
-                poured: None,
-            }),
+            keys: read,
+            payloads: OwnPayloads::Nothing,
+            poured: None,
         }
     }
 
@@ -167,15 +132,12 @@ impl Table {
     /// If what was spilled cannot be read, or rows repeat a key and may not.
     ///
     /// # Panics
-    /// If the keys are in memory, and nobody was to come back to rows.
+    /// If the table is [settled](Self::settle), and nobody was to come back to rows.
     pub(crate) fn given(
         &self,
         repeated: RepeatedKeys,
     ) -> Result<GivenRows<'_>, psijoin_table::Error> {
-        match &self.keys {
-            Keys::InPartitions(InPartitions { keys, .. }) => keys.given(repeated),
-            Keys::InMemory(keys) => keys.rows().given(repeated),
-        }
+        self.keys.given(repeated)
     }
 
     /// Reads the payloads of items. Those that are kept by partitions spill as keys do. The threads
@@ -186,7 +148,7 @@ impl Table {
     /// beyond the budget cannot be written.
     ///
     /// # Panics
-    /// If the keys are in memory, and nobody was to come back to rows.
+    /// As [`given`](Self::given).
     pub(crate) fn read_payloads(
         &mut self,
         source: &Source,
@@ -194,16 +156,14 @@ impl Table {
         Allowance { spill, .. }: &Allowance,
         progress: &Progress,
     ) -> Result<(), psijoin_table::Error> {
-        match &mut self.keys {
-            Keys::InPartitions(InPartitions { keys, payloads, .. }) => {
-                let rows = keys.given(repeated)?;
-                *payloads = Some(rows.partitioned(source, layout, keys, spill, progress)?);
+        let (keys, rows) = (&self.keys, self.keys.given(repeated)?);
+        self.payloads = match keys.gathered() {
+            Some(_) => OwnPayloads::AtOnce(rows.payloads(source, layout, progress)?),
+            None => {
+                let read = rows.partitioned(source, layout, keys, spill, progress);
+                OwnPayloads::ByPartitions(read?)
             }
-            Keys::InMemory(keys) => {
-                let rows = keys.rows().given(repeated)?;
-                keys.payloads = rows.payloads(source, layout, progress)?;
-            }
-        }
+        };
         Ok(())
     }
 
@@ -213,16 +173,15 @@ impl Table {
     /// If what was spilled cannot be read.
     pub(crate) fn payloads_identity(&self) -> Result<blake3::Hash, psijoin_table::Error> {
         let mut hasher = blake3::Hasher::new();
-        match &self.keys {
-            Keys::InPartitions(InPartitions { keys, payloads, .. }) => {
-                if let Some(payloads) = payloads {
-                    for stretch in 0..payloads.stretches(keys.partitions() - 1).end {
-                        hasher.update(&payloads.payloads(stretch)?);
-                    }
-                }
+        match &self.payloads {
+            OwnPayloads::Nothing => {}
+            OwnPayloads::AtOnce(payloads) => {
+                hasher.update(payloads);
             }
-            Keys::InMemory(keys) => {
-                hasher.update(&keys.payloads);
+            OwnPayloads::ByPartitions(payloads) => {
+                for stretch in 0..payloads.stretches(self.keys.partitions() - 1).end {
+                    hasher.update(&payloads.payloads(stretch)?);
+                }
             }
         }
         Ok(hasher.finalize())
@@ -231,37 +190,30 @@ impl Table {
     /// Returns whether an attempt has poured the items into the parts of a session. Keys, and what
     /// is given with them, may not be here any more then.
     pub(crate) fn is_poured(&self) -> bool {
-        match &self.keys {
-            Keys::InPartitions(InPartitions { poured, .. }) => poured.is_some(),
-            Keys::InMemory(_) => false,
-        }
+        self.poured.is_some()
     }
 
     /// Notes that there will be no other attempt.
     pub(crate) fn no_more_attempts(&mut self) {
-        if let Keys::InPartitions(InPartitions { poured, .. }) = &mut self.keys {
-            *poured = None;
-        }
+        self.poured = None;
     }
 
-    /// Brings the keys into memory if the plan takes them all at once.
+    /// Gathers the keys in memory if the plan takes them all at once.
     ///
     /// # Errors
-    /// If what was spilled cannot be read.
+    /// If there are too many for that, or what was spilled cannot be read.
     pub(crate) fn settle(
         &mut self,
         plan: &Plan,
         of: Use,
         pool: &Pool,
     ) -> Result<(), psijoin_table::Error> {
-        let takes_some = plan.parts().is_some() || plan.takes_batches();
-        if takes_some || matches!(self.keys, Keys::InMemory(_)) {
+        if plan.parts().is_some() || plan.takes_batches() {
             return Ok(());
         }
-        let none = Keys::InMemory(InMemory::default());
-        if let Keys::InPartitions(InPartitions { keys, .. }) = mem::replace(&mut self.keys, none) {
-            let table = pool.run(|| keys.into_table())?;
-            self.keys = Keys::InMemory(InMemory::new(table, of.rows));
+        let items = pool.run(|| self.keys.gather())?;
+        if !of.rows {
+            items.first_rows = Vec::new();
         }
         Ok(())
     }
@@ -279,23 +231,29 @@ impl Table {
         channels: &mut [Channel],
         (pool, phases): (&Pool, &Phases),
     ) -> Result<Ran, Error> {
-        match &mut self.keys {
-            Keys::InPartitions(InPartitions { keys, .. }) if run.plan.takes_batches() => {
-                pool.run(|| run_by_batches(keys, run, of, allowance, channels, phases))
-            }
-            Keys::InPartitions(table) => {
-                pool.run(|| run_in_parts(table, run, of, allowance, channels, phases))
-            }
-            Keys::InMemory(keys) => {
-                let set = keys.set(of.stays());
-                Ok(Ran {
-                    output: run.compute(set, channels, pool, phases)?,
-                    first_rows: Vec::new(),
-                    given: None,
-                    spilled_bytes: 0,
-                })
-            }
+        if run.plan.takes_batches() {
+            let keys = &self.keys;
+            return pool.run(|| run_by_batches(keys, run, of, allowance, channels, phases));
         }
+        if run.plan.parts().is_some() {
+            return pool.run(|| self.run_in_parts(run, of, allowance, channels, phases));
+        }
+        let items = self.keys.gather().map_err(failed)?;
+        let taken = (!of.stays()).then(|| mem::take(&mut items.fingerprints));
+        let set = Set {
+            fingerprints: taken.map_or(Cow::Borrowed(&items.fingerprints[..]), Cow::Owned),
+            columns: &items.numbers,
+            payloads: match &self.payloads {
+                OwnPayloads::AtOnce(payloads) => payloads,
+                _ => &[],
+            },
+        };
+        Ok(Ran {
+            output: run.compute(set, channels, pool, phases)?,
+            first_rows: Vec::new(),
+            given: None,
+            spilled_bytes: 0,
+        })
     }
 
     /// Returns how many keys are shared, and the rows that have them, if rows were to be found.
@@ -309,21 +267,8 @@ impl Table {
         &self,
         ran: Ran,
     ) -> Result<(u64, MatchingRows<'_>), psijoin_table::Error> {
-        match (&self.keys, ran) {
-            (Keys::InPartitions(InPartitions { keys, .. }), ran) => {
-                Ok((ran.first_rows(), keys.matching(ran.first_rows)?))
-            }
-            (Keys::InMemory(keys), Ran { output, .. }) => {
-                let shared = match output {
-                    Output::Rows(shared) | Output::Matched(Matched { rows: shared, .. }) => shared,
-                    // The result followed from the sizes.
-                    _ => Vec::new(),
-                };
-                let flags = flags(&shared, self.counts.distinct);
-                let rows = keys.rows().matching(&flags);
-                Ok((shared.len() as u64, rows))
-            }
-        }
+        let shared = self.shared(ran);
+        Ok((shared.count(), self.keys.matching(shared)?))
     }
 
     /// Returns how many keys are shared, and the rows that have them, with the other party's
@@ -340,35 +285,21 @@ impl Table {
         layout: &PayloadLayout,
         spill: &Spill,
     ) -> Result<(u64, PartnerRows<'_>, Payloads), psijoin_table::Error> {
-        match &self.keys {
-            Keys::InPartitions(InPartitions { keys, .. }) => {
-                let (shared, ranges) = (ran.first_rows(), Ran::ranges(ran.given));
-                let (rows, payloads) = keys.partners(ran.first_rows, ranges, layout, spill)?;
-                Ok((shared, rows, payloads))
-            }
-            Keys::InMemory(keys) => {
-                let Matched { rows, payloads } = ran.matched();
-                let payloads = Payloads::new(layout.clone(), payloads);
-                Ok((rows.len() as u64, keys.rows().partners(&rows), payloads))
-            }
-        }
+        let shared = self.shared(ran);
+        let count = shared.count();
+        let (rows, payloads) = self.keys.partners(shared, layout, spill)?;
+        Ok((count, rows, payloads))
     }
 
     /// Checks that rows can be [aligned](Self::aligned).
     ///
     /// # Errors
     /// If what was spilled cannot be read, or rows repeat a key and may not.
-    ///
-    /// # Panics
-    /// If the keys are in memory, and nobody was to come back to rows.
     pub(crate) fn check_alignable(
         &self,
         repeated: RepeatedKeys,
     ) -> Result<(), psijoin_table::Error> {
-        match &self.keys {
-            Keys::InPartitions(InPartitions { keys, .. }) => keys.check_alignable(repeated),
-            Keys::InMemory(keys) => keys.rows().check_alignable(repeated),
-        }
+        self.keys.check_alignable(repeated)
     }
 
     /// Returns a row for each shared key, in the order that follows from this key, and what the
@@ -386,22 +317,105 @@ impl Table {
         key: &[u8; 32],
         spill: &Spill,
     ) -> Result<(AlignedRows<'_>, Option<Payloads>), psijoin_table::Error> {
-        match &self.keys {
-            Keys::InPartitions(InPartitions { keys, .. }) => {
-                let shared = ran.first_rows();
-                let payloads = layout.map(|layout| {
-                    let ranges = Ran::ranges(ran.given);
-                    keys.aligned_payloads(shared, ranges, layout, spill)
-                });
-                Ok((keys.aligned(ran.first_rows, key)?, payloads.transpose()?))
-            }
-            Keys::InMemory(keys) => {
-                let Matched { rows, payloads } = ran.matched();
-                let payloads = layout.map(|layout| Payloads::new(layout.clone(), payloads));
-                let rows = keys.rows().aligned(&keys.fingerprints, &rows, key);
-                Ok((rows, payloads))
+        self.keys.aligned(self.shared(ran), layout, key, spill)
+    }
+
+    /// Returns the shared keys that a protocol found.
+    fn shared(&self, ran: Ran) -> SharedKeys {
+        let Some(items) = self.keys.gathered() else {
+            return SharedKeys::ByRows {
+                first_rows: ran.first_rows,
+                payloads: ran.given.map(|given| Box::new(Ranges(given)) as _),
+            };
+        };
+        let Matched { rows, payloads } = ran.matched();
+        let first_row = |item: u32| items.first_rows[item as usize];
+        SharedKeys::InMemory {
+            first_rows: rows.into_iter().map(first_row).collect(),
+            payloads,
+        }
+    }
+
+    /// Runs a plan in parts. Items that an earlier attempt has poured into their parts are there.
+    fn run_in_parts(
+        &mut self,
+        run: &Run<'_>,
+        of: Use,
+        allowance: &Allowance,
+        channels: &mut [Channel],
+        phases: &Phases,
+    ) -> Result<Ran, Error> {
+        phases.begin("item digests");
+        let mut poured = match self.poured.take() {
+            Some(poured) => *poured,
+            None => self.pour(run, of, allowance)?,
+        };
+        assert_eq!(
+            poured.joint_seed(),
+            run.joint_seed,
+            "all attempts of a job that has begun have one seed"
+        );
+        let of_payloads = match &self.payloads {
+            OwnPayloads::ByPartitions(payloads) => payloads.spilled_bytes(),
+            _ => 0,
+        };
+        let of_table = self.keys.spilled_bytes() + of_payloads;
+        let mut context = run.context(channels, phases);
+        let ran = parts::run(run.plan, run.role, &poured, run.joint_seed, &mut context);
+        let spilled_bytes = of_table + poured.spilled_bytes();
+        let Found {
+            rows: mut first_rows,
+            given,
+        } = poured.take_found();
+        self.poured = of.again.then(|| Box::new(poured));
+        let output = ran?;
+        // A result that a job has opened before is complete.
+        if let Output::Rows(opened) = &output {
+            for row in opened {
+                first_rows[*row as usize / 64] |= 1 << (row % 64);
             }
         }
+        Ok(Ran {
+            output,
+            first_rows,
+            given,
+            spilled_bytes,
+        })
+    }
+
+    /// Digests all items, each into its part. A partition takes no memory any more as soon as its
+    /// items are there, unless somebody comes back to its keys.
+    fn pour(
+        &self,
+        run: &Run<'_>,
+        of: Use,
+        Allowance { spill, .. }: &Allowance,
+    ) -> Result<Spilled, Error> {
+        let (keys, rows) = (&self.keys, self.counts.rows as u32);
+        let poured = Spilled::new(run.plan, run.role, run.joint_seed, rows, spill)?;
+        let pour = |partition| {
+            let items = items(keys, partition, of.keys)?;
+            let add = |some: Range<usize>, given: &[u8]| {
+                let columns = items.numbers.iter().map(|column| &column[some.clone()]);
+                let columns: Vec<&[i64]> = columns.collect();
+                let fingerprints = &items.fingerprints[some.clone()];
+                poured.add(fingerprints, &items.first_rows[some], &columns, given)
+            };
+            let OwnPayloads::ByPartitions(payloads) = &self.payloads else {
+                return add(0..items.fingerprints.len(), &[]);
+            };
+            for stretch in payloads.stretches(partition) {
+                let given = match of.keys {
+                    true => payloads.payloads(stretch),
+                    false => payloads.take_payloads(stretch),
+                };
+                add(payloads.items(partition, stretch), &given.map_err(failed)?)?;
+            }
+            Ok(())
+        };
+        let all = parallel::map(keys.partitions(), &pour);
+        all.into_iter().collect::<Result<(), Error>>()?;
+        Ok(poured)
     }
 
     /// Returns the way from shares to rows.
@@ -409,40 +423,10 @@ impl Table {
     /// # Panics
     /// If nobody was to come back to rows.
     pub(crate) fn row_of(&self) -> RowOf<'_> {
-        match &self.keys {
-            Keys::InPartitions(_) => RowOf::Itself,
-            Keys::InMemory(keys) => RowOf::Item(keys.rows().first_rows()),
+        match self.keys.gathered() {
+            Some(items) => RowOf::Item(&items.first_rows),
+            None => RowOf::Itself,
         }
-    }
-}
-
-impl InMemory {
-    fn new(table: KeyTable, comes_back_to_rows: bool) -> Self {
-        let values = |column: Numbers| column.values;
-        Self {
-            fingerprints: table.fingerprints,
-            rows: comes_back_to_rows.then_some(table.rows),
-            columns: table.numbers.into_iter().map(values).collect(),
-            payloads: Vec::new(),
-        }
-    }
-
-    /// Returns what a protocol takes of it, and keep if it is to stay.
-    fn set(&mut self, stays: bool) -> Set<'_, Cow<'_, [Fingerprint]>> {
-        let fingerprints = &mut self.fingerprints;
-        Set {
-            fingerprints: match stays {
-                true => Cow::Borrowed(&fingerprints[..]),
-                false => Cow::Owned(mem::take(fingerprints)),
-            },
-            columns: &self.columns,
-            payloads: &self.payloads,
-        }
-    }
-
-    fn rows(&self) -> &RowItems {
-        let rows = self.rows.as_ref();
-        rows.expect("whoever comes back to rows keeps them")
     }
 }
 
@@ -457,7 +441,7 @@ impl RowOf<'_> {
 
 /// Runs a plan that takes batches.
 fn run_by_batches(
-    keys: &KeyPartitions,
+    keys: &TableKeys,
     run: &Run<'_>,
     of: Use,
     Allowance { spill, .. }: &Allowance,
@@ -486,7 +470,7 @@ fn run_by_batches(
 
 /// The items of a table, partition by partition.
 struct KeyBatches<'a> {
-    keys: &'a KeyPartitions,
+    keys: &'a TableKeys,
     run: &'a Run<'a>,
     stays: bool,
 }
@@ -517,10 +501,10 @@ impl Use {
 }
 
 /// Returns the items of a partition, which takes no memory any more unless it stays.
-fn items(keys: &KeyPartitions, partition: usize, stays: bool) -> Result<Items, Error> {
+fn items(keys: &TableKeys, partition: usize, stays: bool) -> Result<Cow<'_, Items>, Error> {
     let items = match stays {
         true => keys.items(partition),
-        false => keys.take_items(partition),
+        false => keys.take_items(partition).map(Cow::Owned),
     };
     items.map_err(failed)
 }
@@ -529,98 +513,19 @@ fn failed(error: psijoin_table::Error) -> Error {
     Error::Table(Box::new(error))
 }
 
-/// Runs a plan in parts. Items that an earlier attempt has poured into their parts are there.
-fn run_in_parts(
-    table: &mut InPartitions,
-    run: &Run<'_>,
-    of: Use,
-    allowance: &Allowance,
-    channels: &mut [Channel],
-    phases: &Phases,
-) -> Result<Ran, Error> {
-    phases.begin("item digests");
-    let mut poured = match table.poured.take() {
-        Some(poured) => *poured,
-        None => pour(table, run, of, allowance)?,
-    };
-    assert_eq!(
-        poured.joint_seed(),
-        run.joint_seed,
-        "all attempts of a job that has begun have one seed"
-    );
-    let of_payloads = (table.payloads.as_ref()).map_or(0, PartitionedPayloads::spilled_bytes);
-    let of_table = table.keys.spilled_bytes() + of_payloads;
-    let mut context = run.context(channels, phases);
-    let ran = parts::run(run.plan, run.role, &poured, run.joint_seed, &mut context);
-    let spilled_bytes = of_table + poured.spilled_bytes();
-    let Found {
-        rows: mut first_rows,
-        given,
-    } = poured.take_found();
-    table.poured = of.again.then(|| Box::new(poured));
-    let output = ran?;
-    // A result that a job has opened before is complete.
-    if let Output::Rows(opened) = &output {
-        for row in opened {
-            first_rows[*row as usize / 64] |= 1 << (row % 64);
-        }
-    }
-    Ok(Ran {
-        output,
-        first_rows,
-        given,
-        spilled_bytes,
-    })
-}
-
-/// Digests all items, each into its part. A partition takes no memory any more as soon as its items
-/// are there, unless somebody comes back to its keys.
-fn pour(
-    InPartitions { keys, payloads, .. }: &InPartitions,
-    run: &Run<'_>,
-    of: Use,
-    Allowance { spill, .. }: &Allowance,
-) -> Result<Spilled, Error> {
-    let rows = keys.counts().rows as u32;
-    let poured = Spilled::new(run.plan, run.role, run.joint_seed, rows, spill)?;
-    let pour = |partition| {
-        let items = items(keys, partition, of.keys)?;
-        let add = |some: Range<usize>, given: &[u8]| {
-            let columns = items.numbers.iter().map(|column| &column[some.clone()]);
-            let columns: Vec<&[i64]> = columns.collect();
-            let fingerprints = &items.fingerprints[some.clone()];
-            poured.add(fingerprints, &items.first_rows[some], &columns, given)
-        };
-        let Some(payloads) = payloads else {
-            return add(0..items.fingerprints.len(), &[]);
-        };
-        for stretch in payloads.stretches(partition) {
-            let given = match of.keys {
-                true => payloads.payloads(stretch),
-                false => payloads.take_payloads(stretch),
-            };
-            add(payloads.items(partition, stretch), &given.map_err(failed)?)?;
-        }
-        Ok(())
-    };
-    let all = parallel::map(keys.partitions(), &pour);
-    all.into_iter().collect::<Result<(), Error>>()?;
-    Ok(poured)
-}
-
 /// Returns how many bytes of this party lie on disk at most, if no key is in two rows:
 /// `spilled_bytes` of a run without a job. A plan that takes all items at once has them in memory.
 pub fn most_spilled(plan: &Plan, role: Role, limit: u64) -> u64 {
     let request = plan.request();
     let (rows, columns) = (role.items(request.sizes), request.output.columns().of(role));
-    let of_table = |limit| KeyPartitions::most_spilled(rows, columns, limit);
+    let of_table = |limit| TableKeys::most_spilled(rows, columns, limit);
     match (plan.parts(), plan.kept_bytes(role)) {
         (Some(parts), _) => {
             let all = |limit| of_table(limit) + Spilled::most_spilled(plan, role, limit);
             let parts = parts.shape.parts as usize;
             match all(limit) {
                 0 => 0,
-                apart => (apart + KeyPartitions::most_displaced(parts, limit)).min(all(0)),
+                apart => (apart + TableKeys::most_displaced(parts, limit)).min(all(0)),
             }
         }
         (None, Some(kept_bytes)) => {
@@ -634,13 +539,4 @@ pub fn most_spilled(plan: &Plan, role: Role, limit: u64) -> u64 {
         }
         (None, None) => 0,
     }
-}
-
-/// Returns a flag for each of `count` items: whether its position is among these.
-fn flags(positions: &[u32], count: u64) -> Vec<bool> {
-    let mut flags = vec![false; count as usize];
-    for &position in positions {
-        flags[position as usize] = true;
-    }
-    flags
 }

@@ -5,7 +5,7 @@ use psijoin::{JointSeed, Output, Role};
 use psijoin_block::parallel::Pool;
 use psijoin_files::AtomicFile;
 use psijoin_table::{
-    Counts, Destination, KeyPartitions, Progress, Source, StagedRows,
+    Counts, Destination, Progress, Source, StagedRows, TableKeys,
     share::{GivenColumns, GivenRows, RepeatedKeys},
 };
 
@@ -80,12 +80,10 @@ impl Workplace<'_> {
         let secret = job.as_ref().map(|job| job.secret_of_tables());
         let read = || match &secret {
             Some(secret) => {
-                KeyPartitions::read_identified(source, key, numbers, spill, progress, secret)
+                TableKeys::read_identified(source, key, numbers, spill, progress, secret)
                     .map(|(keys, identity)| (keys, Some(identity)))
             }
-            None => {
-                KeyPartitions::read(source, key, numbers, spill, progress).map(|keys| (keys, None))
-            }
+            None => TableKeys::read(source, key, numbers, spill, progress).map(|keys| (keys, None)),
         };
         let name = source.name();
         let (keys, identity) = during(

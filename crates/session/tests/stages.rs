@@ -17,7 +17,7 @@ use psijoin_session::{
     Agreed, ElsewhereFault, Error, Event, JoinSpec, Joined, Meeting, Outcome, Received,
     RequestedOutput, Stop, TableFacts, TableSpec, Watcher,
 };
-use psijoin_table::{Dialect, KeyPartitions, KeySpec, Numbers, Progress, Source};
+use psijoin_table::{Dialect, KeySpec, Numbers, Progress, Source, TableKeys};
 use psijoin_transport::{Endpoint, Identity, Security, endpoint::Address};
 
 /// A table of a party: its keys, and a number for each.
@@ -34,7 +34,7 @@ impl Keys {
         let source = Source::open(path, None, &Dialect::default(), true, &progress).unwrap();
         let spill = Spill::in_memory();
         let amount = ["amount".to_owned()];
-        let read = KeyPartitions::read(&source, &key(), &amount, &spill, &progress).unwrap();
+        let read = TableKeys::read(&source, &key(), &amount, &spill, &progress).unwrap();
         let mut keys = Self {
             fingerprints: Vec::new(),
             numbers: Vec::new(),

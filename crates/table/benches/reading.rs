@@ -29,7 +29,9 @@ use arrow_select::concat::concat_batches;
 use parquet::{arrow::ArrowWriter, basic::Compression, file::properties::WriterProperties};
 use psijoin_block::parallel::Pool;
 use psijoin_files::spill::Spill;
-use psijoin_table::{Destination, Dialect, Error, Existing, KeySpec, KeyTable, Progress, Source};
+use psijoin_table::{
+    Destination, Dialect, Error, Existing, KeySpec, Progress, SharedKeys, Source, TableKeys,
+};
 
 /// The number of keys of a table whose keys fit into the dictionary of a row group.
 const FEW_KEYS: usize = 20_000;
@@ -94,33 +96,40 @@ fn measure(
     repeat: usize,
 ) {
     let progress = Progress::default();
-    let (read, keys) = fastest(repeat, || {
-        KeyTable::read(source, &key(), &[], &progress).expect("keys")
-    });
-    let bytes = source.bytes();
-    print(name, "reading", keys.counts.rows, bytes, read);
+    let spill = &Spill::in_memory();
+    let (read, keys) = fastest(repeat, || gathered(source, spill, &progress));
+    let (bytes, rows) = (source.bytes(), keys.counts().rows);
+    print(name, "reading", rows, bytes, read);
 
-    let half: Vec<bool> = (0..keys.fingerprints.len())
-        .map(|item| item % 2 == 0)
-        .collect();
+    let items = keys.gathered().expect("all of them");
+    let half = || SharedKeys::InMemory {
+        first_rows: items.first_rows.iter().step_by(2).copied().collect(),
+        payloads: Vec::new(),
+    };
     let (written, _) = fastest(repeat, || {
         let destination = destination().expect("rows can be written");
-        destination
-            .write(source, &keys.rows, &half, &progress)
-            .expect("rows")
+        let rows = keys.matching(half()).expect("rows");
+        let staged = destination.stage_rows(source, &rows, &progress);
+        staged.expect("rows").commit().expect("rows")
     });
-    print(name, "writing half", keys.counts.rows, bytes, written);
+    print(name, "writing half", rows, bytes, written);
 
-    let shared: Vec<u32> = (0..keys.fingerprints.len() as u32).step_by(2).collect();
-    let spill = &Spill::in_memory();
     let (written, _) = fastest(repeat, || {
-        let rows = keys.rows.aligned(&keys.fingerprints, &shared, &[7; 32]);
+        let aligned = keys.aligned(half(), None, &[7; 32], spill);
+        let (rows, _) = aligned.expect("rows");
         let destination = destination().and_then(Destination::aligning);
         let destination = destination.expect("rows can be written");
         let staged = destination.stage_aligned(source, &rows, None, spill, &progress);
         staged.expect("rows").commit().expect("rows")
     });
-    print(name, "aligning half", keys.counts.rows, bytes, written);
+    print(name, "aligning half", rows, bytes, written);
+}
+
+/// Reads the keys of a table, and gathers them.
+fn gathered(source: &Source, spill: &Spill, progress: &Progress) -> TableKeys {
+    let mut keys = TableKeys::read(source, &key(), &[], spill, progress).expect("keys");
+    keys.gather().expect("keys");
+    keys
 }
 
 /// Takes the key's column of a CSV file into memory.
@@ -137,9 +146,9 @@ fn measure_peers(path: &Path, bytes: u64, repeat: usize) {
         let (time, keys) = fastest(repeat, || {
             let batches = read(path);
             let source = Source::of_batches(name, batches[0].schema(), batches).expect("a table");
-            KeyTable::read(&source, &key(), &[], &progress).expect("keys")
+            gathered(&source, &Spill::in_memory(), &progress)
         });
-        print(name, "reading", keys.counts.rows, bytes, time);
+        print(name, "reading", keys.counts().rows, bytes, time);
     }
 }
 

@@ -4,17 +4,14 @@ use std::{cmp::Reverse, collections::HashMap};
 
 use psijoin_key::KeySpec;
 
-use crate::{
-    Error, InspectedColumn, KeyTable, Progress, Source,
-    table::{self, Kept, Wanted},
-};
+use crate::{Error, InspectedColumn, Progress, Source, TableKeys, table::Kept};
 
 /// A table's keys, and how they came about. It holds values of the table.
-#[derive(Debug, Clone, PartialEq, Eq)]
+#[derive(Debug)]
 #[non_exhaustive]
 pub struct Inspection {
     /// The keys that a protocol gets from the table.
-    pub keys: KeyTable,
+    pub keys: TableKeys,
     /// The columns of the key, in its order.
     pub columns: Vec<InspectedColumn>,
     /// The canonical fields of the first distinct keys, in the order of their rows.
@@ -32,26 +29,20 @@ impl Inspection {
     /// [`BadCellsOfKey::check`](crate::BadCellsOfKey::check).
     ///
     /// # Errors
-    /// As [`KeyTable::read`].
+    /// As [`TableKeys::read`].
     pub fn read(
         source: &Source,
         key: &KeySpec,
         most: usize,
         progress: &Progress,
     ) -> Result<Self, Error> {
-        let read = |kept| {
-            let wanted = Wanted {
-                inspected: Some(kept),
-                ..Wanted::in_memory(key, &[])
-            };
-            table::read(source, &wanted, progress)
-        };
-        let (collected, findings) = read(Kept::First(most))?;
-        let keys = collected.into_table()?;
-        let counts = most_frequent(&keys, most);
+        let (keys, findings) = TableKeys::inspect(source, key, Kept::First(most), progress)?;
+        let counts = keys.most_frequent(most)?;
         let mut frequent = Vec::new();
         if !counts.is_empty() {
-            let (_, found) = read(Kept::Known(counts.keys().copied().collect()))?;
+            let counts: HashMap<[u8; 32], u64> = counts.into_iter().collect();
+            let known = Kept::Known(counts.keys().copied().collect());
+            let (_, found) = TableKeys::inspect(source, key, known, progress)?;
             let counted = found
                 .kept
                 .into_iter()
@@ -71,20 +62,4 @@ impl Inspection {
             frequent,
         })
     }
-}
-
-/// Returns the fingerprints of the keys that most rows have, two at least, and how many rows have
-/// each.
-fn most_frequent(keys: &KeyTable, most: usize) -> HashMap<[u8; 32], u64> {
-    let repeated = keys.rows.repeated();
-    let repeated = repeated.chunk_by(|(_, a), (_, b)| a == b);
-    let mut counts: Vec<(u64, u32)> = repeated
-        .map(|rows| (1 + rows.len() as u64, rows[0].1))
-        .collect();
-    let first_row = |item: u32| keys.rows.first_rows()[item as usize];
-    counts.sort_by_key(|&(rows, item)| (Reverse(rows), first_row(item)));
-    let fingerprint = |item: u32| keys.fingerprints[item as usize];
-    (counts.into_iter().take(most))
-        .map(|(rows, item)| (fingerprint(item), rows))
-        .collect()
 }

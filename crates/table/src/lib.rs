@@ -3,9 +3,10 @@
 //!
 //! ```no_run
 //! use psijoin_table::{
-//!     Destination, Dialect, Existing, KeySpec, KeyTable, Progress, Source,
+//!     Destination, Dialect, Existing, KeySpec, Progress, SharedKeys, Source, TableKeys,
 //! };
-//! # fn run_protocol(_: &[[u8; 32]]) -> Vec<bool> { vec![] }
+//! # use psijoin_files::spill::Spill;
+//! # fn run_protocol(_: &[[u8; 32]]) -> Vec<u32> { vec![] }
 //!
 //! let progress = Progress::default();
 //! let key = KeySpec::new(vec!["email".into()], vec!["email=email".parse()?])?;
@@ -13,9 +14,12 @@
 //! let output = "shared.csv".as_ref();
 //! let destination = Destination::prepare(Some(output), &source, Existing::Replace)?;
 //!
-//! let keys = KeyTable::read(&source, &key, &[], &progress)?;
-//! let matched: Vec<bool> = run_protocol(&keys.fingerprints);
-//! let rows = destination.write(&source, &keys.rows, &matched, &progress)?;
+//! let mut keys = TableKeys::read(&source, &key, &[], &Spill::in_memory(), &progress)?;
+//! let items = keys.gather()?;
+//! let shared: Vec<u32> = run_protocol(&items.fingerprints);
+//! let first_rows = shared.into_iter().map(|item| items.first_rows[item as usize]).collect();
+//! let rows = keys.matching(SharedKeys::InMemory { first_rows, payloads: vec![] })?;
+//! let count = destination.stage_rows(&source, &rows, &progress)?.commit()?;
 //! # Ok::<(), psijoin_table::Error>(())
 //! ```
 //!
@@ -216,7 +220,7 @@ pub use source::{
     format::{Format, LINE_COLUMN},
     table_log::TableLog,
 };
-pub use table::{Counts, InspectedColumn, Items, KeyPartitions, KeyTable, MatchingRows, RowItems};
+pub use table::{Counts, InspectedColumn, Items, MatchingRows, SharedKeys, TableKeys};
 pub use write::{
     alignment::AlignedRows,
     destination::{Destination, StagedRows},
@@ -227,6 +231,6 @@ pub use write::{
 /// The most rows that a table can have: each has a number of 32 bits.
 pub const MAX_ROWS: u64 = (1 << 32) - 2;
 
-/// The most distinct keys of a table in memory, which is for one run. [`KeyPartitions`] can have
-/// more.
+/// The most distinct keys that are [gathered](TableKeys::gather), for one run. In partitions there
+/// can be more.
 pub const MAX_ITEMS: usize = 1 << 26;

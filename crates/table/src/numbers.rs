@@ -17,15 +17,14 @@ pub(crate) use number::Number;
 /// The most decimals that a number may have.
 pub const MAX_SCALE: u32 = 18;
 
-/// The numbers of a column, one for each distinct key: the sum over the rows with that key.
+/// The facts about a column of numbers, without the numbers. Each distinct key has one number: the
+/// sum over the rows with that key.
 ///
 /// All sums over any of the keys fit an `i64` too. An empty cell, or a null, counts as nothing,
 /// as in SQL's `SUM`. So does a row without a key.
 #[derive(Debug, Clone, Default, PartialEq, Eq)]
 #[non_exhaustive]
 pub struct Numbers {
-    /// The number of each key, in the order of the fingerprints: `value · 10^-scale`.
-    pub values: Vec<i64>,
     /// The most decimals of any of the column's numbers, at most [`MAX_SCALE`].
     pub scale: u32,
     /// Rows with a key, but without a number.
@@ -139,8 +138,11 @@ mod tests {
 
     use super::*;
 
+    /// The numbers of items, and what is known of all.
+    type Added = (Vec<i64>, Numbers);
+
     /// Returns the numbers of items, each in a cell or several.
-    fn added(cells: &[(u32, &str)]) -> Result<Numbers, NumberFault> {
+    fn added(cells: &[(u32, &str)]) -> Result<Added, NumberFault> {
         let mut totals = Totals::default();
         let mut numbers = Vec::new();
         for &(item, cell) in cells {
@@ -153,25 +155,23 @@ mod tests {
         for (item, number) in numbers {
             values[item] += totals.value(number);
         }
-        Ok(Numbers {
-            values,
-            scale: totals.scale,
-            empty: totals.empty,
-        })
+        let (scale, empty) = (totals.scale, totals.empty);
+        Ok((values, Numbers { scale, empty }))
     }
 
     #[test]
     fn the_scale_is_that_of_the_most_decimals() {
-        let numbers = added(&[(0, "1"), (1, "-2.5"), (2, ""), (0, "0.050"), (1, " ")]).unwrap();
-        assert_eq!(numbers.values, [1050, -2500, 0]);
+        let (values, numbers) =
+            added(&[(0, "1"), (1, "-2.5"), (2, ""), (0, "0.050"), (1, " ")]).unwrap();
+        assert_eq!(values, [1050, -2500, 0]);
         assert_eq!((numbers.scale, numbers.empty), (3, 2));
     }
 
     #[test]
     fn sums_reach_the_ends_of_their_range_and_not_beyond() {
         let (max, min) = (i64::MAX.to_string(), i64::MIN.to_string());
-        let both = added(&[(0, &max), (1, &min), (0, "0"), (0, "-0")]).unwrap();
-        assert_eq!(both.values, [i64::MAX, i64::MIN]);
+        let (both, _) = added(&[(0, &max), (1, &min), (0, "0"), (0, "-0")]).unwrap();
+        assert_eq!(both, [i64::MAX, i64::MIN]);
 
         let overflow = Err(NumberFault::Overflow(0));
         assert_eq!(added(&[(0, &max), (1, "1")]), overflow);
@@ -188,7 +188,7 @@ mod tests {
         );
         let last_place = [(0, "9"), (1, "0.000000000000000001")];
         assert_eq!(
-            added(&last_place).unwrap().values,
+            added(&last_place).unwrap().0,
             [9_000_000_000_000_000_000, 1]
         );
     }
@@ -229,14 +229,14 @@ mod tests {
             let fits = [true, false].into_iter().all(|sign| i64::try_from(total(sign)).is_ok());
 
             match added(&texts) {
-                Ok(numbers) => {
+                Ok((values, numbers)) => {
                     prop_assert!(fits);
                     prop_assert_eq!(numbers.scale, scale);
                     let mut expected = vec![0; seen.len()];
                     for (item, value) in scaled {
                         expected[item] += value;
                     }
-                    let values: Vec<_> = numbers.values.into_iter().map(i128::from).collect();
+                    let values: Vec<_> = values.into_iter().map(i128::from).collect();
                     prop_assert_eq!(values, expected);
                 }
                 Err(fault) => {

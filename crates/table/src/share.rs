@@ -7,16 +7,16 @@
 //! The sender:
 //!
 //! ```no_run
-//! # use psijoin_table::{Error, KeyTable, Progress, Source, given::*};
-//! # fn send(source: &Source, keys: &KeyTable, names: &[String], wanted: &[String]) -> Result<(), Error> {
+//! # use psijoin_table::{Error, Progress, Source, TableKeys, given::*};
+//! # fn send(source: &Source, keys: &TableKeys, names: &[String], wanted: &[String]) -> Result<(), Error> {
 //! # let progress = Progress::default();
 //! let offered = GivenColumns::of(source, names)?; // The receiver gets its bytes, and answers with names.
 //! let columns = offered.take(wanted)?;
 //! let repeated = RepeatedKeys::Refuse;
-//! let rows = keys.rows.given(repeated)?;
+//! let rows = keys.given(repeated)?;
 //! let row_bytes = rows.longest_row(source, &columns, &progress)?;
 //! let layout = PayloadLayout::new(columns, row_bytes, repeated)?; // The receiver gets its bytes, too.
-//! let payloads = rows.payloads(source, &layout, &progress)?; // One for each of keys.fingerprints.
+//! let payloads = rows.payloads(source, &layout, &progress)?; // One for each of the items.
 //! # Ok(())
 //! # }
 //! ```
@@ -24,19 +24,20 @@
 //! The receiver:
 //!
 //! ```no_run
-//! # use psijoin_table::{Destination, Error, KeyTable, Progress, Source, given::*};
+//! # use psijoin_files::spill::Spill;
+//! # use psijoin_table::{Destination, Error, Progress, SharedKeys, Source, TableKeys, given::*};
 //! # fn receive(
 //! #     (told, bytes): (&[u8], Vec<u8>),
 //! #     source: &Source,
-//! #     keys: &KeyTable,
-//! #     shared: &[u32],
+//! #     keys: &TableKeys,
+//! #     first_rows: Vec<u32>,
 //! #     destination: Destination,
 //! # ) -> Result<(), Error> {
 //! # let progress = Progress::default();
 //! let layout = PayloadLayout::from_bytes(told)?;
 //! let destination = destination.adding(layout.columns(), "partner_", source)?;
-//! let payloads = Payloads::new(layout, bytes); // One for each of the shared items.
-//! let rows = keys.rows.partners(shared);
+//! let shared = SharedKeys::InMemory { first_rows, payloads: bytes }; // One for each shared key.
+//! let (rows, payloads) = keys.partners(shared, &layout, &Spill::in_memory())?;
 //! destination.stage_joined(source, &rows, &payloads, &progress)?.commit()?;
 //! # Ok(())
 //! # }

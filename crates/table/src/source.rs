@@ -227,7 +227,7 @@ impl Source {
     }
 
     /// Returns a CSV text that is read to memory, as for
-    /// [`KeyTable::read_csv`](crate::KeyTable::read_csv).
+    /// [`TableKeys::read_csv`](crate::TableKeys::read_csv).
     ///
     /// # Errors
     /// If the stream cannot be read, or the dialect does not fit.

@@ -42,13 +42,13 @@
 //!   table of all keys, which would miss the cache at each row, and no item per row: only the first
 //!   row of each item, and a pair for each further row. Items are in ascending order of their
 //!   fingerprints, so equal sets are equal lists.
-//! - *Partitions may spill* (`table::table::partitions`). They live in a store, within a budget. A
-//!   `KeyTable` takes them out one after the other, and has no limit of memory. `KeyPartitions`
-//!   leaves them there. Once it has counted the items, it knows which rows repeat a key, and keeps
-//!   them, each with the first row of that key, in a store of their own. So a partition can be
-//!   taken as soon as its items are in their parts, and all matching rows are still found from
-//!   first rows; and a partition without repetitions is not sorted again. Numbers stay on disk as
-//!   they were written: when a column's scale grows, the row is noted from which on it is another.
+//! - *Partitions may spill* (`table::table::partitions`). They live in a store, within a budget.
+//!   Once the items are counted, it is known which rows repeat a key. These are kept, each with the
+//!   first row of that key, in a store of their own (`table::table::table_keys`). So a partition
+//!   can be taken as soon as its items are in their parts, and all matching rows are still found
+//!   from first rows; and a partition without repetitions is not sorted again. Numbers stay on disk
+//!   as they were written: when a column's scale grows, the row is noted from which on it is
+//!   another.
 //! - *Writing reads little again.* The reader keeps where each block begins and which row is its
 //!   first. Rows of a text in its own format are copied by block, in parallel and in order, and
 //!   blocks without a matching row are not read (`table::write::copy`). Nor is a piece of Parquet
@@ -79,55 +79,27 @@ mod collected;
 mod distinct;
 mod identity;
 mod inspector;
-mod key_partitions;
 mod known_blocks;
 mod partitions;
-mod row_items;
+mod shared_keys;
 mod stretch;
+mod table_keys;
 mod text;
 mod typed;
 
-use std::io::Read;
-
 use psijoin_files::spill::Spill;
+use psijoin_key::{BadKeys, KeySpec};
 
-use psijoin_key::{BadCellsOfKey, BadKeys, KeySpec, Meaning};
-
-use crate::{Dialect, Doubt, Error, Numbers, Progress, Source};
+use crate::{Error, Progress, Source};
 
 use collected::Collected;
+pub use distinct::Items;
 pub use inspector::InspectedColumn;
 pub(crate) use inspector::{Findings, Kept};
-pub use key_partitions::{Items, KeyPartitions};
 pub(crate) use known_blocks::{KnownBlock, KnownBlocks};
-pub(crate) use row_items::BlockStart;
-pub use row_items::{MatchingRows, RowItems};
-
-/// The keys of a table: what a protocol needs from the table, and what is needed to find the
-/// matching rows again.
-///
-/// Takes 36 bytes per distinct key, 8 more for each column of numbers, and 8 per row whose key an
-/// earlier row has. While the table is being read, each row with a key takes 40 bytes, and 8 more
-/// for each column of numbers, and each thread some MiB. Then distinct keys take their place.
-#[derive(Debug, Clone, PartialEq, Eq)]
-#[non_exhaustive]
-pub struct KeyTable {
-    /// The distinct keys' fingerprints in ascending order: BLAKE3 in key derivation mode over the
-    /// normalised fields, each after its length.
-    pub fingerprints: Vec<[u8; 32]>,
-    /// The row of each key.
-    pub rows: RowItems,
-    /// The numbers of each column that was asked for, in that order.
-    pub numbers: Vec<Numbers>,
-    /// The number of rows of each sort.
-    pub counts: Counts,
-    /// The meaning of the fields at each position of the key.
-    pub meanings: Vec<Meaning>,
-    /// The cells of the key that count as null, as they have no canonical text.
-    pub bad_cells: BadCellsOfKey,
-    /// The doubts about the table's form that the keys suggest, as they are read.
-    pub doubts: Vec<Doubt>,
-}
+pub(crate) use shared_keys::BlockStart;
+pub use shared_keys::{MatchingRows, SharedKeys};
+pub use table_keys::TableKeys;
 
 /// The number of a table's rows of each sort.
 #[derive(Debug, Clone, Copy, Default, PartialEq, Eq)]
@@ -143,43 +115,6 @@ pub struct Counts {
     pub distinct: u64,
 }
 
-impl KeyTable {
-    /// Reads the keys of a table and, for each key, the numbers in these columns, and holds nothing
-    /// else. The threads of the caller's pool do the work.
-    ///
-    /// # Errors
-    /// If the table cannot be read, breaks its format, lacks a column, or has more than
-    /// [`MAX_ROWS`](crate::MAX_ROWS) rows or [`MAX_ITEMS`](crate::MAX_ITEMS) distinct keys; if
-    /// cells of the key have no canonical text, or a rule cannot read them, and may not count as
-    /// null; if there is something else than numbers in a column of numbers, or their sum may be
-    /// too large.
-    pub fn read(
-        source: &Source,
-        key: &KeySpec,
-        numbers: &[String],
-        progress: &Progress,
-    ) -> Result<Self, Error> {
-        let (collected, _) = read(source, &Wanted::in_memory(key, numbers), progress)?;
-        collected.into_table()
-    }
-
-    /// Reads the keys and numbers of a CSV text from memory or a stream, for use without a file, as
-    /// by a fuzzer. `name` is the file's name in errors.
-    ///
-    /// # Errors
-    /// As [`KeyTable::read`], and if the dialect's delimiter is its quote.
-    pub fn read_csv(
-        input: impl Read,
-        name: &str,
-        dialect: &Dialect,
-        key: &KeySpec,
-        numbers: &[String],
-    ) -> Result<Self, Error> {
-        let source = Source::csv_in_memory(input, name, dialect)?;
-        Self::read(&source, key, numbers, &Progress::default())
-    }
-}
-
 /// The parts of a table that are wanted.
 pub(crate) struct Wanted<'a> {
     pub(crate) key: &'a KeySpec,
@@ -188,7 +123,7 @@ pub(crate) struct Wanted<'a> {
     /// The keys that are kept as they are compared, if the key is inspected.
     pub(crate) inspected: Option<Kept>,
     /// The place of the keys.
-    pub(crate) spill: Spill,
+    pub(crate) spill: &'a Spill,
 }
 
 impl<'a> Wanted<'a> {
@@ -202,13 +137,13 @@ impl<'a> Wanted<'a> {
         }
     }
 
-    /// Returns these keys and numbers, whatever memory they take.
-    pub(crate) fn in_memory(key: &'a KeySpec, numbers: &'a [String]) -> Self {
+    /// Returns these keys and numbers.
+    pub(crate) fn new(key: &'a KeySpec, numbers: &'a [String], spill: &'a Spill) -> Self {
         Self {
             key,
             numbers,
             inspected: None,
-            spill: Spill::in_memory(),
+            spill,
         }
     }
 }

@@ -24,7 +24,10 @@ pub(super) fn run(args: &args::Keys) -> Result<(), Failure> {
         || progress.bytes(),
         || Inspection::read(&source, &key, args.first, &progress),
     )?;
-    let doubts = source.doubts()?.into_iter().chain(seen.keys.doubts.clone());
+    let doubts = source
+        .doubts()?
+        .into_iter()
+        .chain(seen.keys.doubts().to_vec());
     for doubt in doubts {
         tell_doubt(source.name(), &doubt, &console);
     }
@@ -32,7 +35,7 @@ pub(super) fn run(args: &args::Keys) -> Result<(), Failure> {
         true => output::json(&Shown::new(file(args, &source), &source, &seen))?,
         false => output::text(&shown(&source, &seen))?,
     }
-    let (bad_cells, rows) = (&seen.keys.bad_cells, seen.keys.counts.rows);
+    let (bad_cells, rows) = (seen.keys.bad_cells(), seen.keys.counts().rows);
     bad_cells.check(key.bad_keys(), rows)?;
     if let Some(told) = sentences::bad_cells(bad_cells, rows) {
         console.warn(told);
@@ -42,7 +45,7 @@ pub(super) fn run(args: &args::Keys) -> Result<(), Failure> {
 
 /// Returns what was seen, for people.
 fn shown(source: &Source, seen: &Inspection) -> String {
-    let counts = seen.keys.counts;
+    let counts = seen.keys.counts();
     let mut text = format!(
         "{}: {}, {}; {} repeating a key, {} without a key, left out\n\n{}",
         source.name(),
@@ -84,7 +87,7 @@ fn columns(seen: &Inspection) -> String {
         ("longest", Align::Right),
         ("changed by", Align::Left),
     ]);
-    for (column, meaning) in seen.columns.iter().zip(&seen.keys.meanings) {
+    for (column, meaning) in seen.columns.iter().zip(seen.keys.meanings()) {
         let changed = column.rules.iter();
         let changed: Vec<_> = changed
             .map(|(rule, count)| format!("{}: {}", rule.named_in_full(), humanize::count(*count)))
@@ -103,7 +106,7 @@ fn columns(seen: &Inspection) -> String {
 
 /// Returns how many cells of a column cannot be read.
 fn bad_cells(seen: &Inspection, column: &InspectedColumn) -> u64 {
-    let sorts = seen.keys.bad_cells.sorts.iter();
+    let sorts = seen.keys.bad_cells().sorts.iter();
     let of_column = sorts.filter(|cells| cells.column == column.name);
     of_column.map(|cells| cells.places.count).sum()
 }
@@ -176,15 +179,15 @@ impl<'a> FrequentKey<'a> {
 
 impl<'a> Shown<'a> {
     fn new(file: Cow<'a, str>, source: &'a Source, seen: &'a Inspection) -> Self {
-        let counts = seen.keys.counts;
-        let columns = seen.columns.iter().zip(&seen.keys.meanings);
+        let counts = seen.keys.counts();
+        let columns = seen.columns.iter().zip(seen.keys.meanings());
         Self {
             file,
             read_as: source.description(),
             rows: counts.rows,
             rows_without_key: counts.left_out,
-            rows_with_bad_key: seen.keys.bad_cells.rows,
-            bad_keys: BadKeys::all(&seen.keys.bad_cells),
+            rows_with_bad_key: seen.keys.bad_cells().rows,
+            bad_keys: BadKeys::all(seen.keys.bad_cells()),
             rows_repeating_a_key: counts.duplicates,
             distinct_keys: counts.distinct,
             columns: columns.map(ShownColumn::new).collect(),

@@ -1,13 +1,13 @@
 //! `psijoin plan`: what a join will take, before any data moves.
 
-use psijoin::planner::Order;
+use psijoin::{planner::Order, spill::Spill};
 use psijoin_frontend::{
     planning::{Planned, PlannedJoin, planned, rates},
     sizes::SetSizes,
     tell_layout,
 };
 use psijoin_session::{Learners, Question, Stop};
-use psijoin_table::{KeyTable, Progress, Source};
+use psijoin_table::{Progress, Source, TableKeys};
 
 use crate::{
     args::{self, Goal, Part},
@@ -90,9 +90,9 @@ fn items(args: &args::Plan, progress: &Progress, console: &Console) -> Result<Se
     let table = console.during(
         &format!("reading {}", source.name()),
         || progress.bytes(),
-        || KeyTable::read(&source, &key, &[], progress),
+        || TableKeys::read(&source, &key, &[], &Spill::in_memory(), progress),
     )?;
-    let own = table.counts.distinct;
+    let own = table.counts().distinct;
     console.say(format_args!(
         "{}: {}",
         source.name(),

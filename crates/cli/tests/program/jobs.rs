@@ -12,8 +12,8 @@ use std::{
     time::Duration,
 };
 
-use psijoin::share_file::File;
-use psijoin_table::{Format, KeyTable, Source};
+use psijoin::{share_file::File, spill::Spill};
+use psijoin_table::{Format, Source, TableKeys};
 use serde_json::Value;
 
 use crate::support::{
@@ -860,7 +860,9 @@ fn nothing_in_the_folder_tells_an_item() {
         ("sender-job", "theirs", 1000..5000),
     ] {
         let (key, progress) = Default::default();
-        let read = KeyTable::read(&source(table), &key, &[], &progress).unwrap();
+        let spill = Spill::in_memory();
+        let mut read = TableKeys::read(&source(table), &key, &[], &spill, &progress).unwrap();
+        let read = read.gather().unwrap();
         let fingerprints: HashSet<&[u8]> = read.fingerprints.iter().map(|one| &one[..8]).collect();
         for name in ["job", "key", "lock", "results"] {
             let bytes = fs::read(parties.folder.path(job) + "/" + name).unwrap();

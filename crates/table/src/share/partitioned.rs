@@ -3,7 +3,7 @@ use std::ops::Range;
 use psijoin_files::spill::{Spill, Store};
 
 use super::{GivenRows, PayloadLayout, appended::Appended};
-use crate::{Error, KeyPartitions, Progress, Source};
+use crate::{Error, Progress, Source, TableKeys};
 
 /// Bytes of an item's number.
 const ITEM: usize = size_of::<u32>();
@@ -13,7 +13,7 @@ const STRETCH_BYTES: usize = 1 << 22;
 /// ...but there are no more stretches than this, and one for each partition.
 const MOST_STRETCHES: usize = 1 << 12;
 
-/// The payloads of the items of [`KeyPartitions`], by *stretches*: items of one partition that
+/// The payloads of the items of [`TableKeys`], by *stretches*: items of one partition that
 /// follow each other, few enough that their payloads fit into memory however long these are. They
 /// spill as the keys do.
 pub struct PartitionedPayloads {
@@ -39,7 +39,7 @@ impl GivenRows<'_> {
         &self,
         source: &Source,
         layout: &PayloadLayout,
-        keys: &KeyPartitions,
+        keys: &TableKeys,
         spill: &Spill,
         progress: &Progress,
     ) -> Result<PartitionedPayloads, Error> {
@@ -134,7 +134,7 @@ impl PartitionedPayloads {
 
 /// Returns where stretches begin, by items, and where partitions do, by stretches; and where the
 /// last one ends.
-fn stretches(keys: &KeyPartitions, payload_bytes: usize) -> (Vec<u32>, Vec<usize>) {
+fn stretches(keys: &TableKeys, payload_bytes: usize) -> (Vec<u32>, Vec<usize>) {
     let all: usize = (0..keys.partitions())
         .map(|partition| keys.items_in(partition))
         .sum();

@@ -1,11 +1,10 @@
 //! Collects the stretches of a table in the order of its rows.
 
 use super::{
-    Findings,
+    BlockStart, Findings,
     collected::Collected,
     inspector::Inspector,
     partitions::Partitions,
-    row_items::BlockStart,
     stretch::{Sought, Strays, Stretch, overflow},
 };
 use psijoin_key::{

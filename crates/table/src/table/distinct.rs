@@ -10,40 +10,34 @@ use super::{
 };
 use crate::{Doubt, Error};
 
-/// Distinct keys: items, in ascending order of their fingerprints.
-#[derive(Default)]
-pub(super) struct Distinct {
-    pub(super) fingerprints: Vec<[u8; 32]>,
-    /// The first row of each item.
-    pub(super) first_rows: Vec<u32>,
-    /// All other rows, and the items that they hold, in the order of items, and of rows within
-    /// each.
-    pub(super) repeated: Vec<(u32, u32)>,
-    /// Each column's number of each item: the sum over its rows.
-    pub(super) numbers: Vec<Vec<i64>>,
+/// Distinct keys, in an order that follows from the table.
+#[derive(Debug, Clone, Default, PartialEq, Eq)]
+pub struct Items {
+    /// Their fingerprints: BLAKE3 in key derivation mode over the normalised fields, each after its
+    /// length.
+    pub fingerprints: Vec<[u8; 32]>,
+    /// The first row of each.
+    pub first_rows: Vec<u32>,
+    /// For each column of numbers, the number of each, the sum over its rows: `value · 10^-scale`.
+    pub numbers: Vec<Vec<i64>>,
 }
 
-impl Distinct {
-    /// Returns the items of a partition.
+impl Items {
+    /// Returns the items of a partition, in ascending order of their fingerprints.
     pub(super) fn of(records: &Records<'_>) -> Self {
         let Sorted { order, repeats } = Sorted::of(records);
         let items = order.len() - repeats.len();
         let mut distinct = Self {
             fingerprints: Vec::with_capacity(items),
             first_rows: Vec::with_capacity(items),
-            repeated: Vec::with_capacity(repeats.len()),
             numbers: vec![Vec::with_capacity(items); records.columns()],
         };
         let mut repeats = repeats.into_iter().peekable();
         for (place, record) in (0..).zip(order) {
-            let row = records.row(record);
             let is_repeat = repeats.next_if_eq(&place).is_some();
-            if is_repeat {
-                let item = distinct.first_rows.len() as u32 - 1;
-                distinct.repeated.push((row, item));
-            } else {
+            if !is_repeat {
                 distinct.fingerprints.push(*records.fingerprint(record));
-                distinct.first_rows.push(row);
+                distinct.first_rows.push(records.row(record));
             }
             for (column, sums) in distinct.numbers.iter_mut().enumerate() {
                 let number = records.number(record, column);
@@ -56,41 +50,49 @@ impl Distinct {
         distinct
     }
 
-    pub(super) fn most_frequent(&self) -> MostFrequent {
-        let keys = self.repeated.chunk_by(|(_, a), (_, b)| a == b);
-        MostFrequent::of(keys.map(|rows| (self.first_rows[rows[0].1 as usize], rows.len())))
+    /// Returns the items of a partition in which no key is repeated, in the order of rows: there is
+    /// nothing to sort.
+    pub(super) fn of_different(records: &Records<'_>) -> Self {
+        let all = || 0..records.len() as u32;
+        let numbers = |column| all().map(move |record| records.number(record, column));
+        Self {
+            fingerprints: all().map(|record| *records.fingerprint(record)).collect(),
+            first_rows: all().map(|record| records.row(record)).collect(),
+            numbers: (0..records.columns())
+                .map(|column| numbers(column).collect())
+                .collect(),
+        }
     }
 
-    /// Returns the items of all partitions, which are empty then; `None` if there are more than
-    /// `most`.
+    /// Returns the items of all partitions, which are empty then, in ascending order of their
+    /// fingerprints.
     ///
     /// # Errors
     /// If they cannot be read.
-    pub(super) fn of_all(partitions: &Partitions, most: usize) -> Result<Option<Self>, Error> {
+    pub(super) fn of_all(partitions: &Partitions) -> Result<Self, Error> {
         let parts = parallel::map(partitions.len(), &|partition| {
             Ok(Self::of(&partitions.take(partition)?))
         });
-        let parts = parts.into_iter().collect::<Result<Vec<Self>, Error>>()?;
-        let items: usize = parts.iter().map(|part| part.fingerprints.len()).sum();
-        Ok((items <= most).then(|| Self::joined(parts, items)))
+        Ok(Self::joined(
+            parts.into_iter().collect::<Result<_, Error>>()?,
+        ))
     }
 
     /// Returns all of them, one part after the other.
-    fn joined(parts: Vec<Self>, items: usize) -> Self {
-        let repeated = parts.iter().map(|part| part.repeated.len()).sum();
+    fn joined(parts: Vec<Self>) -> Self {
+        let items = parts.iter().map(|part| part.fingerprints.len()).sum();
         let columns = parts.first().map_or(0, |part| part.numbers.len());
         let mut all = Self {
             // Pages that nobody has written to take no memory: partitions go while these come.
             fingerprints: bytemuck::zeroed_vec(items),
             first_rows: vec![0; items],
-            repeated: vec![(0, 0); repeated],
             numbers: vec![vec![0; items]; columns],
         };
         let mut room = Room::all(&mut all);
         let mut tasks: Vec<_> = parts
             .into_iter()
             .map(|part| {
-                let room = room.split_off(part.fingerprints.len(), part.repeated.len());
+                let room = room.split_off(part.fingerprints.len());
                 (part, room)
             })
             .collect();
@@ -220,51 +222,35 @@ impl Sorted {
 
 /// The place where items are written.
 struct Room<'a> {
-    /// The number of the first item.
-    first_item: u32,
     fingerprints: &'a mut [[u8; 32]],
     first_rows: &'a mut [u32],
-    repeated: &'a mut [(u32, u32)],
     numbers: Vec<&'a mut [i64]>,
 }
 
 impl<'a> Room<'a> {
-    fn all(distinct: &'a mut Distinct) -> Self {
+    fn all(items: &'a mut Items) -> Self {
         Self {
-            first_item: 0,
-            fingerprints: &mut distinct.fingerprints,
-            first_rows: &mut distinct.first_rows,
-            repeated: &mut distinct.repeated,
-            numbers: distinct
-                .numbers
-                .iter_mut()
-                .map(|sums| &mut sums[..])
-                .collect(),
+            fingerprints: &mut items.fingerprints,
+            first_rows: &mut items.first_rows,
+            numbers: items.numbers.iter_mut().map(|sums| &mut sums[..]).collect(),
         }
     }
 
-    /// Returns the first part of the room: for this many items and further rows.
-    fn split_off(&mut self, items: usize, repeated: usize) -> Self {
-        let first = Self {
-            first_item: self.first_item,
+    /// Returns the first part of the room: for this many items.
+    fn split_off(&mut self, items: usize) -> Self {
+        Self {
             fingerprints: first_of(&mut self.fingerprints, items),
             first_rows: first_of(&mut self.first_rows, items),
-            repeated: first_of(&mut self.repeated, repeated),
             numbers: (self.numbers.iter_mut())
                 .map(|sums| first_of(sums, items))
                 .collect(),
-        };
-        self.first_item += items as u32;
-        first
+        }
     }
 
     /// Writes items that have just this room.
-    fn fill(&mut self, items: Distinct) {
+    fn fill(&mut self, items: Items) {
         self.fingerprints.copy_from_slice(&items.fingerprints);
         self.first_rows.copy_from_slice(&items.first_rows);
-        for (repeated, (row, item)) in self.repeated.iter_mut().zip(items.repeated) {
-            *repeated = (row, self.first_item + item);
-        }
         for (sums, numbers) in self.numbers.iter_mut().zip(items.numbers) {
             sums.copy_from_slice(&numbers);
         }
@@ -335,9 +321,9 @@ mod tests {
                 .flat_map(|(rows, _)| rows[1..].iter().map(|&row| [row, rows[0]]))
                 .collect();
             prop_assert_eq!(pairs, expected_pairs);
-            let of_first = Distinct::of(&partitions.read(first).unwrap()).fingerprints;
+            let of_first = Items::of(&partitions.read(first).unwrap()).fingerprints;
             prop_assert!(expected.keys().zip(&of_first).all(|(a, b)| a == b));
-            let distinct = Distinct::of_all(&partitions, expected.len()).unwrap().unwrap();
+            let distinct = Items::of_all(&partitions).unwrap();
             let keys: Vec<_> = expected.keys().copied().collect();
             prop_assert_eq!(&distinct.fingerprints, &keys);
             let rows: Vec<_> = expected.values().map(|(rows, _)| rows[0]).collect();
@@ -345,14 +331,9 @@ mod tests {
             let scale = 10_i64.pow(4 - totals[0].scale);
             let sums: Vec<_> = expected.values().map(|(_, sum)| *sum / scale).collect();
             prop_assert_eq!(&distinct.numbers[0], &sums);
-            let repeated: Vec<_> = (0..)
-                .zip(expected.values())
-                .flat_map(|(item, (rows, _))| rows[1..].iter().map(move |&row| (row, item)))
-                .collect();
-            prop_assert_eq!(&distinct.repeated, &repeated);
             // They were taken.
             prop_assert_eq!(spill.budget.used(), 0);
-            prop_assert!(Distinct::of_all(&partitions, 0).unwrap().is_some());
+            prop_assert!(Items::of_all(&partitions).unwrap().fingerprints.is_empty());
         }
     }
 
@@ -378,21 +359,5 @@ mod tests {
         // There is no other to compare with, or no key at all.
         assert!(doubted(10, 10, 1));
         assert!(!doubted(0, 10, 10));
-    }
-
-    #[test]
-    fn more_items_than_are_allowed_are_none() {
-        let partitions = || {
-            let mut partitions = Partitions::new(0, &Spill::in_memory());
-            let keys = Keys::parted(&[[1; 32], [2; 32], [1; 32]], &[0, 1, 2]);
-            let cells = Cells {
-                columns: Vec::new(),
-                places: Vec::new(),
-            };
-            partitions.extend(&keys, &cells, &[], 0).unwrap();
-            partitions
-        };
-        assert!(Distinct::of_all(&partitions(), 1).unwrap().is_none());
-        assert!(Distinct::of_all(&partitions(), 2).unwrap().is_some());
     }
 }

@@ -37,7 +37,7 @@ pub(super) fn read_text(
         bad_keys: wanted.bad_keys(),
         numbers: wanted.numbers,
         inspected: wanted.inspected.as_ref(),
-        spill: &wanted.spill,
+        spill: wanted.spill,
     };
     let columns = key.iter().chain(countries.iter().flatten());
     let columns = columns.chain(&numbers).max();

@@ -55,7 +55,7 @@ pub(super) fn read_typed(
         bad_keys: wanted.bad_keys(),
         numbers: wanted.numbers,
         inspected: wanted.inspected.as_ref(),
-        spill: &wanted.spill,
+        spill: wanted.spill,
     };
     // The batches have the wanted columns in the table's order.
     let columns = key_columns.iter().chain(&country_columns);

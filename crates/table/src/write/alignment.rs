@@ -49,21 +49,23 @@ const TASK_ITEMS: usize = 1 << 12;
 ///
 /// ```no_run
 /// # use psijoin_files::spill::{Budget, Folder, Spill};
-/// # use psijoin_table::{Destination, Error, KeyTable, Progress, Source, given::RepeatedKeys};
+/// # use psijoin_table::{
+/// #     Destination, Error, Progress, SharedKeys, Source, TableKeys, given::RepeatedKeys,
+/// # };
 /// # fn write(
 /// #     source: &Source,
-/// #     keys: &KeyTable,
+/// #     keys: &TableKeys,
 /// #     destination: Destination,
-/// #     (shared, key): (&[u32], &[u8; 32]),
+/// #     (shared, key): (SharedKeys, &[u8; 32]),
 /// # ) -> Result<(), Error> {
 /// # let spill = Spill::new(Budget::new(1 << 30), Folder::temporary());
 /// # let progress = Progress::default();
 /// // Before the other party is met.
-/// keys.rows.check_alignable(RepeatedKeys::First)?;
+/// keys.check_alignable(RepeatedKeys::First)?;
 /// let destination = destination.aligning()?;
 ///
-/// // When it is known which items are shared.
-/// let rows = keys.rows.aligned(&keys.fingerprints, shared, key);
+/// // When it is known which keys are shared.
+/// let (rows, _) = keys.aligned(shared, None, key, &spill)?;
 /// destination.stage_aligned(source, &rows, None, &spill, &progress)?.commit()?;
 /// # Ok(())
 /// # }

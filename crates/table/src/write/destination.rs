@@ -11,8 +11,7 @@ use psijoin_files::{AtomicFile, Existing, spill::Spill};
 use psijoin_printable::Screen;
 
 use crate::{
-    AlignedRows, Compression, Error, Format, MatchingRows, Progress, RowItems, Source, WhichRows,
-    WriteError,
+    AlignedRows, Compression, Error, Format, MatchingRows, Progress, Source, WhichRows, WriteError,
     share::{GivenColumns, Partner, PartnerRows, Payloads},
     table::bitmap::Bitmap,
     write::{self, Added, Chosen, Form, Order},
@@ -275,25 +274,7 @@ impl Destination {
         }
     }
 
-    /// Writes rows, given which items are `matched`, and returns how many were written:
-    /// [`stage`](Self::stage) and [`commit`](StagedRows::commit) at once.
-    ///
-    /// # Errors
-    /// As those.
-    ///
-    /// # Panics
-    /// If `matched` does not have one flag for each distinct key.
-    pub fn write(
-        &self,
-        source: &Source,
-        rows: &RowItems,
-        matched: &[bool],
-        progress: &Progress,
-    ) -> Result<u64, Error> {
-        self.stage(source, rows, matched, progress)?.commit()
-    }
-
-    /// Writes the rows whose items are `matched`, or [others](Self::choosing), in input order,
+    /// Writes the shared rows, or [others](Self::choosing), in input order,
     /// without showing them yet if the destination is a file: what can fail, such as a disk that is
     /// full, has failed when this returns. In the source's own format every row keeps its bytes, or
     /// its types; in another it is written as is usual there.
@@ -309,23 +290,6 @@ impl Destination {
     /// If the output cannot be written, or the source cannot be read or has changed since its keys
     /// were. An error of the kind [`BrokenPipe`](crate::ErrorKind::BrokenPipe) means that the
     /// output's reader wants no more.
-    ///
-    /// # Panics
-    /// If `matched` does not have one flag for each distinct key.
-    pub fn stage(
-        &self,
-        source: &Source,
-        rows: &RowItems,
-        matched: &[bool],
-        progress: &Progress,
-    ) -> Result<StagedRows, Error> {
-        self.stage_rows(source, &rows.matching(matched), progress)
-    }
-
-    /// As [`stage`](Self::stage), given which rows are shared.
-    ///
-    /// # Errors
-    /// As those of that.
     ///
     /// # Panics
     /// If columns of the other party are [to be added](Self::adding), or rows are to be

@@ -24,12 +24,14 @@ use proptest::prelude::*;
 use psijoin_block::parallel::Pool;
 use psijoin_files::spill::{Budget, Folder, Spill};
 use psijoin_table::{
-    AlignedRows, Destination, Dialect, Error, ErrorKind, Existing, KeyPartitions, KeySpec,
-    KeyTable, Progress, Source, SourceError, WhichRows,
+    AlignedRows, Destination, Dialect, Error, ErrorKind, Existing, KeySpec, Progress, SharedKeys,
+    Source, SourceError, TableKeys, WhichRows,
     share::{GivenColumns, PayloadLayout, Payloads, RepeatedKeys},
 };
 
-use crate::{Files, array, assert_contains, key, open, ranges::InRanges, typed_columns};
+use crate::{
+    Files, array, assert_contains, held::Keys, key, open, ranges::InRanges, typed_columns,
+};
 
 /// The agreement of both parties.
 const ORDER: [u8; 32] = [7; 32];
@@ -39,8 +41,8 @@ type Fingerprint = [u8; 32];
 /// A party's table, once its keys are read.
 struct Side {
     source: Source,
-    keys: KeyTable,
-    partitions: KeyPartitions,
+    keys: Keys,
+    partitions: TableKeys,
     folder: Folder,
 }
 
@@ -51,8 +53,8 @@ impl Side {
         let folder = Folder::new(folder);
         let spill = Spill::new(Budget::new(budget), folder.clone());
         Self {
-            keys: KeyTable::read(&source, key, &[], &progress).unwrap(),
-            partitions: KeyPartitions::read(&source, key, &[], &spill, &progress).unwrap(),
+            keys: Keys::read(&source, key, &[], &progress).unwrap(),
+            partitions: TableKeys::read(&source, key, &[], &spill, &progress).unwrap(),
             source,
             folder,
         }
@@ -64,7 +66,7 @@ impl Side {
 
     /// Returns the items that are among these, each with its first row.
     fn shared(&self, theirs: &HashSet<Fingerprint>) -> Vec<(u32, u32)> {
-        let first_rows = self.keys.rows.first_rows().iter().copied();
+        let first_rows = self.keys.first_rows.iter().copied();
         let items = (0..).zip(first_rows).zip(&self.keys.fingerprints);
         let shared = items.filter(|(_, key)| theirs.contains(*key));
         shared.map(|(item, _)| item).collect()
@@ -97,13 +99,15 @@ impl Side {
         let shared = self.shared(theirs);
         let first_rows = shared.iter().map(|(_, row)| *row);
         let items: Vec<u32> = shared.iter().map(|(item, _)| *item).collect();
-        let in_memory = self
-            .keys
-            .rows
-            .aligned(&self.keys.fingerprints, &items, &ORDER);
+        let in_memory = self.keys.aligned(&items, &ORDER);
         let bits = InRanges::new(1, first_rows.map(|row| (row, Vec::new())));
         let bits = bits.bits(self.partitions.counts().rows);
-        let in_partitions = self.partitions.aligned(bits, &ORDER)?;
+        let found = SharedKeys::ByRows {
+            first_rows: bits,
+            payloads: None,
+        };
+        let spill = Spill::in_memory();
+        let (in_partitions, _) = self.partitions.aligned(found, None, &ORDER, &spill)?;
         let write = |rows| -> Result<_, Error> {
             let rows = self.write(rows, budget, output)?;
             Ok((rows, fs::read(output).unwrap()))
@@ -356,7 +360,7 @@ proptest! {
         let side = Side::read(table(&files, "mine", format, &mine), &key, budget, files.0.path());
         let sender = Side::read(table(&files, "theirs", "t.parquet", &theirs), &key, u64::MAX, files.0.path());
         let columns = GivenColumns::of(&sender.source, &["n".to_owned()]).unwrap();
-        let rows = sender.keys.rows.given(RepeatedKeys::First).unwrap();
+        let rows = sender.keys.holder.given(RepeatedKeys::First).unwrap();
         let row_bytes = rows.longest_row(&sender.source, &columns, &progress).unwrap();
         let layout = PayloadLayout::new(columns, row_bytes, RepeatedKeys::First).unwrap();
         let payloads = rows.payloads(&sender.source, &layout, &progress).unwrap();
@@ -370,19 +374,15 @@ proptest! {
             let given = shared.iter().map(|(item, row)| (*row, payload(item).to_vec()));
             let given = InRanges::new(3, given);
             let first_rows = given.bits(mine.len() as u64);
-            let (keys, given) = (shared.len() as u64, Box::new(given));
-            (
-                side.partitions.aligned(first_rows, &ORDER).unwrap(),
-                side.partitions.aligned_payloads(keys, given, &layout, spill).unwrap(),
-            )
+            let found = SharedKeys::ByRows { first_rows, payloads: Some(Box::new(given)) };
+            side.partitions.aligned(found, Some(&layout), &ORDER, spill).unwrap()
         } else {
             let items: Vec<u32> = shared.iter().map(|(item, _)| *item).collect();
             let payloads: Vec<&[u8]> = items.iter().map(payload).collect();
-            (
-                side.keys.rows.aligned(&side.keys.fingerprints, &items, &ORDER),
-                Payloads::new(layout.clone(), payloads.concat()),
-            )
+            let found = side.keys.shared(&items, payloads.concat());
+            side.keys.holder.aligned(found, Some(&layout), &ORDER, spill).unwrap()
         };
+        let payloads = payloads.unwrap();
         let output = files.path(output);
         layout.check_alignable().unwrap();
         Destination::prepare(Some(&output), &side.source, Existing::Replace)
@@ -610,10 +610,7 @@ fn all_numbers_of_threads_and_budgets_write_the_same_file() {
         let side = Side::read(open(&files.path(input)), &key, u64::MAX, files.0.path());
         let expected = side.expected(&theirs);
         let items: Vec<u32> = side.shared(&theirs).iter().map(|(item, _)| *item).collect();
-        let rows = side
-            .keys
-            .rows
-            .aligned(&side.keys.fingerprints, &items, &ORDER);
+        let rows = side.keys.aligned(&items, &ORDER);
         for output in ["out.csv", "out.parquet", "out.arrow"] {
             let path = files.path(output);
             let written = [(1, 1 << 20), (4, u64::MAX)].map(|(threads, budget)| {
@@ -780,10 +777,7 @@ fn an_interrupt_leaves_nothing() {
     let files = Files::new();
     let input = files.text("t.csv", "id,n\n1,2\n2,3\n");
     let side = Side::read(open(&input), &key(&["id"], &[]), 0, files.0.path());
-    let rows = side
-        .keys
-        .rows
-        .aligned(&side.keys.fingerprints, &[0, 1], &ORDER);
+    let rows = side.keys.aligned(&[0, 1], &ORDER);
     let progress = Progress::default();
     progress.interrupt();
     for output in ["out.csv", "out.tsv", "out.parquet", "out.arrow"] {
@@ -826,7 +820,7 @@ fn what_cannot_be_aligned_is_refused_before_data_move() {
         (list, Some("aligned rows are one per key, and no lists")),
     ] {
         let checked = [
-            side.keys.rows.check_alignable(repeated),
+            side.keys.holder.check_alignable(repeated),
             side.partitions.check_alignable(repeated),
         ];
         for checked in checked {
@@ -840,7 +834,7 @@ fn what_cannot_be_aligned_is_refused_before_data_move() {
     let different = Side::read(open(&different), &key(&["id"], &[]), 0, files.0.path());
     different
         .keys
-        .rows
+        .holder
         .check_alignable(RepeatedKeys::Refuse)
         .unwrap();
     different
@@ -868,10 +862,7 @@ fn what_cannot_be_aligned_is_refused_before_data_move() {
     assert_contains(&error.to_string(), "has lists of rows");
     // Nor is such a payload written.
     let payloads = Payloads::new(layout.clone(), vec![0; layout.payload_bytes()]);
-    let rows = side
-        .keys
-        .rows
-        .aligned(&side.keys.fingerprints, &[0], &ORDER);
+    let rows = side.keys.aligned(&[0], &ORDER);
     let destination = Destination::prepare(
         Some(&files.path("out.csv")),
         &side.source,

@@ -22,13 +22,13 @@ use arrow_ipc::{
 use arrow_schema::{DataType, Field, Schema};
 use parquet::arrow::arrow_reader::ParquetRecordBatchReaderBuilder;
 use psijoin_table::{
-    ArrowFault, Destination, Dialect, Error, ErrorKind, Existing, Format, KeyTable, Progress,
-    ReadError, Source, SourceError,
+    ArrowFault, Destination, Dialect, Error, ErrorKind, Existing, Format, Progress, ReadError,
+    Source, SourceError,
 };
 
 use crate::{
-    Files, array, assert_contains, assert_ends_with, items, join, key, only_batch, open, read,
-    read_bytes, set_of, typed_columns, wherever,
+    Files, array, assert_contains, assert_ends_with, held::Keys, items, join, key, only_batch,
+    open, read, read_bytes, set_of, typed_columns, wherever,
 };
 
 fn batch(columns: &[(&str, ArrayRef)]) -> RecordBatch {
@@ -112,7 +112,7 @@ fn arrow_has_the_keys_and_numbers_of_parquet() {
         let progress = Progress::default();
         let numbers = |path: &Path| {
             let columns = ["price".to_owned(), "number".to_owned()];
-            KeyTable::read(&open(path), &key(&["weight"], &[]), &columns, &progress).unwrap()
+            Keys::read(&open(path), &key(&["weight"], &[]), &columns, &progress).unwrap()
         };
         assert_eq!(numbers(&path), numbers(&parquet));
         let source = open(&path);
@@ -475,7 +475,7 @@ fn what_is_not_what_its_name_says_needs_the_flag() {
         );
         assert_eq!(error.kind(), ErrorKind::Input);
         let source = open(&path, Some(found)).unwrap();
-        let read = KeyTable::read(&source, &key(&[], &[]), &[], &Progress::default());
+        let read = Keys::read(&source, &key(&[], &[]), &[], &Progress::default());
         assert_eq!(set_of(read), expected);
     }
     let path = files.text("t.parq", parquet);
@@ -492,7 +492,7 @@ fn what_is_not_what_its_name_says_needs_the_flag() {
             message.ends_with("and is damaged or something else: name its format, or get it again")
         );
         let source = open(&path, Some(Format::Csv)).unwrap();
-        let read = KeyTable::read(&source, &key(&[], &[]), &[], &Progress::default());
+        let read = Keys::read(&source, &key(&[], &[]), &[], &Progress::default());
         assert_eq!(set_of(read), expected);
     }
     // The given format goes before the look of the file.

@@ -4,9 +4,9 @@
 use std::fmt::Write;
 
 use arrow_array::*;
-use psijoin_table::{Dialect, Error, Format, KeySpec, KeyTable, Progress, Source, check_numbers};
+use psijoin_table::{Dialect, Error, Format, KeySpec, Progress, Source, check_numbers};
 
-use crate::{Files, array, key};
+use crate::{Files, array, held::Keys, key};
 
 /// An option for the form of a table.
 type Say = fn(Dialect) -> Result<Dialect, Error>;
@@ -69,7 +69,7 @@ impl<'a> Case<'a> {
         error.replace(&folder, "")
     }
 
-    fn read(&self, path: &std::path::Path) -> Result<KeyTable, Error> {
+    fn read(&self, path: &std::path::Path) -> Result<Keys, Error> {
         let progress = Progress::default();
         let dialect = (self.say)(Dialect::default())?;
         let rules: Vec<String> = match self.rule {
@@ -82,7 +82,7 @@ impl<'a> Case<'a> {
         source.check_key(&key)?;
         let numbers: Vec<String> = self.numbers.iter().map(|&name| name.to_owned()).collect();
         check_numbers(&source, &numbers)?;
-        KeyTable::read(&source, &key, &numbers, &progress)
+        Keys::read(&source, &key, &numbers, &progress)
     }
 }
 

@@ -4,11 +4,10 @@ use std::sync::Arc;
 
 use arrow_array::*;
 use psijoin_table::{
-    BadKeys, Dialect, Error, Format, Inspection, KeyError, KeySpec, KeyTable, Place, Progress,
-    Source,
+    BadKeys, Dialect, Error, Format, Inspection, KeyError, KeySpec, Place, Progress, Source,
 };
 
-use crate::{Files, array, items, key, open, read, read_bytes};
+use crate::{Files, array, held::Keys, items, key, open, read, read_bytes};
 
 fn with(bad_keys: &str, key: KeySpec) -> KeySpec {
     key.with_bad_keys(bad_keys.parse().unwrap())
@@ -134,8 +133,8 @@ fn an_inspection_finds_all_and_what_is_frequent() {
         Inspection::read(&open(&csv), &numbers("refuse"), most, &Progress::default()).unwrap()
     };
     let all = seen(10);
-    assert_eq!(all.keys.bad_cells.rows, 2);
-    assert!(all.keys.bad_cells.check(BadKeys::Refuse, 10).is_err());
+    assert_eq!(all.keys.bad_cells().rows, 2);
+    assert!(all.keys.bad_cells().check(BadKeys::Refuse, 10).is_err());
     assert_eq!(all.first, [["3"], ["1"], ["2"], ["4"]]);
     let frequent = [("2", 3), ("3", 2), ("1", 2)].map(|(key, rows)| (vec![key.to_owned()], rows));
     assert_eq!(all.frequent, frequent);
@@ -170,7 +169,7 @@ fn refused(text: &str) -> String {
     let dialect = Dialect::default();
     let source = Source::spool(text.as_bytes(), "t.csv", Format::Csv, &dialect, &progress);
     let key = key(&["id"], &["id=number"]);
-    let read = KeyTable::read(&source.unwrap(), &key, &["n".to_owned()], &progress);
+    let read = Keys::read(&source.unwrap(), &key, &["n".to_owned()], &progress);
     read.unwrap_err().to_string()
 }
 

@@ -6,11 +6,14 @@ use std::{fs, path::PathBuf};
 use proptest::prelude::*;
 use psijoin_block::parallel::Pool;
 use psijoin_table::{
-    BadKeys, Destination, Dialect, Error, Existing, Format, Inspection, KeySpec, KeyTable,
-    Progress, Source,
+    BadKeys, Destination, Dialect, Error, Existing, Format, Inspection, KeySpec, Progress, Source,
 };
 
-use crate::{Files, key};
+use crate::{
+    Files,
+    held::{Keys, WriteMatched as _},
+    key,
+};
 
 /// The form of a text.
 #[derive(Debug, Clone, Copy)]
@@ -144,7 +147,7 @@ fn open(inputs: &[PathBuf], style: Style, block_bytes: Option<u64>) -> Result<So
 }
 
 /// The content of a table, and its output as itself and in another format, or the first error.
-type Done = Result<(KeyTable, Vec<Vec<String>>, Vec<Vec<u8>>), String>;
+type Done = Result<(Keys, Vec<Vec<String>>, Vec<Vec<u8>>), String>;
 
 fn done(inputs: &[PathBuf], style: Style, block_bytes: Option<u64>, files: &Files) -> Done {
     done_with(BadKeys::Refuse, inputs, style, block_bytes, files)
@@ -162,7 +165,7 @@ fn done_with(
     let (key, numbers) = style.wanted();
     let key = key.with_bad_keys(bad_keys);
     let progress = Progress::default();
-    let keys = KeyTable::read(&source, &key, &numbers, &progress).map_err(told)?;
+    let keys = Keys::read(&source, &key, &numbers, &progress).map_err(told)?;
     assert_eq!(progress.bytes(), (source.bytes(), source.bytes()));
     let seen = Inspection::read(&source, &key, 3, &progress).map_err(told)?;
     let matched: Vec<bool> = keys
@@ -176,7 +179,7 @@ fn done_with(
         let destination = Destination::prepare(Some(&output), &source, Existing::Replace);
         let destination = destination.map_err(told)?;
         let rows = destination
-            .write(&source, &keys.rows, &matched, &progress)
+            .write(&source, &keys, &matched, &progress)
             .map_err(told)?;
         assert_eq!(progress.bytes(), (source.bytes(), source.bytes()));
         written.push(fs::read(&output).unwrap());

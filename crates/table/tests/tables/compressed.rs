@@ -8,13 +8,14 @@ use std::{
 
 use arrow_array::{Int32Array, StringArray};
 use psijoin_table::{
-    Compression, Destination, Dialect, Error, ErrorKind, Existing, Format, KeyTable, Progress,
-    Source, SourceError, WriteError,
+    Compression, Destination, Dialect, Error, ErrorKind, Existing, Format, Progress, Source,
+    SourceError, WriteError,
 };
 
 use crate::{
-    Files, array, assert_contains, in_order_of_rows, join, join_dialect, key, open, read,
-    read_bytes,
+    Files, array, assert_contains,
+    held::{Keys, WriteMatched as _},
+    in_order_of_rows, join, join_dialect, key, open, read, read_bytes,
 };
 
 const TABLE: &str = "\u{feff}id,b\r\n7,\"x\"\"\n,\"\r\n8,y\n\n7,\"w\"";
@@ -291,7 +292,7 @@ fn progress_is_in_compressed_bytes() {
     assert_eq!(source.bytes(), table.len() as u64);
     assert_eq!(source.description(), "CSV, gzip");
     assert!(source.is_usual());
-    let keys = KeyTable::read(&source, &key(&["id"], &[]), &[], &progress).unwrap();
+    let keys = Keys::read(&source, &key(&["id"], &[]), &[], &progress).unwrap();
     assert_eq!(keys.counts.rows, 1 << 20);
 
     progress.interrupt();
@@ -318,11 +319,11 @@ fn a_staged_file_is_complete_before_it_is_shown() {
     for name in ["o.csv.gz", "o.csv.zst"] {
         let output = files.path(name);
         let destination = Destination::prepare(Some(&output), &source, Existing::Replace).unwrap();
-        let keys = KeyTable::read(&source, &key(&["id"], &[]), &[], &progress).unwrap();
+        let keys = Keys::read(&source, &key(&["id"], &[]), &[], &progress).unwrap();
         let mut matched = vec![false; 2];
         matched[in_order_of_rows(&keys)[0]] = true;
         let staged = destination
-            .stage(&source, &keys.rows, &matched, &progress)
+            .stage(&source, &keys, &matched, &progress)
             .unwrap();
         assert!(!output.exists());
         assert_eq!(staged.commit().unwrap(), 2);

@@ -19,9 +19,9 @@ use parquet::{
         reader::{FileReader, SerializedFileReader},
     },
 };
-use psijoin_table::{ArrowFault, Error, ErrorKind, Format, KeyTable, ParquetFault, ReadError};
+use psijoin_table::{ArrowFault, Error, ErrorKind, Format, ParquetFault, ReadError};
 
-use crate::{Files, array, assert_contains, join, key, read_bytes};
+use crate::{Files, array, assert_contains, held::Keys, join, key, read_bytes};
 
 fn batch() -> RecordBatch {
     let ids = StringArray::from(vec!["a", "b", "c"]);
@@ -47,7 +47,7 @@ fn stream(options: IpcWriteOptions) -> Vec<u8> {
     writer.into_inner().unwrap()
 }
 
-fn keys(format: Format, bytes: &[u8]) -> Result<KeyTable, Error> {
+fn keys(format: Format, bytes: &[u8]) -> Result<Keys, Error> {
     read_bytes(format, bytes, &key(&["id"], &[]))
 }
 

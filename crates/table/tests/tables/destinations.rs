@@ -10,12 +10,13 @@ use std::{
 use arrow_array::{Int32Array, StringArray, StructArray};
 use arrow_schema::{DataType, Field};
 use psijoin_table::{
-    Destination, Dialect, Error, ErrorKind, Existing, KeyTable, Progress, Source, SourceError,
-    WriteError,
+    Destination, Dialect, Error, ErrorKind, Existing, Progress, Source, SourceError, WriteError,
 };
 
 use crate::{
-    Files, array, assert_ends_with, assert_starts_with, in_order_of_rows, join, key, open,
+    Files, array, assert_ends_with, assert_starts_with,
+    held::{Keys, WriteMatched as _},
+    in_order_of_rows, join, key, open,
 };
 
 fn refused(files: &Files, input: &Path, output: &str) -> String {
@@ -120,9 +121,9 @@ fn lines_stay_lines_without_an_ending() {
     let source = Source::open(&input, None, &Dialect::default(), false, &progress).unwrap();
     let destination =
         Destination::prepare(Some(&files.path("shared")), &source, Existing::Replace).unwrap();
-    let keys = KeyTable::read(&source, &key(&[], &[]), &[], &progress).unwrap();
+    let keys = Keys::read(&source, &key(&[], &[]), &[], &progress).unwrap();
     destination
-        .write(&source, &keys.rows, &[false, true], &progress)
+        .write(&source, &keys, &[false, true], &progress)
         .unwrap();
     assert_eq!(files.read("shared"), "b\n");
     assert_eq!(progress.bytes(), (4, 4));
@@ -136,18 +137,18 @@ fn an_existing_output_is_replaced_only_in_the_end() {
     let progress = Progress::default();
     let source = open(&input);
     let destination = Destination::prepare(Some(&output), &source, Existing::Replace).unwrap();
-    let keys = KeyTable::read(&source, &key(&[], &[]), &[], &progress).unwrap();
+    let keys = Keys::read(&source, &key(&[], &[]), &[], &progress).unwrap();
 
     progress.interrupt();
     let error = destination
-        .write(&source, &keys.rows, &[true], &progress)
+        .write(&source, &keys, &[true], &progress)
         .unwrap_err();
     assert_eq!(error.kind(), ErrorKind::Interrupted);
     assert_eq!(fs::read_to_string(&output).unwrap(), "old");
     assert_eq!(files.names(), ["out.csv", "t.csv"]);
 
     destination
-        .write(&source, &keys.rows, &[true], &Progress::default())
+        .write(&source, &keys, &[true], &Progress::default())
         .unwrap();
     assert_eq!(fs::read_to_string(&output).unwrap(), "id\n1\n");
     assert_eq!(files.names(), ["out.csv", "t.csv"]);
@@ -163,11 +164,11 @@ fn a_changed_input_is_noticed() {
         let source = open(&input);
         let destination =
             Destination::prepare(Some(&files.path("out.csv")), &source, Existing::Replace).unwrap();
-        let keys = KeyTable::read(&source, &key, &[], &progress).unwrap();
+        let keys = Keys::read(&source, &key, &[], &progress).unwrap();
         let mut file = OpenOptions::new().append(true).open(&input).unwrap();
         file.write_all(change.as_bytes()).unwrap();
         let error = destination
-            .write(&source, &keys.rows, &[true; 2], &progress)
+            .write(&source, &keys, &[true; 2], &progress)
             .unwrap_err();
         assert_eq!(
             error.to_string(),
@@ -179,7 +180,7 @@ fn a_changed_input_is_noticed() {
         assert_eq!(error.kind(), ErrorKind::Input);
         assert_eq!(files.names(), ["t.csv"]);
         assert!(matches!(
-            KeyTable::read(&source, &key, &[], &progress),
+            Keys::read(&source, &key, &[], &progress),
             Err(Error::Source(SourceError::Changed { .. }))
         ));
     }
@@ -193,12 +194,12 @@ fn replacing_the_input_by_another_file_does_no_harm() {
     let source = open(&input);
     let destination =
         Destination::prepare(Some(&files.path("out.csv")), &source, Existing::Replace).unwrap();
-    let keys = KeyTable::read(&source, &key(&["id"], &[]), &[], &progress).unwrap();
+    let keys = Keys::read(&source, &key(&["id"], &[]), &[], &progress).unwrap();
     fs::rename(files.text("new.csv", "other\n"), &input).unwrap();
     let mut matched = [false; 2];
     matched[in_order_of_rows(&keys)[1]] = true;
     destination
-        .write(&source, &keys.rows, &matched, &progress)
+        .write(&source, &keys, &matched, &progress)
         .unwrap();
     assert_eq!(files.read("out.csv"), "id\n2\n");
 }
@@ -228,10 +229,8 @@ fn an_output_that_is_to_be_kept_is_kept() {
     let path = files.path("out.csv");
     let prepare = || Destination::prepare(Some(&path), &source, Existing::Keep);
     let progress = Progress::default();
-    let keys = KeyTable::read(&source, &key(&[], &[]), &[], &progress).unwrap();
-    let rows = prepare()
-        .unwrap()
-        .stage(&source, &keys.rows, &[true], &progress);
+    let keys = Keys::read(&source, &key(&[], &[]), &[], &progress).unwrap();
+    let rows = prepare().unwrap().stage(&source, &keys, &[true], &progress);
     // It appears while the rows are on their way.
     files.text("out.csv", "other");
     assert_eq!(
@@ -312,14 +311,17 @@ fn a_pipe_whose_reader_left_is_told_apart() {
 }
 
 #[test]
-#[should_panic(expected = "one flag for each distinct key")]
-fn flags_must_fit_the_keys() {
+#[should_panic(expected = "words for the bits")]
+fn bits_must_fit_the_rows() {
     let files = Files::new();
     let source = open(&files.text("t.txt", "a\nb\n"));
     let progress = Progress::default();
-    let keys = KeyTable::read(&source, &key(&[], &[]), &[], &progress).unwrap();
-    let destination = Destination::prepare(None, &source, Existing::Replace).unwrap();
-    let _ = destination.write(&source, &keys.rows, &[true], &progress);
+    let keys = Keys::read(&source, &key(&[], &[]), &[], &progress).unwrap();
+    let shared = psijoin_table::SharedKeys::ByRows {
+        first_rows: vec![1, 0],
+        payloads: None,
+    };
+    let _ = keys.holder.matching(shared);
 }
 
 #[test]
@@ -338,12 +340,12 @@ fn nulls_and_empty_texts_of_parquet_are_told_apart_on_request() {
     );
     let source = open(&input);
     let progress = Progress::default();
-    let keys = KeyTable::read(&source, &key(&["id"], &[]), &[], &progress).unwrap();
+    let keys = Keys::read(&source, &key(&["id"], &[]), &[], &progress).unwrap();
     let prepared = |name: &str| {
         Destination::prepare(Some(&files.path(name)), &source, Existing::Replace).unwrap()
     };
     let write = |destination: Destination| {
-        let rows = destination.write(&source, &keys.rows, &[true; 3], &progress);
+        let rows = destination.write(&source, &keys, &[true; 3], &progress);
         assert_eq!(rows.unwrap(), 3);
         files.read("o.csv")
     };

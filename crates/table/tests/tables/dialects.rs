@@ -5,12 +5,12 @@ use std::fs;
 use arrow_array::{Int32Array, StringArray};
 use proptest::prelude::*;
 use psijoin_table::{
-    Dialect, Doubt, Error, ErrorKind, Format, KeySpec, KeyTable, Progress, Source, SourceError,
+    Dialect, Doubt, Error, ErrorKind, Format, KeySpec, Progress, Source, SourceError,
 };
 
 use crate::{
-    Files, array, assert_ends_with, assert_starts_with, items, join, join_dialect, key, read,
-    read_bytes, read_dialect,
+    Files, array, assert_ends_with, assert_starts_with, held::Keys, items, join, join_dialect, key,
+    read, read_bytes, read_dialect,
 };
 
 fn dialect(delimiter: u8, quote: Option<u8>) -> Dialect {
@@ -72,7 +72,7 @@ fn every_dialect_has_the_same_keys_and_keeps_its_bytes() {
         let whole = text.to_owned() + rows[0] + rows[1];
         let input = files.text(name, &whole);
         let source = Source::open(&input, None, &dialect, true, &Progress::default()).unwrap();
-        let keys = KeyTable::read(&source, &key(&["id"], &[]), &[], &Progress::default());
+        let keys = Keys::read(&source, &key(&["id"], &[]), &[], &Progress::default());
         assert_eq!(keys.unwrap(), expected, "{name}");
         let output = files.path(&format!("out-{}", name.replace(".dat", ".csv")));
         let id = key(&["id"], &[]);
@@ -215,7 +215,7 @@ fn skipped_lines_and_comments_are_no_rows() {
     let input = files.text("t.csv", &marked);
     let source = Source::open(&input, None, &annotated(), true, &Progress::default()).unwrap();
     assert_eq!(source.description(), "CSV, 2 lines skipped, comments #");
-    let keys = KeyTable::read(&source, &id, &[], &Progress::default()).unwrap();
+    let keys = Keys::read(&source, &id, &[], &Progress::default()).unwrap();
     assert_eq!(items(&keys), [Some(0), Some(1), Some(2), Some(0)]);
     for (name, expected) in [
         (
@@ -237,7 +237,7 @@ fn skipped_lines_and_comments_are_no_rows() {
     let wide: Vec<u8> = marked.encode_utf16().flat_map(u16::to_le_bytes).collect();
     let input = files.text("wide.csv", wide);
     let source = Source::open(&input, None, &annotated(), true, &Progress::default()).unwrap();
-    let wide = KeyTable::read(&source, &id, &[], &Progress::default()).unwrap();
+    let wide = Keys::read(&source, &id, &[], &Progress::default()).unwrap();
     assert_eq!(items(&wide), items(&keys));
 
     let bare = annotated().without_header();
@@ -250,7 +250,7 @@ fn skipped_lines_and_comments_are_no_rows() {
     assert!(two.is_err(), "they are encoded in two ways");
     let two = [files.text("1.csv", &marked), files.text("2.csv", ANNOTATED)];
     let two = Source::open_all(&two, None, &annotated(), true, &Progress::default()).unwrap();
-    let two = KeyTable::read(&two, &id, &[], &Progress::default()).unwrap();
+    let two = Keys::read(&two, &id, &[], &Progress::default()).unwrap();
     assert_eq!((two.counts.rows, two.counts.distinct), (8, 3));
 }
 
@@ -602,9 +602,10 @@ proptest! {
             let usual = usual.into_inner().unwrap();
             let first = KeySpec::new(vec!["0".into()], vec![]).unwrap();
             let expected = read_bytes(Format::Csv, usual, &first).unwrap();
-            let keys = KeyTable::read(&source, &key, &[], &Progress::default()).unwrap();
+            let keys = Keys::read(&source, &key, &[], &Progress::default()).unwrap();
             prop_assert_eq!(&keys.fingerprints, &expected.fingerprints);
-            prop_assert_eq!((&keys.rows, keys.counts), (&expected.rows, expected.counts));
+            prop_assert_eq!(&keys.first_rows, &expected.first_rows);
+            prop_assert_eq!((&keys.repeated, keys.counts), (&expected.repeated, expected.counts));
             if keys.counts.left_out == 0 {
                 let output = files.path(if tsv { "o.tsv" } else { "o.csv" });
                 join_dialect(&input, &dialect, &key, |_| true, &output).unwrap();

@@ -1,7 +1,7 @@
 //! Keys that surely are none: counted, and told with where they are.
 
 use psijoin_files::spill::{Budget, Folder, Spill};
-use psijoin_table::KeyPartitions;
+use psijoin_table::TableKeys;
 
 use super::*;
 
@@ -52,7 +52,7 @@ fn rows_of_a_dictionary_are_counted_one_by_one() {
     let dictionary: DictionaryArray<Int32Type> = values.into_iter().collect();
     let batch = RecordBatch::try_from_iter([("id", Arc::new(dictionary) as ArrayRef)]).unwrap();
     let source = Source::of_batches("t", batch.schema(), vec![batch]).unwrap();
-    let read = KeyTable::read(&source, &key(&["id"], &[]), &[], &Progress::default()).unwrap();
+    let read = Keys::read(&source, &key(&["id"], &[]), &[], &Progress::default()).unwrap();
     let [Doubt::Fields { places, .. }] = &read.doubts[..] else {
         panic!("{:?}", read.doubts);
     };
@@ -87,9 +87,9 @@ fn one_key_in_many_rows_is_doubted_in_memory_and_in_partitions() {
     };
     let key = key(&["id"], &[]);
     let source = Source::csv_in_memory(text.as_bytes(), "t", &Dialect::default()).unwrap();
-    let read = KeyTable::read(&source, &key, &[], &Progress::default()).unwrap();
+    let read = Keys::read(&source, &key, &[], &Progress::default()).unwrap();
     assert_eq!(read.doubts, std::slice::from_ref(&doubt));
     let spill = &Spill::new(Budget::new(0), Folder::temporary());
-    let parts = KeyPartitions::read(&source, &key, &[], spill, &Progress::default()).unwrap();
+    let parts = TableKeys::read(&source, &key, &[], spill, &Progress::default()).unwrap();
     assert_eq!(parts.doubts(), [doubt]);
 }

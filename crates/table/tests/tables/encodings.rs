@@ -7,11 +7,11 @@ use std::{
 };
 
 use proptest::prelude::*;
-use psijoin_table::{
-    Dialect, Encoding, Error, ErrorKind, Format, KeyTable, Progress, Source, SourceError,
-};
+use psijoin_table::{Dialect, Encoding, Error, ErrorKind, Format, Progress, Source, SourceError};
 
-use crate::{Files, assert_starts_with, items, join_dialect, key, read, read_bytes, read_dialect};
+use crate::{
+    Files, assert_starts_with, held::Keys, items, join_dialect, key, read, read_bytes, read_dialect,
+};
 
 const LABELS: [&str; 6] = [
     "utf-8",
@@ -114,7 +114,7 @@ fn every_encoding_has_the_same_keys_and_keeps_its_bytes() {
                 for dialect in &dialects {
                     let source = open(&input, dialect).unwrap();
                     assert_eq!(source.columns().unwrap(), ["id", "größe"]);
-                    let keys = KeyTable::read(&source, &id, &[], &Progress::default()).unwrap();
+                    let keys = Keys::read(&source, &id, &[], &Progress::default()).unwrap();
                     assert_eq!(keys, expected, "{label}");
                     for output in ["o.csv", "o.csv.gz", "o.csv.zst"] {
                         let output = files.path(output);
@@ -161,7 +161,7 @@ fn tsv_lines_and_streams_are_encoded_too() {
         let keys = read_dialect(Format::Lines, &said(label), &lines, &value).unwrap();
         assert_eq!(items(&keys), [Some(0), None, Some(1), Some(0)]);
         let csv = encoded("id\né\nx\né\n", label);
-        let read = KeyTable::read_csv(&csv[..], "t", &said(label), &id, &[]).unwrap();
+        let read = Keys::read_csv(&csv[..], "t", &said(label), &id, &[]).unwrap();
         assert_eq!(read.fingerprints, keys.fingerprints);
     }
 }
@@ -335,7 +335,7 @@ fn progress_is_in_bytes_of_the_file() {
     let length = bytes.len() as u64;
     assert_eq!(progress.bytes(), (length, length));
     assert_eq!(source.bytes(), 3 + (3 << 18));
-    let keys = KeyTable::read(&source, &key(&["id"], &[]), &[], &progress).unwrap();
+    let keys = Keys::read(&source, &key(&["id"], &[]), &[], &progress).unwrap();
     assert_eq!((keys.counts.rows, keys.counts.distinct), (1 << 18, 1));
 }
 
@@ -356,7 +356,7 @@ proptest! {
         let dialect = said(LABELS[index]);
         let output = files.path("o.txt");
         let Ok(source) = open(&input, &dialect) else { return Ok(()) };
-        let Ok(keys) = KeyTable::read(&source, &value, &[], &Progress::default()) else {
+        let Ok(keys) = Keys::read(&source, &value, &[], &Progress::default()) else {
             return Ok(());
         };
         prop_assume!(keys.counts.left_out == 0);

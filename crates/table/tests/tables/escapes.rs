@@ -3,13 +3,11 @@
 use std::fs;
 
 use proptest::prelude::*;
-use psijoin_table::{
-    Dialect, Error, ErrorKind, Format, KeyTable, Progress, Source, SourceError, WriteError,
-};
+use psijoin_table::{Dialect, Error, ErrorKind, Format, Progress, Source, SourceError, WriteError};
 
 use crate::{
-    Files, assert_contains, items, join_dialect, key, read, read_bytes, read_dialect, set_of,
-    values,
+    Files, assert_contains, held::Keys, items, join_dialect, key, read, read_bytes, read_dialect,
+    set_of, values,
 };
 
 fn escapes() -> Dialect {
@@ -77,7 +75,7 @@ fn escapes_stand_for_characters_and_rows_keep_their_bytes() {
     assert_eq!(source.columns().unwrap(), ["id", "n\tame", "n"]);
     assert_eq!(source.description(), "TSV, escapes");
     assert!(!source.is_usual());
-    let keys = KeyTable::read(&source, &id, &["n".to_owned()], &progress).unwrap();
+    let keys = Keys::read(&source, &id, &["n".to_owned()], &progress).unwrap();
     assert_eq!(items(&keys), [Some(0), None, Some(0), Some(1), Some(2)]);
     assert_eq!(values(&keys, 0), [15, 0, 30]);
     assert_eq!(keys.numbers[0].empty, 2);
@@ -218,7 +216,7 @@ proptest! {
         let files = Files::new();
         let input = files.text(name, &text);
         let source = Source::open(&input, None, &dialect, true, &Progress::default()).unwrap();
-        let keys = set_of(KeyTable::read(&source, &id, &[], &Progress::default()));
+        let keys = set_of(Keys::read(&source, &id, &[], &Progress::default()));
         prop_assert_eq!(&keys, &expected);
         if keys.counts.left_out == 0 {
             let output = files.path(&format!("o-{name}"));

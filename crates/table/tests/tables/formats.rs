@@ -16,11 +16,12 @@ use parquet::{
 };
 use proptest::prelude::*;
 use psijoin_table::{
-    Destination, Dialect, Error, ErrorKind, Existing, Format, KeyTable, Progress, Source,
-    check_numbers,
+    Destination, Dialect, Error, ErrorKind, Existing, Format, Progress, Source, check_numbers,
 };
 
-use crate::{Files, array, items, join, key, open, read, read_bytes, set_of, typed_columns};
+use crate::{
+    Files, array, held::Keys, items, join, key, open, read, read_bytes, set_of, typed_columns,
+};
 
 #[test]
 fn parquet_has_the_keys_of_csv() {
@@ -142,7 +143,7 @@ fn many_batches_of_parquet_are_all_read() {
     let parquet = files.parquet("t.parquet", &[("n", array(numbers))]);
     let progress = Progress::default();
     let source = Source::open(&parquet, None, &Dialect::default(), true, &progress).unwrap();
-    let keys = KeyTable::read(&source, &key(&[], &[]), &[], &progress).unwrap();
+    let keys = Keys::read(&source, &key(&[], &[]), &[], &progress).unwrap();
     assert_eq!(keys.counts.distinct, 15_000);
     assert_eq!(items(&keys)[19_999], Some(4_999));
     assert_eq!(progress.bytes(), (source.bytes(), source.bytes()));
@@ -224,7 +225,7 @@ fn refusals(files: &Files, bytes: &[u8]) -> [String; 4] {
     [
         message(source.check_key(&id).unwrap_err()),
         message(check_numbers(&source, &["id".to_owned()]).unwrap_err()),
-        message(KeyTable::read(&source, &id, &[], &Progress::default()).unwrap_err()),
+        message(Keys::read(&source, &id, &[], &Progress::default()).unwrap_err()),
         message(Destination::prepare(Some(&output), &source, Existing::Replace).unwrap_err()),
     ]
 }
@@ -404,7 +405,7 @@ fn streams_are_spooled_whatever_their_format() {
     assert_eq!(source.columns().unwrap(), ["n"]);
     let key = key(&["n"], &[]);
     assert_eq!(
-        KeyTable::read(&source, &key, &[], &progress).unwrap(),
+        Keys::read(&source, &key, &[], &progress).unwrap(),
         read(&path, &key).unwrap()
     );
 }
@@ -418,7 +419,7 @@ fn an_interrupt_ends_reading() {
     let parquet = files.parquet("t.parquet", &[("n", array(Int32Array::from(vec![1])))]);
     for path in [text, parquet] {
         let source = Source::open(&path, None, &Dialect::default(), true, &progress).unwrap();
-        let error = KeyTable::read(&source, &key(&["n"], &[]), &[], &progress).unwrap_err();
+        let error = Keys::read(&source, &key(&["n"], &[]), &[], &progress).unwrap_err();
         assert_eq!(error.kind(), ErrorKind::Interrupted);
     }
     let spooled = Source::spool(

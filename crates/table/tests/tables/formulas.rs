@@ -5,24 +5,25 @@ use std::path::Path;
 use arrow_array::*;
 use proptest::prelude::*;
 use psijoin_table::{
-    Destination, Dialect, Error, ErrorKind, Existing, KeyTable, Progress, Source, WhichRows,
+    Destination, Dialect, Error, ErrorKind, Existing, Progress, Source, WhichRows,
     share::RepeatedKeys,
 };
 
 use crate::{
     Files, array, assert_contains,
     given::{arrow_file, give},
+    held::{Keys, WriteMatched as _},
     key, open,
 };
 
 /// Writes all rows of a table, whose key is `id`.
 fn write(source: &Source, output: &Path) -> Result<u64, Error> {
     let progress = Progress::default();
-    let keys = KeyTable::read(source, &key(&["id"], &[]), &[], &progress)?;
+    let keys = Keys::read(source, &key(&["id"], &[]), &[], &progress)?;
     let all = vec![true; keys.fingerprints.len()];
     Destination::prepare(Some(output), source, Existing::Replace)?
         .quoting_formulas()?
-        .write(source, &keys.rows, &all, &progress)
+        .write(source, &keys, &all, &progress)
 }
 
 fn with_dialect(path: &Path, dialect: &Dialect) -> Source {

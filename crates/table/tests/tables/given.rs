@@ -13,12 +13,18 @@ use proptest::prelude::*;
 use psijoin_block::parallel::Pool;
 use psijoin_files::spill::{Budget, Folder, Spill};
 use psijoin_table::{
-    Destination, Dialect, Error, ErrorKind, Existing, KeyPartitions, KeyTable, Progress, Source,
+    Destination, Dialect, Error, ErrorKind, Existing, Progress, SharedKeys, Source, TableKeys,
     WhichRows,
     share::{GivenColumns, PartitionedPayloads, PayloadLayout, Payloads, RepeatedKeys},
 };
 
-use crate::{Files, array, assert_contains, key, open, ranges::InRanges, typed_columns};
+use crate::{
+    Files, array, assert_contains,
+    held::{Keys, WriteMatched as _},
+    key, open,
+    ranges::InRanges,
+    typed_columns,
+};
 
 fn names(names: &[&str]) -> Vec<String> {
     names.iter().map(|&name| name.to_owned()).collect()
@@ -30,7 +36,7 @@ fn list(most: u16) -> RepeatedKeys {
 
 /// The sender's gift: its keys, the layout, and the payloads of all keys.
 pub(crate) struct Gift {
-    keys: KeyTable,
+    keys: Keys,
     layout: PayloadLayout,
     pub(crate) payloads: Vec<u8>,
 }
@@ -40,8 +46,8 @@ pub(crate) fn give(path: &Path, columns: &[&str], repeated: RepeatedKeys) -> Res
     let progress = Progress::default();
     let source = open(path).in_blocks_of(16);
     let columns = GivenColumns::of(&source, &names(columns))?;
-    let keys = KeyTable::read(&source, &key(&["id"], &[]), &[], &progress)?;
-    let rows = keys.rows.given(repeated)?;
+    let keys = Keys::read(&source, &key(&["id"], &[]), &[], &progress)?;
+    let rows = keys.holder.given(repeated)?;
     let row_bytes = rows.longest_row(&source, &columns, &progress)?;
     let layout = PayloadLayout::new(columns, row_bytes, repeated)?;
     let payloads = rows.payloads(&source, &layout, &progress)?;
@@ -78,12 +84,11 @@ impl Gift {
     ) -> Result<u64, Error> {
         let source = open(mine).in_blocks_of(16);
         let (rows, progress) = (key(&["id"], &[]), Progress::default());
-        let keys = KeyTable::read(&source, &rows, &[], &progress)?;
+        let keys = Keys::read(&source, &rows, &[], &progress)?;
         let found = keys.fingerprints.iter().zip(0..);
         let found = found.filter_map(|(key, item)| Some((item, self.payload(key)?)));
         let (shared, payloads): (Vec<u32>, Vec<&[u8]>) = found.unzip();
-        let payloads = Payloads::new(self.layout.clone(), payloads.concat());
-        let partners = keys.rows.partners(&shared);
+        let (partners, payloads) = keys.partners(&shared, &self.layout, payloads.concat());
         let destination = Destination::prepare(Some(output), &source, Existing::Replace)?;
         let destination =
             prepare(destination, &source)?.adding(self.layout.columns(), "partner_", &source)?;
@@ -497,12 +502,12 @@ proptest! {
                 // Then as texts.
                 let typed = open(&files.path("out.parquet"));
                 let back = files.path("back.csv");
-                let keys = KeyTable::read(&typed, &key(&["id"], &[]), &[], &Progress::default()).unwrap();
+                let keys = Keys::read(&typed, &key(&["id"], &[]), &[], &Progress::default()).unwrap();
                 let every = Destination::prepare(Some(&back), &typed, Existing::Replace).unwrap();
                 let none = vec![false; keys.fingerprints.len()];
                 every
                     .choosing(WhichRows::Unshared, &typed)
-                    .and_then(|every| every.write(&typed, &keys.rows, &none, &Progress::default()))
+                    .and_then(|every| every.write(&typed, &keys, &none, &Progress::default()))
                     .unwrap();
                 prop_assert_eq!(files.read("back.csv"), format!("{header}{all}"));
             }
@@ -797,8 +802,8 @@ fn a_row_that_is_too_long_is_named() {
     let progress = Progress::default();
     let source = open(&theirs);
     let columns = GivenColumns::of(&source, &names(&["b"])).unwrap();
-    let keys = KeyTable::read(&source, &key(&["id"], &[]), &[], &progress).unwrap();
-    let rows = keys.rows.given(RepeatedKeys::Refuse).unwrap();
+    let keys = Keys::read(&source, &key(&["id"], &[]), &[], &progress).unwrap();
+    let rows = keys.holder.given(RepeatedKeys::Refuse).unwrap();
     // A flag, a length and the text.
     assert_eq!(
         rows.longest_row(&source, &columns, &progress).unwrap(),
@@ -836,18 +841,18 @@ fn fields_are_written_in_the_tables_dialect() {
         let input = files.text(name, text);
         let progress = Progress::default();
         let source = Source::open(&input, None, dialect, true, &progress).unwrap();
-        let keys = KeyTable::read(&source, &key(&["id"], &[]), &[], &progress).unwrap();
+        let keys = Keys::read(&source, &key(&["id"], &[]), &[], &progress).unwrap();
         let payloads = keys
             .fingerprints
             .iter()
             .map(|key| gift.payload(key).unwrap());
         let payloads = payloads.collect::<Vec<_>>().concat();
-        let payloads = Payloads::new(gift.layout.clone(), payloads);
         let all: Vec<u32> = (0..keys.fingerprints.len() as u32).collect();
+        let (partners, payloads) = keys.partners(&all, &gift.layout, payloads);
         let output = files.path(output);
         Destination::prepare(Some(&output), &source, Existing::Replace)?
             .adding(gift.layout.columns(), "partner_", &source)?
-            .stage_joined(&source, &keys.rows.partners(&all), &payloads, &progress)?
+            .stage_joined(&source, &partners, &payloads, &progress)?
             .commit()
     };
     let pipes = Dialect::default().with_delimiter(b'|').unwrap();
@@ -879,12 +884,12 @@ fn a_letter_that_the_encoding_lacks_is_told() {
         let input = files.text("t.csv", text);
         let progress = Progress::default();
         let source = Source::open(&input, None, &dialect, true, &progress).unwrap();
-        let keys = KeyTable::read(&source, &key(&["id"], &[]), &[], &progress).unwrap();
+        let keys = Keys::read(&source, &key(&["id"], &[]), &[], &progress).unwrap();
         let payloads = gift.payload(&keys.fingerprints[0]).unwrap().to_vec();
-        let payloads = Payloads::new(gift.layout.clone(), payloads);
+        let (partners, payloads) = keys.partners(&[0], &gift.layout, payloads);
         Destination::prepare(Some(&files.path("out.csv")), &source, Existing::Replace)?
             .adding(gift.layout.columns(), "partner_", &source)?
-            .stage_joined(&source, &keys.rows.partners(&[0]), &payloads, &progress)?
+            .stage_joined(&source, &partners, &payloads, &progress)?
             .commit()
     };
     join("id\n2\n").unwrap();
@@ -1042,10 +1047,11 @@ fn keys_in_partitions_give_and_get_the_same() {
     let progress = Progress::default();
     let spill = &Spill::new(Budget::new(0), Folder::temporary());
     let partitions = |source: &Source| {
-        KeyPartitions::read(source, &key(&["id"], &[]), &[], spill, &progress).unwrap()
+        TableKeys::read(source, &key(&["id"], &[]), &[], spill, &progress).unwrap()
     };
-    let items = |keys: &KeyPartitions| -> (Vec<[u8; 32]>, Vec<u32>) {
-        let items = (0..keys.partitions()).map(|partition| keys.items(partition).unwrap());
+    let items = |keys: &TableKeys| -> (Vec<[u8; 32]>, Vec<u32>) {
+        let items =
+            (0..keys.partitions()).map(|partition| keys.items(partition).unwrap().into_owned());
         let items = items.flat_map(|items| items.fingerprints.into_iter().zip(items.first_rows));
         items.unzip()
     };
@@ -1088,7 +1094,7 @@ fn keys_in_partitions_give_and_get_the_same() {
     let error = keys.given(RepeatedKeys::Refuse).unwrap_err().to_string();
     let expected = gift
         .keys
-        .rows
+        .holder
         .given(RepeatedKeys::Refuse)
         .unwrap_err()
         .to_string();
@@ -1115,8 +1121,11 @@ fn keys_in_partitions_give_and_get_the_same() {
                 given.reads.clone(),
                 1_000_usize.div_ceil(range_rows as usize),
             );
-            let (bits, given) = (given.bits(keys.counts().rows), Box::new(given));
-            let (partners, payloads) = keys.partners(bits, given, &gift.layout, spill).unwrap();
+            let found = SharedKeys::ByRows {
+                first_rows: given.bits(keys.counts().rows),
+                payloads: Some(Box::new(given)),
+            };
+            let (partners, payloads) = keys.partners(found, &gift.layout, spill).unwrap();
             assert_eq!(payloads.len(), shared.len());
             payloads.check().unwrap();
             let output = files.path(name);

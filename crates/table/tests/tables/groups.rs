@@ -16,9 +16,13 @@ use parquet::{
     file::properties::{WriterProperties, WriterPropertiesBuilder},
 };
 use psijoin_block::parallel::Pool;
-use psijoin_table::{Destination, Error, Existing, KeyTable, Progress};
+use psijoin_table::{Destination, Error, Existing, Progress};
 
-use crate::{Files, array, join, key, open, write_some};
+use crate::{
+    Files, array,
+    held::{Keys, WriteMatched as _},
+    join, key, open, write_some,
+};
 
 /// Returns rows of several types, some of which are null; their ids are their places.
 fn rows(count: i64) -> RecordBatch {
@@ -197,7 +201,7 @@ fn an_interrupt_leaves_no_file() {
     let input = files.path("t.parquet");
     write_parquet(&input, &rows(200_000), WriterProperties::builder());
     let source = open(&input);
-    let keys = KeyTable::read(&source, &key(&["id"], &[]), &[], &Progress::default()).unwrap();
+    let keys = Keys::read(&source, &key(&["id"], &[]), &[], &Progress::default()).unwrap();
     let progress = Progress::default();
     progress.interrupt();
     for output in ["out.parquet", "out.arrow"] {
@@ -205,7 +209,7 @@ fn an_interrupt_leaves_no_file() {
             Destination::prepare(Some(&files.path(output)), &source, Existing::Replace).unwrap();
         let write = || {
             let matched = vec![true; keys.fingerprints.len()];
-            destination.write(&source, &keys.rows, &matched, &progress)
+            destination.write(&source, &keys, &matched, &progress)
         };
         let result = Pool::new(3).unwrap().run(write);
         assert!(matches!(result, Err(Error::Interrupted)));

@@ -23,9 +23,9 @@ use parquet::{
         properties::{EnabledStatistics, WriterProperties, WriterVersion},
     },
 };
-use psijoin_table::{Error, Format, KeyTable};
+use psijoin_table::{Error, Format};
 
-use crate::{array, key, read_bytes};
+use crate::{array, held::Keys, key, read_bytes};
 
 /// The bytes before the stream in a file that the library writes.
 const MAGIC_BYTES: usize = 64;
@@ -46,7 +46,7 @@ fn batches() -> [RecordBatch; 2] {
     })
 }
 
-fn keys(format: Format, bytes: &[u8]) -> Result<KeyTable, Error> {
+fn keys(format: Format, bytes: &[u8]) -> Result<Keys, Error> {
     read_bytes(format, bytes, &key(&["id", "n"], &[]))
 }
 

@@ -3,7 +3,7 @@
 use arrow_array::*;
 use psijoin_table::{Inspection, Progress};
 
-use crate::{Files, array, key, open, read};
+use crate::{Files, array, held::Keys, key, open, read};
 
 #[test]
 fn an_inspection_shows_how_keys_came_about() {
@@ -15,7 +15,8 @@ fn an_inspection_shows_how_keys_came_about() {
     let key = key(&["mail", "day"], &["mail=email", "day=date:%d.%m.%Y"]);
     let inspect = |most| Inspection::read(&open(&csv), &key, most, &Progress::default()).unwrap();
     let seen = inspect(10);
-    assert_eq!(seen.keys, read(&csv, &key).unwrap());
+    let keys = Keys::of(inspect(10).keys).unwrap();
+    assert_eq!(keys, read(&csv, &key).unwrap());
     assert_eq!(
         seen.first,
         [["ann@x.org", "2024-02-03"], ["bob@x.org", "2024-02-04"]]
@@ -49,5 +50,5 @@ fn typed_columns_are_shown_as_they_are_compared() {
     assert_eq!(seen.first, [["2024-02-03"]]);
     assert_eq!(seen.columns[0].empty, 1);
     assert_eq!(seen.columns[0].rules[0].1, 0, "it was a date");
-    assert_eq!(seen.keys.meanings[0].to_string(), "date");
+    assert_eq!(seen.keys.meanings()[0].to_string(), "date");
 }

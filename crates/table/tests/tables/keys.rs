@@ -4,9 +4,9 @@ use std::collections::HashMap;
 
 use arrow_array::Int32Array;
 use proptest::prelude::*;
-use psijoin_table::{Dialect, Format, KeySpec, KeyTable};
+use psijoin_table::{Dialect, Format, KeySpec};
 
-use crate::{Files, array, fingerprints, items, key, read, read_bytes, read_dialect};
+use crate::{Files, array, fingerprints, held::Keys, items, key, read, read_bytes, read_dialect};
 
 #[test]
 fn rows_are_counted_by_sort() {
@@ -76,7 +76,7 @@ fn the_same_values_are_the_same_keys_in_every_text() {
         );
     }
     assert_eq!(
-        KeyTable::read_csv(
+        Keys::read_csv(
             &b"id\nann\nbob\n"[..],
             "memory",
             &Dialect::default(),
@@ -124,7 +124,7 @@ fn a_table_may_have_no_rows() {
     }
 }
 
-/// Returns the expected [`KeyTable`], by maps of strings.
+/// Returns the expected [`Keys`], by maps of strings.
 fn model(rows: &[Vec<String>], columns: &[usize]) -> (Vec<Option<u32>>, Vec<Vec<String>>) {
     let mut distinct = Vec::new();
     let mut known = HashMap::new();
@@ -209,7 +209,7 @@ proptest! {
     /// Nothing that can stand in a file makes the reader panic, or loses rows silently.
     #[test]
     fn any_bytes_are_read_or_refused(text in prop::collection::vec(any::<u8>(), 0..64)) {
-        if let Ok(keys) = KeyTable::read_csv(&text[..], "fuzz.csv", &Dialect::default(), &key(&[], &[]), &[]) {
+        if let Ok(keys) = Keys::read_csv(&text[..], "fuzz.csv", &Dialect::default(), &key(&[], &[]), &[]) {
             prop_assert_eq!(keys.counts.rows, items(&keys).len() as u64);
         }
     }

@@ -22,6 +22,7 @@ mod frames;
 mod given;
 mod groups;
 mod headers;
+mod held;
 mod inspections;
 mod keys;
 mod logical_types;
@@ -48,9 +49,11 @@ use std::{
 use arrow_array::{types::Int32Type, *};
 use parquet::arrow::ArrowWriter;
 use psijoin_table::{
-    Destination, Dialect, Doubt, Error, Existing, Format, KeySpec, KeyTable, Progress, Source,
+    Destination, Dialect, Doubt, Error, Existing, Format, KeySpec, Progress, Source,
 };
 use tempfile::TempDir;
+
+use held::{Keys, WriteMatched as _};
 
 /// A directory of input and output files that goes away with the test.
 struct Files(TempDir);
@@ -112,12 +115,12 @@ fn open(path: &Path) -> Source {
     Source::open(path, None, &Dialect::default(), true, &Progress::default()).unwrap()
 }
 
-fn read(path: &Path, key: &KeySpec) -> Result<KeyTable, Error> {
-    KeyTable::read(&open(path), key, &[], &Progress::default())
+fn read(path: &Path, key: &KeySpec) -> Result<Keys, Error> {
+    Keys::read(&open(path), key, &[], &Progress::default())
 }
 
 /// Returns the part that is equal in each file with the same rows: not the places of doubtful keys.
-fn wherever(table: KeyTable) -> KeyTable {
+fn wherever(table: Keys) -> Keys {
     let mut table = table;
     for doubt in &mut table.doubts {
         if let Doubt::Fields { places, .. } = doubt {
@@ -127,7 +130,7 @@ fn wherever(table: KeyTable) -> KeyTable {
     table
 }
 
-fn read_bytes(format: Format, bytes: impl AsRef<[u8]>, key: &KeySpec) -> Result<KeyTable, Error> {
+fn read_bytes(format: Format, bytes: impl AsRef<[u8]>, key: &KeySpec) -> Result<Keys, Error> {
     read_dialect(format, &Dialect::default(), bytes, key)
 }
 
@@ -136,10 +139,10 @@ fn read_dialect(
     dialect: &Dialect,
     bytes: impl AsRef<[u8]>,
     key: &KeySpec,
-) -> Result<KeyTable, Error> {
+) -> Result<Keys, Error> {
     let progress = Progress::default();
     let source = Source::spool(bytes.as_ref(), "standard input", format, dialect, &progress)?;
-    KeyTable::read(&source, key, &[], &progress)
+    Keys::read(&source, key, &[], &progress)
 }
 
 /// Returns columns of many types, each of three rows.
@@ -205,7 +208,7 @@ fn only_batch<E: Debug>(mut reader: impl Iterator<Item = Result<RecordBatch, E>>
 }
 
 /// Returns a table's keys, whatever the meanings and looks of its columns.
-fn set_of(table: Result<KeyTable, Error>) -> KeyTable {
+fn set_of(table: Result<Keys, Error>) -> Keys {
     let mut table = table.unwrap();
     table.meanings.clear();
     table.doubts.clear();
@@ -213,34 +216,34 @@ fn set_of(table: Result<KeyTable, Error>) -> KeyTable {
 }
 
 /// Returns the items in the order of their first rows. In this order tests count them.
-fn in_order_of_rows(keys: &KeyTable) -> Vec<usize> {
+fn in_order_of_rows(keys: &Keys) -> Vec<usize> {
     let mut items: Vec<usize> = (0..keys.fingerprints.len()).collect();
-    items.sort_by_key(|&item| keys.rows.first_rows()[item]);
+    items.sort_by_key(|&item| keys.first_rows[item]);
     items
 }
 
 /// Returns the fingerprints in the order of their first rows.
-fn fingerprints(keys: &KeyTable) -> Vec<[u8; 32]> {
+fn fingerprints(keys: &Keys) -> Vec<[u8; 32]> {
     let items = in_order_of_rows(keys).into_iter();
     items.map(|item| keys.fingerprints[item]).collect()
 }
 
 /// Returns the numbers of a column in the order of the items' first rows.
-fn values(keys: &KeyTable, column: usize) -> Vec<i64> {
+fn values(keys: &Keys, column: usize) -> Vec<i64> {
     let items = in_order_of_rows(keys).into_iter();
     let values = &keys.numbers[column].values;
     items.map(|item| values[item]).collect()
 }
 
 /// Returns the item of each row.
-fn items(keys: &KeyTable) -> Vec<Option<u32>> {
-    let mut items = vec![None; keys.rows.rows() as usize];
+fn items(keys: &Keys) -> Vec<Option<u32>> {
+    let mut items = vec![None; keys.counts.rows as usize];
     let mut numbers = vec![0; keys.fingerprints.len()];
     for (number, item) in (0..).zip(in_order_of_rows(keys)) {
         numbers[item] = number;
-        items[keys.rows.first_rows()[item] as usize] = Some(number);
+        items[keys.first_rows[item] as usize] = Some(number);
     }
-    for &(row, item) in keys.rows.repeated() {
+    for &(row, item) in &keys.repeated {
         let known = items[row as usize].replace(numbers[item as usize]);
         assert_eq!(known, None, "each row is there once");
     }
@@ -277,12 +280,12 @@ fn write_some(
 ) -> Result<u64, Error> {
     let progress = Progress::default();
     let destination = Destination::prepare(Some(output), source, Existing::Replace)?;
-    let keys = KeyTable::read(source, key, &[], &progress)?;
+    let keys = Keys::read(source, key, &[], &progress)?;
     let mut flags = vec![false; keys.fingerprints.len()];
     for (number, item) in in_order_of_rows(&keys).into_iter().enumerate() {
         flags[item] = matched(number);
     }
-    let rows = destination.write(source, &keys.rows, &flags, &progress)?;
+    let rows = destination.write(source, &keys, &flags, &progress)?;
     assert_eq!(progress.bytes(), (source.bytes(), source.bytes()));
     Ok(rows)
 }

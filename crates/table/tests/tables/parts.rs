@@ -10,13 +10,14 @@ use arrow_array::{ArrayRef, Int32Array, Int64Array, RecordBatch, StringArray, ca
 use parquet::arrow::arrow_reader::ParquetRecordBatchReaderBuilder;
 use proptest::prelude::*;
 use psijoin_table::{
-    Destination, Dialect, Doubt, Error, ErrorKind, Existing, KeySpec, KeyTable, Progress, Source,
+    Destination, Dialect, Doubt, Error, ErrorKind, Existing, KeySpec, Progress, Source,
     SourceError, WriteError, check_numbers,
 };
 
 use crate::{
-    Files, array, assert_contains, assert_starts_with, items, key, only_batch, read, set_of,
-    values, write_some,
+    Files, array, assert_contains, assert_starts_with,
+    held::{Keys, WriteMatched as _},
+    items, key, only_batch, read, set_of, values, write_some,
 };
 
 fn open_all(inputs: &[PathBuf]) -> Result<Source, Error> {
@@ -27,8 +28,8 @@ fn open_dialect(inputs: &[PathBuf], dialect: &Dialect) -> Result<Source, Error> 
     Source::open_all(inputs, None, dialect, true, &Progress::default())
 }
 
-fn read_all(inputs: &[PathBuf], key: &KeySpec) -> Result<KeyTable, Error> {
-    KeyTable::read(&open_all(inputs)?, key, &[], &Progress::default())
+fn read_all(inputs: &[PathBuf], key: &KeySpec) -> Result<Keys, Error> {
+    Keys::read(&open_all(inputs)?, key, &[], &Progress::default())
 }
 
 /// Writes all rows of a table that have a key.
@@ -201,7 +202,7 @@ fn files_that_differ_are_told_apart() {
     let narrow = files.parquet("b.parquet", &[("id", array(Int32Array::from(vec![1])))]);
     let source = open_all(&[narrow.clone(), ids.clone()]).unwrap();
     assert_eq!(
-        message(KeyTable::read(
+        message(Keys::read(
             &source,
             &key(&["id"], &[]),
             &[],
@@ -227,7 +228,7 @@ fn errors_in_rows_name_the_file() {
     let numbers = |inputs: &[PathBuf]| {
         let source = open_all(inputs).unwrap();
         let columns = ["n".to_owned()];
-        KeyTable::read(&source, &key(&["id"], &[]), &columns, &Progress::default())
+        Keys::read(&source, &key(&["id"], &[]), &columns, &Progress::default())
     };
     let bad = message(numbers(&inputs[..2]));
     assert_starts_with(
@@ -376,7 +377,7 @@ fn changed_files_are_noticed() {
         for (way, change) in change.iter().enumerate() {
             fs::write(last, "id\n9\n").unwrap();
             let source = open_all(inputs).unwrap();
-            let keys = KeyTable::read(&source, &key(&[], &[]), &[], &Progress::default()).unwrap();
+            let keys = Keys::read(&source, &key(&[], &[]), &[], &Progress::default()).unwrap();
             change();
             // An open table stays what it was.
             if inputs.len() == 2 && way > 0 {
@@ -386,7 +387,7 @@ fn changed_files_are_noticed() {
             let destination =
                 Destination::prepare(Some(&output), &source, Existing::Replace).unwrap();
             let matched = vec![true; keys.fingerprints.len()];
-            let written = destination.write(&source, &keys.rows, &matched, &Progress::default());
+            let written = destination.write(&source, &keys, &matched, &Progress::default());
             assert_eq!(
                 message(written),
                 format!(
@@ -394,7 +395,7 @@ fn changed_files_are_noticed() {
                     last.display()
                 )
             );
-            let again = KeyTable::read(&source, &key(&[], &[]), &[], &Progress::default());
+            let again = Keys::read(&source, &key(&[], &[]), &[], &Progress::default());
             assert!(matches!(
                 again,
                 Err(Error::Source(SourceError::Changed { .. }))
@@ -440,7 +441,7 @@ fn parquet_files_are_one_table_that_keeps_its_types() {
     ];
     let id = key(&["id"], &[]);
     let source = open_all(&inputs).unwrap();
-    let keys = KeyTable::read(&source, &id, &["id".to_owned()], &Progress::default()).unwrap();
+    let keys = Keys::read(&source, &id, &["id".to_owned()], &Progress::default()).unwrap();
     assert_eq!(items(&keys), [Some(0), Some(1), Some(2), Some(0)]);
     assert_eq!(values(&keys, 0), [2, 2, 3]);
 
@@ -475,7 +476,7 @@ fn types_may_differ_where_nobody_needs_the_column() {
         files.parquet("b.parquet", &numbers),
     ];
     let source = open_all(&inputs).unwrap();
-    let read = |name| KeyTable::read(&source, &key(&[name], &[]), &[], &Progress::default());
+    let read = |name| Keys::read(&source, &key(&[name], &[]), &[], &Progress::default());
     assert_eq!(read("id").unwrap().counts.rows, 4);
     let differs = "column 2 of ";
     assert_contains(&message(read("other")), differs);
@@ -550,7 +551,7 @@ fn folders_names_are_columns() {
     for columns in [&["id", "day"][..], &["day"], &["n"], &["n", "id"]] {
         let key = key(columns, &[]);
         check_numbers(&source, &["n".to_owned()]).unwrap();
-        let read = |source| KeyTable::read(source, &key, &["n".to_owned()], &Progress::default());
+        let read = |source| Keys::read(source, &key, &["n".to_owned()], &Progress::default());
         assert_eq!(set_of(read(&source)), set_of(read(&csv)), "{columns:?}");
     }
 
@@ -620,7 +621,7 @@ proptest! {
             .collect();
         let id = key(&["id"], &[]);
         // But for the files that have what is doubtful.
-        let placeless = |mut table: KeyTable| {
+        let placeless = |mut table: Keys| {
             for doubt in &mut table.doubts {
                 if let Doubt::Fields { places, .. } = doubt {
                     places.first.clear();

@@ -17,9 +17,9 @@ use parquet::{
 };
 use proptest::prelude::*;
 use psijoin_block::parallel::Pool;
-use psijoin_table::{KeySpec, KeyTable, Progress};
+use psijoin_table::{KeySpec, Progress};
 
-use crate::{Files, array, join, key, open, read, wherever};
+use crate::{Files, array, held::Keys, join, key, open, read, wherever};
 
 /// A text, which may be null, and a number.
 type Row = (Option<String>, i64);
@@ -47,9 +47,9 @@ fn write_csv(path: &Path, rows: &[Row]) {
     fs::write(path, format!("text,n\n{lines}")).unwrap();
 }
 
-fn table(path: &Path, key: &KeySpec, threads: usize) -> KeyTable {
+fn table(path: &Path, key: &KeySpec, threads: usize) -> Keys {
     let numbers = ["n".to_owned()];
-    let read = || KeyTable::read(&open(path), key, &numbers, &Progress::default()).unwrap();
+    let read = || Keys::read(&open(path), key, &numbers, &Progress::default()).unwrap();
     Pool::new(threads).unwrap().run(read)
 }
 

@@ -5,12 +5,11 @@ use std::{error::Error as _, io::Write};
 
 use arrow_array::{Float64Array, Int64Array, StringArray};
 use psijoin_table::{
-    Destination, Dialect, Error, Existing, Format, KeyTable, Progress, ReadError, Source,
-    check_numbers,
+    Destination, Dialect, Error, Existing, Format, Progress, ReadError, Source, check_numbers,
 };
 
 use crate::{
-    Files, array, assert_contains, assert_ends_with, join, key, open, read, read_bytes,
+    Files, array, assert_contains, assert_ends_with, held::Keys, join, key, open, read, read_bytes,
     read_dialect,
 };
 
@@ -40,11 +39,11 @@ fn assert_silent<T>(result: Result<T, Error>) -> String {
     error.to_string()
 }
 
-fn numbers(format: Format, text: impl AsRef<[u8]>, column: &str) -> Result<KeyTable, Error> {
+fn numbers(format: Format, text: impl AsRef<[u8]>, column: &str) -> Result<Keys, Error> {
     let progress = Progress::default();
     let source = Source::spool(text.as_ref(), "t", format, &Dialect::default(), &progress)?;
     let key = key(&[column], &[]);
-    KeyTable::read(&source, &key, &[column.to_owned()], &progress)
+    Keys::read(&source, &key, &[column.to_owned()], &progress)
 }
 
 #[test]
@@ -76,7 +75,7 @@ fn a_text_without_a_header_does_not_show_its_first_row() {
         &key(&[], &["x=trim"]),
     ));
     assert_silent(read_bytes(Format::Lines, "hush\n", &key(&["hu"], &[])));
-    assert_silent(KeyTable::read_csv(
+    assert_silent(Keys::read_csv(
         text.as_bytes(),
         "t",
         &Dialect::default(),
@@ -205,7 +204,7 @@ fn files_that_differ_are_told_apart_without_their_headers() {
         let progress = Progress::default();
         let inputs = [first.clone(), other];
         let read = Source::open_all(&inputs, None, dialect, true, &progress)
-            .and_then(|source| KeyTable::read(&source, &key(&["1"], &[]), &[], &progress));
+            .and_then(|source| Keys::read(&source, &key(&["1"], &[]), &[], &progress));
         assert_silent(read);
     }
 }

@@ -5,9 +5,9 @@ use std::sync::Arc;
 
 use arrow_array::{types::*, *};
 use arrow_buffer::i256;
-use psijoin_table::{Format, Inspection, KeyTable, Progress};
+use psijoin_table::{Format, Inspection, Progress};
 
-use crate::{Files, array, items, key, open, read, read_bytes};
+use crate::{Files, array, held::Keys, items, key, open, read, read_bytes};
 
 /// One way to have a value: its name, or `""` for none, and where it stands.
 type Spelling = (&'static str, Cell, &'static str);
@@ -40,7 +40,7 @@ fn decimal(value: i128, precision: u8, scale: i8) -> Cell {
     typed(column.with_precision_and_scale(precision, scale).unwrap())
 }
 
-fn keys(files: &Files, (_, cell, rule): &Spelling) -> KeyTable {
+fn keys(files: &Files, (_, cell, rule): &Spelling) -> Keys {
     let rules = format!("value={rule}");
     let rules = match *rule {
         "" => vec![],

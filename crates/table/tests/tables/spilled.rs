@@ -1,8 +1,10 @@
 //! Keys that need not fit into memory.
 
+use std::borrow::Cow;
+
 use psijoin_block::parallel::Pool;
 use psijoin_files::spill::{Budget, Folder, Spill};
-use psijoin_table::{ErrorKind, Items, KeyPartitions};
+use psijoin_table::{ErrorKind, Items, SharedKeys, TableKeys};
 
 use super::*;
 
@@ -25,10 +27,10 @@ fn table() -> String {
     format!("k,a,b\n{}", rows.collect::<String>())
 }
 
-fn partitions(source: &Source, budget: &Budget, folder: &Path) -> Result<KeyPartitions, Error> {
+fn partitions(source: &Source, budget: &Budget, folder: &Path) -> Result<TableKeys, Error> {
     let numbers = ["b", "a"].map(str::to_owned);
     let spill = &Spill::new(budget.clone(), Folder::new(folder));
-    KeyPartitions::read(
+    TableKeys::read(
         source,
         &key(&["k"], &[]),
         &numbers,
@@ -42,8 +44,8 @@ type Item = ([u8; 32], u32, Vec<i64>);
 
 /// Returns the items of all partitions, in ascending order.
 fn all(
-    spilled: &KeyPartitions,
-    of: impl Fn(&KeyPartitions, usize) -> Result<Items, Error>,
+    spilled: &TableKeys,
+    of: for<'a> fn(&'a TableKeys, usize) -> Result<Cow<'a, Items>, Error>,
 ) -> Vec<Item> {
     let partitions = 0..spilled.partitions();
     let mut all: Vec<Item> = partitions
@@ -67,9 +69,9 @@ fn partitions_have_what_the_table_in_memory_has() {
     let files = Files::new();
     let source = open(&files.text("t.csv", table()));
     let numbers = ["b", "a"].map(str::to_owned);
-    let table = KeyTable::read(&source, &key(&["k"], &[]), &numbers, &Progress::default()).unwrap();
+    let table = Keys::read(&source, &key(&["k"], &[]), &numbers, &Progress::default()).unwrap();
     assert!(table.counts.duplicates > 1000 && table.counts.left_out > 50);
-    let rows = table.fingerprints.iter().zip(table.rows.first_rows());
+    let rows = table.fingerprints.iter().zip(&table.first_rows);
     let numbers = |item: usize| table.numbers.iter().map(move |column| column.values[item]);
     let items = rows.zip(0..);
     let expected: Vec<Item> = items
@@ -85,13 +87,23 @@ fn partitions_have_what_the_table_in_memory_has() {
         for (known, column) in spilled.numbers().iter().zip(&table.numbers) {
             assert_eq!((known.scale, known.empty), (column.scale, column.empty));
         }
-        assert_eq!(all(&spilled, KeyPartitions::items), expected);
+        assert_eq!(all(&spilled, TableKeys::items), expected);
         // They were taken.
-        assert_eq!(all(&spilled, KeyPartitions::take_items), expected);
-        assert!(all(&spilled, KeyPartitions::items).is_empty());
+        assert_eq!(
+            all(&spilled, |keys, partition| {
+                keys.take_items(partition).map(Cow::Owned)
+            }),
+            expected
+        );
+        assert!(all(&spilled, TableKeys::items).is_empty());
         let again = partitions(&source, &budget, files.0.path()).unwrap();
         assert_eq!(again.spilled_bytes() > 0, budget.limit() < u64::MAX);
-        assert_eq!(again.into_table().unwrap(), table);
+        let again = Keys::of(again).unwrap();
+        assert_eq!(again, table);
+        // They are the only partition, and nothing is there twice.
+        assert_eq!(all(&again.holder, TableKeys::items), expected);
+        assert_eq!(again.holder.partitions(), 1);
+        assert_eq!(again.holder.items_in(0), expected.len());
         assert_eq!(files.names(), ["t.csv"]);
     }
 }
@@ -111,7 +123,7 @@ fn items_come_in_an_order_that_follows_from_the_table() {
             let spilled = partitions(&source, &Budget::new(budget), files.0.path()).unwrap();
             let partitions = 0..spilled.partitions();
             partitions
-                .map(|partition| spilled.items(partition).unwrap())
+                .map(|partition| spilled.items(partition).unwrap().into_owned())
                 .collect::<Vec<_>>()
         };
         Pool::new(threads).unwrap().run(read)
@@ -132,16 +144,20 @@ fn all_rows_of_an_item_follow_from_its_first_row() {
     let source = open(&files.text("t.csv", table()));
     let table = read(&files.path("t.csv"), &key(&["k"], &[])).unwrap();
     let spilled = partitions(&source, &Budget::new(0), files.0.path()).unwrap();
-    let first_rows = table.rows.first_rows();
+    let first_rows = &table.first_rows;
     let matched: Vec<bool> = first_rows.iter().map(|first| first % 3 == 0).collect();
     let mut found = vec![0_u64; 5000_usize.div_ceil(64)];
     for first in first_rows.iter().filter(|first| *first % 3 == 0) {
         found[*first as usize / 64] |= 1 << (first % 64);
     }
-    let rows = spilled.matching(found).unwrap();
+    let rows = SharedKeys::ByRows {
+        first_rows: found,
+        payloads: None,
+    };
+    let rows = spilled.matching(rows).unwrap();
     let to =
         |name| Destination::prepare(Some(&files.path(name)), &source, Existing::Replace).unwrap();
-    let count = to("expected.csv").write(&source, &table.rows, &matched, &progress);
+    let count = to("expected.csv").write(&source, &table, &matched, &progress);
     assert_eq!(count.unwrap(), rows.count());
     let staged = to("found.csv").stage_rows(&source, &rows, &progress);
     assert_eq!(staged.unwrap().commit().unwrap(), rows.count());
@@ -172,7 +188,7 @@ fn identity(text: &str, secret: u8, budget: u64) -> blake3::Hash {
     let spill = &Spill::new(Budget::new(budget), Folder::new(files.0.path()));
     let numbers = ["a".to_owned()];
     let key = key(&["k"], &[]);
-    let read = KeyPartitions::read_identified(
+    let read = TableKeys::read_identified(
         &source,
         &key,
         &numbers,

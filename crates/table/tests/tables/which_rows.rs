@@ -7,11 +7,15 @@ use parquet::arrow::arrow_reader::ParquetRecordBatchReaderBuilder;
 use proptest::prelude::*;
 use psijoin_block::parallel::Pool;
 use psijoin_table::{
-    Destination, Dialect, Encoding, Error, ErrorKind, Existing, KeySpec, KeyTable, Progress,
-    Source, WhichRows,
+    Destination, Dialect, Encoding, Error, ErrorKind, Existing, KeySpec, Progress, Source,
+    WhichRows,
 };
 
-use crate::{Files, array, assert_contains, in_order_of_rows, key, open};
+use crate::{
+    Files, array, assert_contains,
+    held::{Keys, WriteMatched as _},
+    in_order_of_rows, key, open,
+};
 
 /// Writes these rows of a table, given which items are shared, counted in the order of their rows.
 fn write_rows(
@@ -24,12 +28,12 @@ fn write_rows(
     let progress = Progress::default();
     let destination = Destination::prepare(Some(output), source, Existing::Replace)?;
     let destination = destination.choosing(which, source)?;
-    let keys = KeyTable::read(source, key, &[], &progress)?;
+    let keys = Keys::read(source, key, &[], &progress)?;
     let mut flags = vec![false; keys.fingerprints.len()];
     for (number, item) in in_order_of_rows(&keys).into_iter().enumerate() {
         flags[item] = shared(number);
     }
-    destination.write(source, &keys.rows, &flags, &progress)
+    destination.write(source, &keys, &flags, &progress)
 }
 
 const TEXT: &str = "\u{feff}id,b\r\n\r\n1,\"x\n\"\r\n,no key\n2,y\n1,again\r\n3,last";
