@@ -7,7 +7,7 @@
 //! The sender:
 //!
 //! ```no_run
-//! # use psijoin_table::{Error, Progress, Source, TableKeys, given::*};
+//! # use psijoin_table::{Error, Progress, Source, TableKeys, share::*};
 //! # fn send(source: &Source, keys: &TableKeys, names: &[String], wanted: &[String]) -> Result<(), Error> {
 //! # let progress = Progress::default();
 //! let offered = GivenColumns::of(source, names)?; // The receiver gets its bytes, and answers with names.
@@ -25,7 +25,7 @@
 //!
 //! ```no_run
 //! # use psijoin_files::spill::Spill;
-//! # use psijoin_table::{Destination, Error, Progress, SharedKeys, Source, TableKeys, given::*};
+//! # use psijoin_table::{Destination, Error, Progress, SharedKeys, Source, TableKeys, share::*};
 //! # fn receive(
 //! #     (told, bytes): (&[u8], Vec<u8>),
 //! #     source: &Source,

@@ -50,7 +50,7 @@ const TASK_ITEMS: usize = 1 << 12;
 /// ```no_run
 /// # use psijoin_files::spill::{Budget, Folder, Spill};
 /// # use psijoin_table::{
-/// #     Destination, Error, Progress, SharedKeys, Source, TableKeys, given::RepeatedKeys,
+/// #     Destination, Error, Progress, SharedKeys, Source, TableKeys, share::RepeatedKeys,
 /// # };
 /// # fn write(
 /// #     source: &Source,
