@@ -253,7 +253,7 @@ def test_what_cannot_be_a_key_is_refused_alike(
 
 def given_type(data_type: Any) -> Any:
     """The type in which a column of this type comes to the other party:
-    crates/table/src/given.rs.
+    crates/table/src/share.rs.
     """
     like = {
         pyarrow.large_string(): pyarrow.string(),

@@ -115,10 +115,10 @@
 //! writes. With a job, both confirm, as for shares (`OutputKind::is_for_both`).
 //!
 //! *Data that exceed memory.* In a plan in parts, a party's payloads are kept by the partitions of
-//! its keys, within the budget (`given::PartitionedPayloads`), and distributed among the parts with
+//! its keys, within the budget (`share::PartitionedPayloads`), and distributed among the parts with
 //! them. The payloads that it gets arrive by parts, and spill by ranges of first rows
 //! (`psi_parts::Given`). The writer goes through the rows in order, and so takes one range after
-//! the other (`given::PayloadRanges`): a range is in memory from the first of its rows that is
+//! the other (`share::PayloadRanges`): a range is in memory from the first of its rows that is
 //! asked for until the last one. A row that repeats a key would need the range of an earlier row
 //! again, so its payload is copied to its own range first: once, range by range, and only where
 //! keys repeat. In memory stay 4 bytes per row of a party that gives, for the number of its
