@@ -4,7 +4,7 @@ use std::{cmp::Reverse, collections::HashMap};
 
 use psijoin_key::KeySpec;
 
-use crate::{Error, InspectedColumn, Progress, Source, TableKeys, table::Kept};
+use crate::{Error, InspectedColumn, Progress, Source, TableKeys, keys::Kept};
 
 /// A table's keys, and how they came about. It holds values of the table.
 #[derive(Debug)]

@@ -29,7 +29,7 @@
 //! |---|---|
 //! | `source` | a table's files: finding and opening them, their format, compression, encoding and dialect |
 //! | `read` | their content: text, Parquet, Arrow files (`ipc`) and tables in memory, as records or batches; the columns of the key in them |
-//! | `table` | the keys of a table: reading them, the distinct ones, their rows |
+//! | `keys` | the keys of a table: reading them, the distinct ones, their rows |
 //! | `numbers` | columns that are added up |
 //! | [`share`] | columns that are given to the other party, and taken from it |
 //! | `write` | rows out: chosen, widened, aligned, in each format |
@@ -182,16 +182,17 @@
 mod error;
 mod in_order;
 mod inspection;
+mod keys;
 mod numbers;
 mod progress;
 mod read;
 pub mod share;
 mod source;
-mod table;
 mod write;
 
 pub use error::{Error, ErrorKind};
 pub use inspection::Inspection;
+pub use keys::{Counts, InspectedColumn, Items, MatchingRows, SharedKeys, TableKeys};
 pub use numbers::{MAX_SCALE, Numbers, check_numbers, decimal::Decimal, fault::NumberFault};
 pub use progress::Progress;
 pub use psijoin_files::Existing;
@@ -220,7 +221,6 @@ pub use source::{
     format::{Format, LINE_COLUMN},
     table_log::TableLog,
 };
-pub use table::{Counts, InspectedColumn, Items, MatchingRows, SharedKeys, TableKeys};
 pub use write::{
     alignment::AlignedRows,
     destination::{Destination, StagedRows},

@@ -26,13 +26,13 @@ use psijoin_key::Place;
 
 use crate::{
     Error, Format, Progress, Source, WriteError,
+    keys::bitmap::Bitmap,
     read::{
         arrow::{ENUM, has_text, parquet_type, unknown_meaning},
         formula::defused,
         text::{Needed, Start},
     },
     source::{Batch, Pieces, Selection, dialect::Layout},
-    table::bitmap::Bitmap,
 };
 pub(crate) use added::Added;
 use aligned::AlignedRecords;

@@ -9,7 +9,7 @@ use super::{
     ranges::{TakePayload, Took},
     rows::PayloadOfRow,
 };
-use crate::{Error, MatchingRows, table::BlockStart};
+use crate::{Error, MatchingRows, keys::BlockStart};
 
 /// Payloads that came from the other party: in memory, one after the other, or [by ranges of
 /// rows](super::PayloadRanges).

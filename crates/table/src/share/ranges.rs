@@ -6,7 +6,7 @@ use std::{
 use psijoin_files::spill::{Spill, Store};
 
 use super::appended::Appended;
-use crate::{Error, table::bitmap::Bitmap};
+use crate::{Error, keys::bitmap::Bitmap};
 
 /// Takes the payload of a row, or nothing if it has none; or returns that none can be taken now.
 pub(super) type TakePayload<'a> = dyn FnMut(Option<&[u8]>) -> Result<Took, Error> + 'a;

@@ -10,9 +10,9 @@ use super::{
 use crate::{
     Error, Progress, ShareError, Source,
     in_order::in_order,
+    keys::{KnownBlock, KnownBlocks},
     read::text::{Needed, Start},
     source::{Pieces, Selection, TablePiece, dialect::Layout},
-    table::{KnownBlock, KnownBlocks},
 };
 
 /// The work on each row that is given: its item, and the bytes of its columns.

@@ -1,7 +1,7 @@
 use super::RepeatedKeys;
 use crate::{
     Error, ShareError,
-    table::{BlockStart, bitmap::Bitmap},
+    keys::{BlockStart, bitmap::Bitmap},
 };
 
 /// A row without a payload. There are fewer payloads than that.

@@ -21,9 +21,9 @@ use psijoin_key::Place;
 use crate::{
     Encoding, Error, Progress, Source, WriteError,
     in_order::{HandOver, in_order_by_pieces},
+    keys::{KnownBlock, KnownBlocks},
     read::text::{Needed, Record, Start, Text},
     source::dialect::Layout,
-    table::{KnownBlock, KnownBlocks},
 };
 
 /// The most bytes of a block's rows that wait for those before them.

@@ -12,8 +12,8 @@ use psijoin_printable::Screen;
 
 use crate::{
     AlignedRows, Compression, Error, Format, MatchingRows, Progress, Source, WhichRows, WriteError,
+    keys::bitmap::Bitmap,
     share::{GivenColumns, Partner, PartnerRows, Payloads},
-    table::bitmap::Bitmap,
     write::{self, Added, Chosen, Form, Order},
 };
 

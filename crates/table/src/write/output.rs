@@ -10,8 +10,8 @@ use super::{
 };
 use crate::{
     Error, Format, WriteError,
+    keys::{BlockStart, bitmap::Bitmap},
     read::arrow::value_type,
-    table::{BlockStart, bitmap::Bitmap},
 };
 
 /// The rows that are written.

@@ -28,9 +28,9 @@ use psijoin_key::Place;
 use crate::{
     Error, Format, Progress, Source,
     in_order::in_order,
+    keys::bitmap::Bitmap,
     read::arrow::PIECE_BYTES,
     source::{Batch, Pieces, Selection, TableBatches, TablePiece},
-    table::bitmap::Bitmap,
 };
 
 /// Texts are handed to the writer when there are this many bytes or rows of them.

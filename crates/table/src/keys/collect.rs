@@ -253,7 +253,7 @@ mod tests {
     use psijoin_files::spill::Spill;
 
     use super::*;
-    use crate::table::stretch::Builder;
+    use crate::keys::stretch::Builder;
     use psijoin_key::{KeyColumns, KeySpec};
 
     #[test]

@@ -270,8 +270,8 @@ mod tests {
 
     use super::*;
     use crate::{
+        keys::stretch::{Cells, Keys},
         numbers::{Totals, read_cell},
-        table::stretch::{Cells, Keys},
     };
 
     /// Returns a fingerprint that begins with bytes that few keys share.

@@ -8,10 +8,10 @@ use psijoin_files::spill::Spill;
 use super::TableKeys;
 use crate::{
     AlignedRows, Error,
+    keys::{MatchingRows, SharedKeys, bitmap::Bitmap, distinct::Items},
     share::{
         GivenRows, PartnerRows, PayloadLayout, PayloadOfRow, Payloads, RepeatedKeys, RowPayloads,
     },
-    table::{MatchingRows, SharedKeys, bitmap::Bitmap, distinct::Items},
     write::alignment::{self as aligned, Ranked},
 };
 
