@@ -1,4 +1,4 @@
-//! What is wrong with a request, so that it cannot be met.
+//! Faults of a request that cannot be met.
 
 use std::fmt;
 
