@@ -78,6 +78,8 @@ impl<T: Pod> Buffer<T> {
             Storage::Pages { map, len: used } => {
                 tally::count(((len.min(*used) as i64) - *used as i64) * size_of::<T>() as i64);
                 *used = len.min(*used);
+                #[cfg(not(target_os = "linux"))]
+                let _ = map;
                 #[cfg(target_os = "linux")]
                 {
                     let end = (*used * size_of::<T>()).next_multiple_of(HUGE_PAGE_BYTES);

@@ -3,7 +3,6 @@
 use std::{env::consts::ARCH, thread, time::Duration};
 
 use psijoin_forecast::machine::processor_name;
-use rustix::time::{ClockId, clock_gettime};
 
 use crate::humanize;
 
@@ -22,6 +21,13 @@ pub fn name() -> String {
 
 /// Returns the computing time of all threads of this process so far.
 pub fn time() -> Duration {
-    let time = clock_gettime(ClockId::ProcessCPUTime);
-    Duration::new(time.tv_sec as u64, time.tv_nsec as u32)
+    #[cfg(unix)]
+    {
+        use rustix::time::{ClockId, clock_gettime};
+
+        let time = clock_gettime(ClockId::ProcessCPUTime);
+        Duration::new(time.tv_sec as u64, time.tv_nsec as u32)
+    }
+    #[cfg(windows)]
+    cpu_time::ProcessTime::now().as_duration()
 }

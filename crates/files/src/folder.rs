@@ -12,8 +12,9 @@ use std::{
 /// If the operating system refuses, as where its parent is missing.
 pub fn make(path: &Path) -> io::Result<()> {
     let mut builder = DirBuilder::new();
+    let builder = builder.recursive(false);
     #[cfg(unix)]
-    std::os::unix::fs::DirBuilderExt::mode(&mut builder, 0o700);
+    std::os::unix::fs::DirBuilderExt::mode(builder, 0o700);
     match builder.create(path) {
         Err(error) if error.kind() == io::ErrorKind::AlreadyExists => Ok(()),
         Err(error) => Err(error),

@@ -18,15 +18,20 @@
 //! | [`AtomicFile`] | a result, which replaces a file or is a new one, and is there as a whole |
 //! | [`private`] | keys and what jobs keep: files that their owner alone can read |
 //! | [`folder`] | folders for these, and names that last |
+//! | [`positioned`] | one file that several threads read |
 //! | [`spill`] | data that is larger than memory, sealed, in files without a name |
 //!
-//! On Unix, *private* means a mode without rights for others. Elsewhere a file has the rights that
-//! its folder gives it.
+//! On Unix, *private* means a mode without rights for others, and a file of spilled data has no
+//! name. On Windows a file has the rights that its folder gives it: within a user's profile these
+//! are the user's, the administrators' and the system's. There nobody else can open a file of
+//! spilled data while it is open, and the system removes it when it is closed, however the process
+//! ends.
 
 #![forbid(unsafe_code)]
 
 mod atomic_file;
 pub mod folder;
+pub mod positioned;
 pub mod private;
 pub mod spill;
 

@@ -19,7 +19,7 @@ use crate::{
 pub fn open(path: &Path) -> io::Result<File> {
     let mut options = OpenOptions::new();
     options.read(true).write(true).create(true).truncate(false);
-    restrict(&mut options).open(path)
+    for_owner(&mut options).open(path)
 }
 
 /// Writes a new file for its owner alone. Whoever reads it at the same time sees all of it, or no
@@ -33,7 +33,7 @@ pub fn write_new(path: &Path, content: &[u8]) -> io::Result<()> {
         Err(error) if error.kind() != io::ErrorKind::AlreadyExists => {
             // Some file systems cannot give a name only if it is free. There it grows in its place.
             let mut options = OpenOptions::new();
-            let mut file = restrict(options.write(true).create_new(true)).open(path)?;
+            let mut file = for_owner(options.write(true).create_new(true)).open(path)?;
             file.write_all(content)?;
             file.sync_all()?;
         }
@@ -63,10 +63,24 @@ fn stage(path: &Path, content: &[u8]) -> io::Result<Temporary> {
 }
 
 /// Has a file that is created by these options be its owner's alone.
-pub(crate) fn restrict(options: &mut OpenOptions) -> &mut OpenOptions {
+pub(crate) fn for_owner(options: &mut OpenOptions) -> &mut OpenOptions {
     #[cfg(unix)]
     std::os::unix::fs::OpenOptionsExt::mode(options, 0o600);
     options
+}
+
+/// Gives the owner alone what the owner needs of a file that was created with no more rights than
+/// these, but maybe with fewer.
+pub(crate) fn restrict(file: &File) {
+    #[cfg(unix)]
+    {
+        use std::{fs::Permissions, os::unix::fs::PermissionsExt};
+
+        // If this is refused, rights are not what keeps others out.
+        let _ = file.set_permissions(Permissions::from_mode(0o600));
+    }
+    #[cfg(not(unix))]
+    let _ = file;
 }
 
 /// The access of others to a file or a folder.

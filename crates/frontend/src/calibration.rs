@@ -1,22 +1,18 @@
 //! The place of a machine's measurements.
 
 use std::{
-    env, fs, io,
+    fs, io,
     path::{Path, PathBuf},
     sync::OnceLock,
 };
 
 use psijoin_forecast::Calibration;
 
-use crate::{Failure, Listener};
+use crate::{Failure, Listener, home};
 
 /// Returns the file in the user's cache folder, if there is such a folder.
 pub fn path() -> Option<PathBuf> {
-    let folder = |name| {
-        let value = env::var_os(name).filter(|value| !value.is_empty());
-        value.map(PathBuf::from)
-    };
-    let caches = folder("XDG_CACHE_HOME").or_else(|| Some(folder("HOME")?.join(".cache")))?;
+    let caches = home::of_kind("XDG_CACHE_HOME", ".cache")?;
     Some(caches.join("psijoin").join("calibration.json"))
 }
 

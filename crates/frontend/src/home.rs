@@ -23,16 +23,22 @@ const JOBS: &str = "jobs";
 
 /// Returns the user's own folder, if the environment tells one.
 fn folder() -> Option<PathBuf> {
-    let folder = |name: &str| {
-        let value = env::var_os(name).filter(|value| !value.is_empty());
-        value.map(PathBuf::from)
-    };
-    let of_user = || {
-        let configuration = folder("XDG_CONFIG_HOME");
-        let configuration = configuration.or_else(|| Some(folder("HOME")?.join(".config")))?;
-        Some(configuration.join("psijoin"))
-    };
-    folder(VARIABLE).or_else(of_user)
+    let of_user = || Some(of_kind("XDG_CONFIG_HOME", ".config")?.join("psijoin"));
+    named(VARIABLE).or_else(of_user)
+}
+
+/// Returns the user's folder for files of one kind of all programs: the one that a variable names,
+/// or otherwise this one at home. Windows has one for all kinds, which stays on the machine.
+pub(crate) fn of_kind(variable: &str, at_home: &str) -> Option<PathBuf> {
+    let local = || named("LOCALAPPDATA").filter(|_| cfg!(windows));
+    let of_user = || local().or_else(|| Some(named("HOME")?.join(at_home)));
+    named(variable).or_else(of_user)
+}
+
+/// Returns the folder that a variable of the environment names.
+fn named(variable: &str) -> Option<PathBuf> {
+    let value = env::var_os(variable).filter(|value| !value.is_empty());
+    value.map(PathBuf::from)
 }
 
 /// Returns where the user's own identity is, or is to be.

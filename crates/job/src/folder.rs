@@ -596,6 +596,10 @@ impl At<'_> {
     fn is_a_jobs(&self) -> io::Result<bool> {
         match fs::read(self.0.join(LOCK)) {
             Ok(mark) if mark == MARK => return Ok(true),
+            // Another process works in it: on Windows, what is locked cannot be read.
+            Err(error) if cfg!(windows) && error.raw_os_error() == Some(LOCK_VIOLATION) => {
+                return Ok(true);
+            }
             // As it was killed before it wrote the mark.
             Ok(mark) if mark.is_empty() => {}
             Err(error) if error.kind() == io::ErrorKind::NotFound => {}
@@ -624,6 +628,9 @@ impl At<'_> {
         self.io(written())
     }
 }
+
+/// The error of Windows for a file that another process has locked.
+const LOCK_VIOLATION: i32 = 33;
 
 /// The time for which a lock may still be held: a process that was killed keeps it until the system
 /// has taken back its memory.

@@ -104,6 +104,7 @@ impl Listener {
         self.keep(SESSION_BACKLOG)
     }
 
+    /// Windows keeps the number that the socket began with, the standard library's.
     fn keep(&self, connections: i32) -> io::Result<()> {
         Ok(rustix::net::listen(&self.socket, connections)?)
     }

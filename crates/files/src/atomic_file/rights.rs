@@ -48,17 +48,3 @@ pub(super) fn give(file: &File, model: &Metadata, fresh: &Metadata) -> io::Resul
 pub(super) fn give(_: &File, _: &Metadata, _: &Metadata) -> io::Result<()> {
     Ok(())
 }
-
-/// Gives the owner alone what the owner needs of a file that was created with no more rights than
-/// these, but maybe with fewer.
-#[cfg(unix)]
-pub(super) fn restrict(file: &File) {
-    use std::{fs::Permissions, os::unix::fs::PermissionsExt};
-
-    // If this is refused, rights are not what keeps others out.
-    let _ = file.set_permissions(Permissions::from_mode(0o600));
-}
-
-/// Elsewhere a file has its rights from its folder.
-#[cfg(not(unix))]
-pub(super) fn restrict(_: &File) {}

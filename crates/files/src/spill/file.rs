@@ -3,7 +3,6 @@
 use std::{
     fs::File,
     io,
-    os::unix::fs::FileExt,
     sync::{
         OnceLock,
         atomic::{AtomicU64, Ordering},
@@ -11,6 +10,7 @@ use std::{
 };
 
 use super::{Error, Folder};
+use crate::positioned::{read_exact_at, write_all_at};
 
 /// A temporary file that is created when something is written to it for the first time.
 pub(super) struct SpillFile {
@@ -39,7 +39,7 @@ impl SpillFile {
     }
 
     pub(super) fn write(&self, bytes: &[u8], place: u64) -> Result<(), Error> {
-        let written = self.created()?.write_all_at(bytes, place);
+        let written = write_all_at(self.created()?, bytes, place);
         written.map_err(|source| {
             use io::ErrorKind::{FileTooLarge, QuotaExceeded, StorageFull};
             let folder = self.folder.path().to_owned();
@@ -51,7 +51,7 @@ impl SpillFile {
     }
 
     pub(super) fn read(&self, bytes: &mut [u8], place: u64) -> Result<(), Error> {
-        let read = self.created()?.read_exact_at(bytes, place);
+        let read = read_exact_at(self.created()?, bytes, place);
         read.map_err(|source| match source.kind() {
             io::ErrorKind::UnexpectedEof => self.damaged(),
             _ => Error::Read {

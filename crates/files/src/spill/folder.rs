@@ -1,12 +1,12 @@
 use std::{
     env,
-    fs::{File, Permissions},
+    fs::File,
     io,
-    os::unix::fs::PermissionsExt,
     path::{Path, PathBuf},
 };
 
 use super::Error;
+use crate::private;
 
 /// A folder for temporary files.
 #[derive(Debug, Clone, PartialEq, Eq)]
@@ -35,15 +35,10 @@ impl Folder {
     /// # Errors
     /// [`Error::Room`] if it cannot be asked, as a folder that does not exist.
     pub fn free_bytes(&self) -> Result<u64, Error> {
-        match rustix::fs::statvfs(self.path()) {
-            // As some network file systems answer.
-            Ok(found) if found.f_blocks == 0 => Ok(u64::MAX),
-            Ok(found) => Ok(found.f_bavail.saturating_mul(found.f_frsize)),
-            Err(error) => Err(Error::Room {
-                folder: self.0.clone(),
-                source: error.into(),
-            }),
-        }
+        free_bytes(self.path()).map_err(|source| Error::Room {
+            folder: self.0.clone(),
+            source,
+        })
     }
 
     /// Checks that there is room for this many bytes, and that files can be created, before any
@@ -74,9 +69,24 @@ impl Folder {
         created.inspect(|file| {
             // Anybody without a way to a file cannot open it, whatever its rights are; so it does
             // not matter if the file system knows none.
-            let _ = file.set_permissions(Permissions::from_mode(0o600));
+            private::restrict(file);
         })
     }
+}
+
+#[cfg(unix)]
+fn free_bytes(folder: &Path) -> io::Result<u64> {
+    let found = rustix::fs::statvfs(folder)?;
+    Ok(match found.f_blocks {
+        // As some network file systems answer.
+        0 => u64::MAX,
+        _ => found.f_bavail.saturating_mul(found.f_frsize),
+    })
+}
+
+#[cfg(windows)]
+fn free_bytes(folder: &Path) -> io::Result<u64> {
+    fs4::available_space(folder)
 }
 
 /// Returns an error of `tempfile` names the folder, as the caller does.

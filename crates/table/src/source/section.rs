@@ -10,6 +10,7 @@ use parquet::{
     errors::{ParquetError, Result},
     file::reader::{ChunkReader, Length},
 };
+use psijoin_files::positioned;
 
 /// See the [module](self). It keeps its own position, so that several may read one file at once.
 #[derive(Debug, Clone)]
@@ -65,25 +66,13 @@ impl Section {
 impl Bytes {
     fn read_at(&self, buffer: &mut [u8], place: u64) -> io::Result<usize> {
         match self {
-            Self::File(file) => read_at(file, buffer, place),
+            Self::File(file) => positioned::read_at(file, buffer, place),
             Self::Memory(bytes) => {
                 let place = usize::try_from(place).unwrap_or(usize::MAX);
                 bytes.get(place..).unwrap_or_default().read(buffer)
             }
         }
     }
-}
-
-/// Reads at a place of a file, whoever else reads it.
-#[cfg(unix)]
-fn read_at(file: &File, buffer: &mut [u8], place: u64) -> io::Result<usize> {
-    std::os::unix::fs::FileExt::read_at(file, buffer, place)
-}
-
-/// Reads at a place of a file, whoever else reads it.
-#[cfg(windows)]
-fn read_at(file: &File, buffer: &mut [u8], place: u64) -> io::Result<usize> {
-    std::os::windows::fs::FileExt::seek_read(file, buffer, place)
 }
 
 impl Read for Section {

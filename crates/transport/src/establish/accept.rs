@@ -189,10 +189,7 @@ impl<'a> Entrance<'a> {
             .map(Candidate::awaited)
             .unzip();
         awaited.push(PollFd::new(&self.listener.socket, PollFlags::IN));
-        let limit = Timespec {
-            tv_sec: 0,
-            tv_nsec: limit.min(POLL).subsec_nanos().into(),
-        };
+        let limit = Timespec::try_from(limit.min(POLL)).expect("a moment");
         if let Err(error) = poll(&mut awaited, Some(&limit)) {
             tracing::debug!("waiting for several connections failed: {error}");
             thread::sleep(SHORTAGE);
