@@ -11,10 +11,10 @@
 //! (`table/tests/tables/blocks.rs`, and the fuzz target `csv`).
 //!
 //! - *Stretches.* A thread reads some rows that follow each other into a `Stretch`
-//!   (`table::table::stretch`): their fingerprints, parted by the first byte; what stands in the
+//!   (`table::keys::stretch`): their fingerprints, parted by the first byte; what stands in the
 //!   columns of numbers; counts; the first error. Nothing in it depends on the rows before: rows
 //!   and lines count from its own beginning. So it can be read early, or in vain.
-//! - *Collecting is in order* (`table::in_order`, `table::table::collect`). No thread of its own
+//! - *Collecting is in order* (`table::in_order`, `table::keys::collect`). No thread of its own
 //!   collects: the thread that has done the next stretch takes it, and those behind it that wait. A
 //!   thread that is too far ahead waits. Sums of numbers are checked for overflow here, since that
 //!   depends on all rows before.
@@ -32,19 +32,19 @@
 //!   2^17 rows, or 16 MiB, of larger ones, so that the keys of a piece take about 5 MiB. A stretch
 //!   passes over the pages before its own without decompressing them. Batches of Arrow files are
 //!   decoded in turn, and their rows read in parallel.
-//! - *A dictionary's values are read once* (`table::table::typed::dictionary`). Where a key of one
+//! - *A dictionary's values are read once* (`table::keys::typed::dictionary`). Where a key of one
 //!   column is a dictionary, each value is read, normalised and hashed once per piece, when the
 //!   first row refers to it: a value that no row has may be faulty. Of Parquet these are row groups
 //!   whose texts are all in the dictionary. The library would make one of other texts by hashing
 //!   them all.
-//! - *Distinct keys, partition by partition* (`table::table::distinct`). The 256 partitions are
+//! - *Distinct keys, partition by partition* (`table::keys::distinct`). The 256 partitions are
 //!   sorted on their own, each by a few bytes of the fingerprints and the row. There is no hash
 //!   table of all keys, which would miss the cache at each row, and no item per row: only the first
 //!   row of each item, and a pair for each further row. Items are in ascending order of their
 //!   fingerprints, so equal sets are equal lists.
-//! - *Partitions may spill* (`table::table::partitions`). They live in a store, within a budget.
+//! - *Partitions may spill* (`table::keys::partitions`). They live in a store, within a budget.
 //!   Once the items are counted, it is known which rows repeat a key. These are kept, each with the
-//!   first row of that key, in a store of their own (`table::table::table_keys`). So a partition
+//!   first row of that key, in a store of their own (`table::keys::table_keys`). So a partition
 //!   can be taken as soon as its items are in their parts, and all matching rows are still found
 //!   from first rows; and a partition without repetitions is not sorted again. Numbers stay on disk
 //!   as they were written: when a column's scale grows, the row is noted from which on it is
