@@ -17,10 +17,8 @@
 //! | [`scatter`] | distributing elements among buckets |
 //! | [`select`] | sums of rows that bits select |
 //! | [`marks`] | the places of a byte in a text, a bit per byte |
-//! | [`parallel`] | the threads of the caller's pool: the door to parallel work |
-//! | [`memory`] | large buffers for random access, prefetching; the end when there is no memory left |
 //!
-//! Kernels do no I/O and, except for [`parallel`], know no threads: slices in, slices out. Each one
+//! Kernels do no I/O and know no threads: slices in, slices out. Each one
 //! dispatches once per call, at run time, to the widest instruction set that the processor has; the
 //! portable version is always there and is what the others are tested against.
 //!
@@ -38,7 +36,7 @@
 //! - **Scatter and gather instructions are avoided**: with those that the compiler chose,
 //!   transposition was much slower.
 //! - **Huge pages.** Tables that are read at random (OT matrix rows, the mask index) lie in
-//!   `block::memory::Buffer`, and the lines that are needed next are prefetched a batch ahead.
+//!   `runtime::memory::Buffer`, and the lines that are needed next are prefetched a batch ahead.
 
 mod block;
 
@@ -51,8 +49,6 @@ pub mod crhf;
 pub mod gf128;
 pub mod gf2k;
 pub mod marks;
-pub mod memory;
-pub mod parallel;
 pub mod positions;
 mod prg;
 pub mod scatter;

@@ -5,7 +5,7 @@
 
 use std::{mem::take, ops::Range};
 
-use crate::memory::prefetch;
+use psijoin_runtime::memory::prefetch;
 
 /// Of every bucket, what is still to be filled by one unit of work.
 pub type Places<'a, T> = Vec<Place<'a, T>>;

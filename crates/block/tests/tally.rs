@@ -6,7 +6,7 @@ use std::{
     thread,
 };
 
-use psijoin_block::memory::{Buffer, ReportingAllocator, peak_during};
+use psijoin_runtime::memory::{Buffer, ReportingAllocator, peak_during};
 
 #[global_allocator]
 static ALLOCATOR: ReportingAllocator = ReportingAllocator;

@@ -44,7 +44,7 @@ use std::{
     thread,
 };
 
-use psijoin_block::memory::exhausted;
+use psijoin_runtime::memory::exhausted;
 
 use crate::{
     exchange::ExchangeOutbound,

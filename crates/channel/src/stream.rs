@@ -5,7 +5,7 @@
 
 use std::{convert::Infallible, ops::Range, slice::ChunksMut};
 
-use psijoin_block::parallel;
+use psijoin_runtime::parallel;
 
 use crate::{Error, Inbound, MAX_MESSAGE_BYTES, Outbound};
 

@@ -5,7 +5,7 @@
 use std::thread;
 
 use divan::{Bencher, counter::ItemsCount};
-use psijoin_block::{Block, Prg, crhf, parallel::Pool};
+use psijoin_block::{Block, Prg, crhf};
 use psijoin_channel::{AbortCode, Channel, Error, Inbound, Outbound, memory};
 use psijoin_circuit::{
     Bits, Side, TwoParty, equality,
@@ -14,6 +14,7 @@ use psijoin_circuit::{
     plain::Gates,
 };
 use psijoin_ot::extension::Extension;
+use psijoin_runtime::parallel::Pool;
 
 fn main() {
     divan::main();

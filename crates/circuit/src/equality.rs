@@ -23,9 +23,10 @@
 //! the receiver's first. With bit triples from silent OT it would be ℓ − 1 triples of two OTs each.
 
 use bytemuck::{Pod, bytes_of};
-use psijoin_block::{Prg, parallel};
+use psijoin_block::Prg;
 use psijoin_channel::Channel;
 use psijoin_ot::lookup::{self, Lookup, PLACE_BITS, PLACES, Table};
+use psijoin_runtime::parallel;
 use zeroize::Zeroizing;
 
 use crate::{Bits, Error};

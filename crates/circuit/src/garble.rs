@@ -25,7 +25,8 @@
 
 use std::ops::Range;
 
-use psijoin_block::{Block, Prg, parallel};
+use psijoin_block::{Block, Prg};
+use psijoin_runtime::parallel;
 
 use crate::{Bits, Lanes, Product};
 

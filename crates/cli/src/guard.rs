@@ -19,8 +19,8 @@ use std::{
     time::{Duration, Instant},
 };
 
-use psijoin_block::memory;
 use psijoin_files::remove_staged;
+use psijoin_runtime::memory;
 use psijoin_table::is_panic_contained;
 
 use crate::{

@@ -56,8 +56,8 @@ use crate::args::Args;
 /// As the program has it: tests of the [`guard`] run out of memory.
 #[cfg(test)]
 #[global_allocator]
-static ALLOCATOR: psijoin_block::memory::ReportingAllocator =
-    psijoin_block::memory::ReportingAllocator;
+static ALLOCATOR: psijoin_runtime::memory::ReportingAllocator =
+    psijoin_runtime::memory::ReportingAllocator;
 
 /// Runs the program as the only thing in this process, with these arguments, and returns its exit
 /// code. The first argument is the program's name.

@@ -4,7 +4,7 @@
 
 use std::{env, process::ExitCode};
 
-use psijoin_block::memory::ReportingAllocator;
+use psijoin_runtime::memory::ReportingAllocator;
 
 /// It tells when no memory is left.
 #[global_allocator]

@@ -11,8 +11,8 @@ use curve25519_dalek::{
     ristretto::{CompressedRistretto, RistrettoPoint},
 };
 use divan::{Bencher, counter::ItemsCount};
-use psijoin_block::parallel::{self, Pool};
 use psijoin_curve::{Backend, FixedBase, Scalar};
+use psijoin_runtime::parallel::{self, Pool};
 
 const ITEMS: usize = 256;
 

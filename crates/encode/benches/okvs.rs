@@ -5,7 +5,7 @@
 
 use divan::{Bencher, counter::ItemsCount};
 use psijoin_block::{
-    Block, Prg, parallel,
+    Block, Prg,
     tower::{Element, Gf64, Subspace, Tower},
 };
 use psijoin_encode::{
@@ -16,6 +16,7 @@ use psijoin_params::{
     Log2Prob,
     okvs::{Shape, smallest},
 };
+use psijoin_runtime::parallel;
 
 const ARGS: [(u32, usize); 4] = [(16, 1), (16, 2), (20, 1), (20, 2)];
 

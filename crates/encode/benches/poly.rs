@@ -8,9 +8,9 @@ use psijoin_block::{
     Block, Prg,
     additive_fft::AdditiveFft,
     gf2k::{Element, Field},
-    parallel::Pool,
 };
 use psijoin_encode::poly::{Evaluator, Interpolator, Quadratic};
+use psijoin_runtime::parallel::Pool;
 
 const SLICES: u64 = 4;
 

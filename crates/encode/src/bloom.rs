@@ -12,8 +12,9 @@
 
 use std::ops::Range;
 
-use psijoin_block::{Block, aes::Aes128, memory::prefetch, parallel};
+use psijoin_block::{Block, aes::Aes128};
 use psijoin_params::bloom::{MAX_SLICE_CELLS, Shape};
+use psijoin_runtime::{memory::prefetch, parallel};
 
 use crate::Digests;
 

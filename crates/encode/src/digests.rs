@@ -5,7 +5,8 @@
 
 use std::{fmt, ops::Range};
 
-use psijoin_block::{Block, aes::Aes128, memory::Buffer, parallel};
+use psijoin_block::{Block, aes::Aes128};
+use psijoin_runtime::{memory::Buffer, parallel};
 
 /// A run of digests of one width, borrowed.
 #[derive(Clone, Copy, PartialEq, Eq)]

@@ -12,7 +12,8 @@
 
 use std::ops::Range;
 
-use psijoin_block::{Block, Prg, parallel};
+use psijoin_block::{Block, Prg};
+use psijoin_runtime::parallel;
 
 use crate::{DigestVec, Digests, Error, bloom::Cells};
 

@@ -5,7 +5,7 @@
 //! randomness, against the messages of the other one: it does what it did before, and nobody else
 //! computes.
 
-use psijoin_block::{Block, Prg, memory::peak_during, parallel::Pool};
+use psijoin_block::{Block, Prg};
 use psijoin_channel::{
     Channel,
     joint_seed::JointSeed,
@@ -15,6 +15,7 @@ use psijoin_channel::{
     transcript::recorded,
 };
 use psijoin_psi::{Context, Error, Fingerprint, Input, Items, Plan, Role, pair, run};
+use psijoin_runtime::{memory::peak_during, parallel::Pool};
 
 use crate::{Run, Script};
 

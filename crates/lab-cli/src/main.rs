@@ -18,11 +18,11 @@ mod lab;
 use std::{env, process::ExitCode};
 
 use clap::CommandFactory;
-use psijoin_block::memory::ReportingAllocator;
 use psijoin_cli::{
     commands::{completions, manual},
     console, program,
 };
+use psijoin_runtime::memory::ReportingAllocator;
 
 use crate::{
     args::{Args, Command},

@@ -4,12 +4,13 @@
 use std::thread;
 
 use divan::{Bencher, counter::ItemsCount};
-use psijoin_block::{Block, Prg, parallel::Pool};
+use psijoin_block::{Block, Prg};
 use psijoin_channel::memory;
 use psijoin_ot::{
     base,
     iknp::{Malicious, Model, Receiver, SemiHonest, Sender},
 };
+use psijoin_runtime::parallel::Pool;
 
 fn main() {
     divan::main();

@@ -8,8 +8,6 @@ use std::thread;
 use divan::{Bencher, counter::ItemsCount};
 use psijoin_block::{
     Prg,
-    memory::Buffer,
-    parallel::Pool,
     tower::{Gf64, Subspace, Tower},
 };
 use psijoin_channel::memory;
@@ -17,6 +15,7 @@ use psijoin_ot::{
     iknp::{Malicious, Model, SemiHonest},
     vole::{Base, Receiver, Sender, Sent},
 };
+use psijoin_runtime::{memory::Buffer, parallel::Pool};
 
 /// Slots of a set of 2^20 items, about.
 const LEN: usize = 1_340_000;

@@ -33,9 +33,10 @@
 
 use std::slice;
 
-use psijoin_block::{Block, Prg, parallel};
+use psijoin_block::{Block, Prg};
 use psijoin_channel::{Channel, MAX_MESSAGE_BYTES};
 use psijoin_curve::{FixedBase, Scalar, decode_add_hash_mul_encode};
+use psijoin_runtime::parallel;
 use subtle::{Choice, ConditionallySelectable};
 use zeroize::{Zeroize, Zeroizing};
 

@@ -28,9 +28,11 @@ use std::{mem::take, ops::Range};
 
 use psijoin_block::{
     Block, Prg,
+    scatter::{self, Places},
+};
+use psijoin_runtime::{
     memory::{Buffer, prefetch},
     parallel,
-    scatter::{self, Places},
 };
 
 mod compress;

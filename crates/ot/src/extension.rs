@@ -14,8 +14,9 @@
 //! sender adds Δ where that is 1 (Beaver). Since r is pseudorandom for the sender, that tells
 //! nothing about c. Parties are semi-honest.
 
-use psijoin_block::{Block, Prg, memory::Buffer, parallel};
+use psijoin_block::{Block, Prg};
 use psijoin_channel::Channel;
+use psijoin_runtime::{memory::Buffer, parallel};
 use zeroize::Zeroizing;
 
 use crate::{

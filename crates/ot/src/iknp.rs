@@ -27,8 +27,9 @@
 
 use std::{marker::PhantomData, ops::Range};
 
-use psijoin_block::{Block, Prg, crhf, parallel};
+use psijoin_block::{Block, Prg, crhf};
 use psijoin_channel::Channel;
+use psijoin_runtime::parallel;
 use zeroize::Zeroizing;
 
 use crate::{

@@ -17,7 +17,7 @@
 //!
 //! All are blocking drivers over a [`Channel`](psijoin_channel::Channel). Big messages are
 //! streamed: a chunk is sent while the next one is computed. Kernels run on the threads of the
-//! caller's [`Pool`](psijoin_block::parallel::Pool).
+//! caller's [`Pool`](psijoin_runtime::parallel::Pool).
 //!
 //! Two OTs of chosen messages, over a channel between two threads:
 //!

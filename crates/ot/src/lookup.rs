@@ -24,12 +24,11 @@
 
 use psijoin_block::{
     Block, Prg, crhf,
-    memory::Buffer,
-    parallel,
     tower::{Gf64, Tower},
 };
 use psijoin_channel::Channel;
 use psijoin_params::lpn::NoiseValues;
+use psijoin_runtime::{memory::Buffer, parallel};
 use zeroize::{Zeroize, Zeroizing};
 
 use crate::{

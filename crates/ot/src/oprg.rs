@@ -7,8 +7,9 @@
 //! security are those of the [extension](crate::extension) under it, which is semi-honest and has
 //! 127 secret bits of Δ. Places are numbered, so that no two of a session are hashed alike.
 
-use psijoin_block::{Block, parallel};
+use psijoin_block::Block;
 use psijoin_channel::Channel;
+use psijoin_runtime::parallel;
 
 use crate::{
     Error,

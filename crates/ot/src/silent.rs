@@ -14,8 +14,9 @@
 //!
 //! **Cost.** As for vector OLE, with fewer noise points: [`sender_bytes`], [`receiver_bytes`].
 
-use psijoin_block::{Block, Prg, memory::Buffer, parallel};
+use psijoin_block::{Block, Prg};
 use psijoin_channel::Channel;
+use psijoin_runtime::{memory::Buffer, parallel};
 use zeroize::Zeroizing;
 
 use crate::{

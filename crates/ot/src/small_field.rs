@@ -30,8 +30,9 @@
 //! **Cost.** Setup: 128 base OTs, 96 blocks from the receiver. Then half a byte per bit and
 //! group: 4 bytes per bit of r from the receiver.
 
-use psijoin_block::{Block, Prg, parallel};
+use psijoin_block::{Block, Prg};
 use psijoin_channel::{Channel, MAX_MESSAGE_BYTES};
+use psijoin_runtime::parallel;
 use zeroize::Zeroizing;
 
 use crate::{

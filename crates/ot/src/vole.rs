@@ -43,10 +43,10 @@ use std::sync::Arc;
 use bytemuck::Pod;
 use psijoin_block::{
     Prg,
-    memory::Buffer,
     tower::{Element, Gf64, Subspace, Tower},
 };
 use psijoin_channel::{Channel, Inbound, Outbound};
+use psijoin_runtime::memory::Buffer;
 use zeroize::Zeroizing;
 
 use crate::{

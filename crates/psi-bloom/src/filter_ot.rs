@@ -6,7 +6,7 @@
 
 use std::ops::Range;
 
-use psijoin_block::{Block, memory::Buffer};
+use psijoin_block::Block;
 use psijoin_channel::{Channel, stream::Chunks};
 use psijoin_encode::{Digests, bloom::Cells};
 use psijoin_ot::{
@@ -17,6 +17,7 @@ use psijoin_params::bloom::Shape;
 use psijoin_psi::{
     Context, Conversation, Error, Info, Input, Parameter, Role, ots::Ots, parameters,
 };
+use psijoin_runtime::memory::Buffer;
 
 /// Cells whose strings a party holds at once: 64 MiB. Larger bands cost silent OT fewer bytes in
 /// all, and fewer flights.

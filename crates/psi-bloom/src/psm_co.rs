@@ -51,13 +51,14 @@
 
 use std::ops::Range;
 
-use psijoin_block::{Block, Prg, memory::Buffer};
+use psijoin_block::{Block, Prg};
 use psijoin_channel::{
     Channel,
     stream::{self, Chunks},
 };
 use psijoin_ot::extension::{self, Receiver, Sender};
 use psijoin_psi::{Conversation, Error, masks::MaskLength, ots::Ots};
+use psijoin_runtime::memory::Buffer;
 
 mod form;
 mod lanes;

@@ -57,13 +57,14 @@
 //! about 100 KB per band, and the masks. Both phases at once take three flights on IKNP, and 2·B +
 //! 3 on silent OT.
 
-use psijoin_block::{Block, memory::Buffer, parallel};
+use psijoin_block::Block;
 use psijoin_encode::Digests;
 use psijoin_ot::extension::{self, Extension};
 use psijoin_psi::{
     Adversary, Context, Error, Info, Input, Output, Party, Protocol, Result,
     output_hash::OutputHash, sorted_masks::sort,
 };
+use psijoin_runtime::{memory::Buffer, parallel};
 
 mod params;
 

@@ -6,7 +6,7 @@
 
 use std::ops::Range;
 
-use psijoin_block::{blake3_rows, memory::Buffer, parallel};
+use psijoin_block::blake3_rows;
 use psijoin_channel::joint_seed::JointSeed;
 use psijoin_encode::{BinHasher, CHOICES, CuckooTable, DigestBuffer, Digests};
 use psijoin_params::{
@@ -15,6 +15,7 @@ use psijoin_params::{
     digest,
 };
 use psijoin_psi::{BaseParams, Error, Request};
+use psijoin_runtime::{memory::Buffer, parallel};
 
 /// Returns how many keys the sender has.
 pub fn sender_keys(sizes: Sizes) -> u64 {

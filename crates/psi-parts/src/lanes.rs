@@ -7,13 +7,13 @@ use std::{
     thread,
 };
 
-use psijoin_block::{
-    Prg,
+use psijoin_block::Prg;
+use psijoin_channel::{Channel, Error as ChannelError, turns::Turns};
+use psijoin_psi::{Context, Error};
+use psijoin_runtime::{
     memory::exhausted,
     parallel::{self, Pool},
 };
-use psijoin_channel::{Channel, Error as ChannelError, turns::Turns};
-use psijoin_psi::{Context, Error};
 
 /// The most streams of a session.
 const MOST_STREAMS: usize = 16;

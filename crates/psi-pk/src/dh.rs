@@ -43,7 +43,6 @@
 //! exponentiations per item. Over ffdhe3072 an element has 384 bytes instead of 32: 6,225 bits per
 //! item.
 
-use psijoin_block::parallel;
 use psijoin_channel::{
     Channel,
     joint_seed::JointSeed,
@@ -55,6 +54,7 @@ use psijoin_psi::{
     mask_params::MaskParams,
     masks::{Mask, MaskLength},
 };
+use psijoin_runtime::parallel;
 
 use crate::compare;
 use count::Counting;

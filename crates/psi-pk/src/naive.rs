@@ -14,7 +14,6 @@
 //! **Cost.** One flight: n_sender masks of σ + 1 + log2(n_sender·n_receiver) bits. Masks may take
 //! half of the failure budget.
 
-use psijoin_block::parallel;
 use psijoin_channel::stream::{self, Chunks};
 use psijoin_psi::{
     Adversary, Context, Conversation, Dialogue, Error, Info, Input, Output, Party, Plan, Protocol,
@@ -22,6 +21,7 @@ use psijoin_psi::{
     mask_params::MaskParams,
     masks::{Mask, MaskIndex, MaskLength},
 };
+use psijoin_runtime::parallel;
 
 use crate::compare;
 

@@ -1,11 +1,12 @@
 //! Both parties of a protocol in one process, over any pair of channels.
 
-use psijoin_block::{Block, Prg, parallel::Pool};
+use psijoin_block::{Block, Prg};
 use psijoin_channel::{Channel, joint_seed::JointSeed, memory};
 use psijoin_psi::{
     Columns, Error, Fingerprint, Input, Items, Output, OutputKind, Plan, Request, Role, Shares,
     TotalShares, pair,
 };
+use psijoin_runtime::parallel::Pool;
 
 use crate::{
     Sets, Subject,

@@ -4,17 +4,16 @@
 use std::{hint::black_box, slice};
 
 use divan::{Bencher, counter::ItemsCount};
-use psijoin_block::{
-    Block, Prg,
-    memory::Buffer,
-    parallel::{self, Pool},
-    tower::Tower,
-};
+use psijoin_block::{Block, Prg, tower::Tower};
 use psijoin_channel::{AbortCode, Error, Inbound, Outbound};
 use psijoin_encode::Digests;
 use psijoin_psi::{
     output_hash::OutputHash,
     sorted_masks::{Own, SortedMasks, sort},
+};
+use psijoin_runtime::{
+    memory::Buffer,
+    parallel::{self, Pool},
 };
 
 const ITEMS: usize = 1 << 20;

@@ -5,7 +5,7 @@
 use std::hint::black_box;
 
 use divan::{Bencher, counter::ItemsCount};
-use psijoin_block::{Block, Prg, parallel::Pool};
+use psijoin_block::{Block, Prg};
 use psijoin_channel::{AbortCode, Channel, Error, Inbound, Outbound, joint_seed::JointSeed};
 use psijoin_params::Sizes;
 use psijoin_psi::{
@@ -14,6 +14,7 @@ use psijoin_psi::{
     payloads::{Delivery, Holding},
     sorted_masks::SortedMasks,
 };
+use psijoin_runtime::parallel::Pool;
 use ring::aead::{AES_128_GCM, Aad, CHACHA20_POLY1305, LessSafeKey, Nonce, UnboundKey};
 
 const ITEMS: usize = 1 << 20;

@@ -6,10 +6,11 @@
 //! seed, 128 or 256 bits as the plan demands. Protocols see digests only. Since the salt
 //! comes after the sets, nobody can have prepared items whose digests collide.
 
-use psijoin_block::{Prg, blake3_rows, parallel};
+use psijoin_block::{Prg, blake3_rows};
 use psijoin_channel::joint_seed::JointSeed;
 use psijoin_encode::{DigestVec, Digests, digests::words};
 use psijoin_params::{Error, FailureBudget, Sizes, digest, parts};
+use psijoin_runtime::parallel;
 
 /// The output of a collision-resistant hash of an item, such as BLAKE3's.
 pub type Fingerprint = [u8; 32];

@@ -1,12 +1,10 @@
 //! Masks: the pseudorandom strings of a few dozen bits that represent items at the end of a
 //! protocol. The sender's masks travel bit-packed, and the receiver looks them up among its own.
 
-use psijoin_block::{
-    blake3_rows,
-    memory::{Buffer, prefetch},
-};
+use psijoin_block::blake3_rows;
 use psijoin_channel::Inbound;
 use psijoin_params::{Error, FailureBudget, mask};
+use psijoin_runtime::memory::{Buffer, prefetch};
 
 use psijoin_channel::stream::Chunks;
 

@@ -49,8 +49,9 @@ impl Ots {
 mod tests {
     use std::thread;
 
-    use psijoin_block::{Block, Prg, memory::Buffer};
+    use psijoin_block::{Block, Prg};
     use psijoin_channel::{count::counted, memory};
+    use psijoin_runtime::memory::Buffer;
 
     use super::*;
     use crate::Traffic;

@@ -2,7 +2,7 @@
 
 use std::{fmt, ops::Range};
 
-use psijoin_block::memory::prefetch;
+use psijoin_runtime::memory::prefetch;
 
 use crate::{Role, Shares, TotalShares, positions::PositionSet};
 

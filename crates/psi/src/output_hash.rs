@@ -4,8 +4,9 @@
 use std::ops::Range;
 
 use bytemuck::{Pod, cast_slice, cast_slice_mut};
-use psijoin_block::{blake3_rows, memory::Buffer, scatter};
+use psijoin_block::{blake3_rows, scatter};
 use psijoin_encode::{Digests, digests::words};
+use psijoin_runtime::memory::Buffer;
 
 /// Keyed BLAKE3 of a value of 128 bits and the item that it belongs to.
 pub struct OutputHash(pub [u8; 32]);

@@ -2,8 +2,9 @@
 
 use std::thread;
 
-use psijoin_block::{Prg, parallel::Pool};
+use psijoin_block::Prg;
 use psijoin_channel::{Channel, joint_seed::JointSeed, memory};
+use psijoin_runtime::parallel::Pool;
 
 use crate::{Context, Error, Fingerprint, Input, Output, Plan, Role, plan};
 

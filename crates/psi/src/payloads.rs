@@ -53,16 +53,16 @@
 use std::ops::Range;
 
 use bytemuck::Pod;
-use psijoin_block::{
-    memory::{Buffer, prefetch},
-    parallel,
-};
 use psijoin_channel::{
     Channel, Inbound, Outbound,
     joint_seed::JointSeed,
     stream::{self, Chunks},
 };
 use psijoin_params::{FailureBudget, Sizes, mask};
+use psijoin_runtime::{
+    memory::{Buffer, prefetch},
+    parallel,
+};
 
 use crate::{
     Context, Conversation, Error, Matched, Output, Payloads, Role,

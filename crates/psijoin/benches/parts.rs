@@ -38,7 +38,8 @@ use psijoin::{
     registry,
     spill::{Budget, Folder, Spill},
 };
-use psijoin_block::{Block, Prg, parallel};
+use psijoin_block::{Block, Prg};
+use psijoin_runtime::parallel;
 
 fn main() {
     // Cargo adds `--bench`.

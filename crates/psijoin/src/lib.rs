@@ -56,7 +56,6 @@ mod join;
 mod key;
 
 pub use join::{Join, JoinError, receive, send};
-pub use psijoin_block::parallel::Pool;
 pub use psijoin_channel::{self as channel, Channel, joint_seed::JointSeed};
 pub use psijoin_files::spill;
 pub use psijoin_params::{Error as ParametersError, FailureBudget, Log2Prob, Security, Sizes};
@@ -69,6 +68,7 @@ pub use psijoin_psi::{
 pub use psijoin_psi_parts::{self as parts, plan};
 #[cfg(feature = "transport")]
 pub use psijoin_record as record;
+pub use psijoin_runtime::parallel::Pool;
 #[cfg(feature = "transport")]
 pub use psijoin_transport as transport;
 

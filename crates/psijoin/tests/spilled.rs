@@ -13,7 +13,7 @@ use psijoin::{
     registry,
     spill::{Budget, Folder, Spill},
 };
-use psijoin_block::parallel::{self, Pool};
+use psijoin_runtime::parallel::{self, Pool};
 
 const ITEMS: u64 = 3000;
 

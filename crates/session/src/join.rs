@@ -8,10 +8,10 @@ use std::{
 };
 
 use psijoin::{Adversary, Role};
-use psijoin_block::parallel::Pool;
 use psijoin_channel::AbortCode;
 use psijoin_files::{AtomicFile, Existing};
 use psijoin_job::Ended;
+use psijoin_runtime::parallel::Pool;
 use psijoin_table::{Destination, Progress, Source};
 use psijoin_transport::{Endpoint, Identity, Options, Security, Timeouts};
 

@@ -3,12 +3,12 @@
 use std::iter;
 
 use psijoin::{Context, Fingerprint, Input, JointSeed, Ledger, Output, Plan, Role};
-use psijoin_block::parallel::Pool;
 use psijoin_channel::{
     Channel,
     count::{Counters, Snapshot, counted},
 };
 use psijoin_record::{self as record, SAID_BYTES};
+use psijoin_runtime::parallel::Pool;
 use psijoin_transport::Connection;
 
 use crate::{

@@ -12,7 +12,7 @@ use psijoin::{
     parts::{self, Found, Given, Spilled},
     spill::Spill,
 };
-use psijoin_block::parallel::{self, Pool};
+use psijoin_runtime::parallel::{self, Pool};
 use psijoin_table::{
     AlignedRows, BadCellsOfKey, Counts, Items, Look, MatchingRows, Meaning, Numbers, Progress,
     SharedKeys, Source, TableKeys,

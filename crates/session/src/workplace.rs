@@ -2,8 +2,8 @@
 //! written when the session is over.
 
 use psijoin::{JointSeed, Output, Role};
-use psijoin_block::parallel::Pool;
 use psijoin_files::AtomicFile;
+use psijoin_runtime::parallel::Pool;
 use psijoin_table::{
     Counts, Destination, Progress, Source, StagedRows, TableKeys,
     share::{GivenColumns, GivenRows, RepeatedKeys},

@@ -27,8 +27,8 @@ use arrow_array::{
 };
 use arrow_select::concat::concat_batches;
 use parquet::{arrow::ArrowWriter, basic::Compression, file::properties::WriterProperties};
-use psijoin_block::parallel::Pool;
 use psijoin_files::spill::Spill;
+use psijoin_runtime::parallel::Pool;
 use psijoin_table::{
     Destination, Dialect, Error, Existing, KeySpec, Progress, SharedKeys, Source, TableKeys,
 };

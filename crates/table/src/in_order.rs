@@ -6,7 +6,7 @@ use std::{
     thread,
 };
 
-use psijoin_block::parallel;
+use psijoin_runtime::parallel;
 
 use crate::Error;
 

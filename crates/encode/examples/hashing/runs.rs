@@ -2,8 +2,8 @@
 
 use std::fmt;
 
-use psijoin_block::parallel;
 use psijoin_params::Log2Prob;
+use psijoin_runtime::parallel;
 
 /// The factor by which the default number of runs is multiplied.
 #[derive(Clone, Copy)]

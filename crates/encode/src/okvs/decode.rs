@@ -1,7 +1,8 @@
 //! Decoding: the values of rows.
 
-use psijoin_block::{memory::Buffer, tower::Element};
+use psijoin_block::tower::Element;
 use psijoin_params::okvs::Shape;
+use psijoin_runtime::memory::Buffer;
 
 use super::Row;
 

@@ -1,10 +1,7 @@
 //! The assignment of items to bins.
 
-use psijoin_block::{
-    memory::Buffer,
-    parallel,
-    scatter::{self, Place},
-};
+use psijoin_block::scatter::{self, Place};
+use psijoin_runtime::{memory::Buffer, parallel};
 
 use crate::{DigestBuffer, Digests};
 

@@ -1,7 +1,7 @@
 //! Peeling: gives rows a slot of their own, one that no row peeled later has.
 
-use psijoin_block::memory;
 use psijoin_params::okvs::{MAX_BIN_ITEMS, MAX_SLOTS};
+use psijoin_runtime::memory;
 
 use super::Row;
 use crate::Error;

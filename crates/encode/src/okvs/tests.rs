@@ -4,13 +4,13 @@ use proptest::prelude::*;
 use psijoin_block::{
     Block, Prg,
     aes::Aes128,
-    parallel,
     tower::{Element, Gf64, Subspace, Tower},
 };
 use psijoin_params::{
     Log2Prob,
     okvs::{Shape, failure, smallest},
 };
+use psijoin_runtime::parallel;
 
 use super::{Decoder, Encoder, Partition, Row, RowHasher, bin_of};
 use crate::{DigestVec, Digests, Error, testing::assert_fails_as_bounded};

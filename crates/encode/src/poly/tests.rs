@@ -3,8 +3,8 @@ use psijoin_block::{
     Block, Prg,
     additive_fft::AdditiveFft,
     gf2k::{Element, Field},
-    parallel,
 };
+use psijoin_runtime::parallel;
 
 use super::*;
 use crate::Error;

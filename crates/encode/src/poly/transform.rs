@@ -1,6 +1,7 @@
 //! The FFT on the threads of the caller's pool.
 
-use psijoin_block::{additive_fft::AdditiveFft, gf2k::Element, parallel};
+use psijoin_block::{additive_fft::AdditiveFft, gf2k::Element};
+use psijoin_runtime::parallel;
 
 /// Transforms that one task computes, and those that are not divided.
 const TASK_LOG: u32 = 13;

@@ -2,7 +2,8 @@
 
 use std::sync::OnceLock;
 
-use psijoin_block::{additive_fft::AdditiveFft, gf2k::Element, parallel, subproducts};
+use psijoin_block::{additive_fft::AdditiveFft, gf2k::Element, subproducts};
+use psijoin_runtime::parallel;
 
 use super::transform::{self, Places};
 use crate::Error;

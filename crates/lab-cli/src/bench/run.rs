@@ -9,7 +9,7 @@ use psijoin::{
     Context, JointSeed, Output, Plan, Role,
     parts::{self, Remaining, synthetic::Synthetic},
 };
-use psijoin_block::{Prg, parallel::Pool};
+use psijoin_block::Prg;
 use psijoin_channel::{
     Channel,
     count::{Counters, Snapshot, counted},
@@ -19,6 +19,7 @@ use psijoin_channel::{
 use psijoin_cli::{console::Console, loopback::Loopback, processor};
 use psijoin_forecast::{Cores, Network};
 use psijoin_frontend::Model;
+use psijoin_runtime::parallel::Pool;
 use psijoin_session::{Phase, Phases, Set, memory};
 use psijoin_transport::Connection;
 

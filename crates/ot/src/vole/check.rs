@@ -28,11 +28,12 @@
 //! **The sender learns nothing about e:* x* masks x, and is used once.
 
 use psijoin_block::{
-    Block, Prg, parallel,
+    Block, Prg,
     tower::{Element, Tower},
 };
 use psijoin_channel::Channel;
 use psijoin_params::lpn::RegularNoise;
+use psijoin_runtime::parallel;
 use subtle::ConstantTimeEq;
 use zeroize::ZeroizeOnDrop;
 

@@ -19,11 +19,10 @@ use std::{marker::PhantomData, ops::Range};
 
 use psijoin_block::{
     Block, Prg,
-    memory::Buffer,
-    parallel,
     tower::{Element, Gf64, Tower},
 };
 use psijoin_params::lpn::{NoiseValues, RegularNoise};
+use psijoin_runtime::{memory::Buffer, parallel};
 use zeroize::Zeroizing;
 
 use super::check;

@@ -1,4 +1,3 @@
-use psijoin_block::memory::Buffer;
 use psijoin_circuit::Bits;
 use psijoin_ot::extension;
 use psijoin_psi::{Context, Error, Input, Output, Party, Result};
@@ -6,6 +5,7 @@ use psijoin_psi_functions::{
     bins::Table,
     functions::{self, Compared},
 };
+use psijoin_runtime::memory::Buffer;
 
 use super::{CELLS, Params, prepared::Prepared};
 use crate::{filter_ot::FilterOt, psm_co::Form};

@@ -1,9 +1,10 @@
-use psijoin_block::{Block, memory::Buffer};
+use psijoin_block::Block;
 use psijoin_circuit::Bits;
 use psijoin_encode::CHOICES;
 use psijoin_ot::extension;
 use psijoin_psi::{Context, Error, Input, Output, Party, Result};
 use psijoin_psi_functions::functions;
+use psijoin_runtime::memory::Buffer;
 
 use super::{CELLS, Params, prepared::Prepared};
 use crate::{filter_ot::FilterOt, psm_co::Form};

@@ -8,13 +8,14 @@
 
 use std::ops::Range;
 
-use psijoin_block::{Block, Prg, blake3_rows, memory::Buffer};
+use psijoin_block::{Block, Prg, blake3_rows};
 use psijoin_channel::{
     Channel,
     stream::{self, Chunks},
 };
 use psijoin_ot::extension::{self, Receiver, Sender};
 use psijoin_psi::{Conversation, Error, ots::Ots};
+use psijoin_runtime::memory::Buffer;
 
 use super::{
     form::{Pad, at, block, packed},

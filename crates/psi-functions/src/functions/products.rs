@@ -15,11 +15,12 @@
 
 use std::iter;
 
-use psijoin_block::{Block, Prg, crhf, memory::Buffer};
+use psijoin_block::{Block, Prg, crhf};
 use psijoin_channel::Channel;
 use psijoin_circuit::{Bits, Lanes};
 use psijoin_ot::extension::{self, Extension};
 use psijoin_psi::{Conversation, Error, Role, ots::Ots};
+use psijoin_runtime::memory::Buffer;
 use zeroize::Zeroizing;
 
 use super::Function;

@@ -1,9 +1,10 @@
 use std::sync::{Mutex, PoisonError};
 
-use psijoin_block::{Block, cells::Cells, parallel, positions::POSITIONS, scatter};
+use psijoin_block::{Block, cells::Cells, positions::POSITIONS, scatter};
 use psijoin_channel::{Inbound, stream};
 use psijoin_encode::{Digests, okvs::Partition};
 use psijoin_psi::{Context, Error, Input, Output, Party, Result};
+use psijoin_runtime::parallel;
 
 use super::{
     Params,

@@ -1,4 +1,3 @@
-use psijoin_block::{memory::Buffer, parallel};
 use psijoin_channel::{Inbound, Outbound, stream};
 use psijoin_encode::{BinHasher, CHOICES, CuckooTable, Digests};
 use psijoin_ot::matrix::{ReceiverMatrix, ReceiverRows};
@@ -6,6 +5,7 @@ use psijoin_psi::{
     Context, Error, Input, Output, Party, Result,
     masks::{Mask, MaskIndex},
 };
+use psijoin_runtime::{memory::Buffer, parallel};
 
 use super::{
     Functions, Params, STASH,

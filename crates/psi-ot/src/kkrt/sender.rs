@@ -1,4 +1,3 @@
-use psijoin_block::memory::{Buffer, prefetch};
 use psijoin_channel::{
     Inbound, Outbound,
     stream::{self, Chunks},
@@ -6,6 +5,7 @@ use psijoin_channel::{
 use psijoin_encode::{CHOICES, DigestVec, Digests};
 use psijoin_ot::matrix::{SenderMatrix, Strip};
 use psijoin_psi::{Context, Error, Input, Output, Party, Result, masks::Mask};
+use psijoin_runtime::memory::{Buffer, prefetch};
 use zeroize::Zeroizing;
 
 use super::{

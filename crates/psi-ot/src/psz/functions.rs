@@ -1,12 +1,12 @@
 //! The hash functions of each scheme, and the letters of items.
 
 use bytemuck::{Pod, Zeroable};
-use psijoin_block::{memory::Buffer, parallel};
 use psijoin_channel::joint_seed::JointSeed;
 use psijoin_encode::{BinHasher, CHOICES, Digests, Permutations, Place, SimpleHasher};
 use psijoin_ot::kk13::Hash;
 use psijoin_params::letters;
 use psijoin_psi::{Error, Input};
+use psijoin_runtime::{memory::Buffer, parallel};
 
 use super::{
     TWO,

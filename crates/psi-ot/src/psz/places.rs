@@ -1,9 +1,9 @@
 //! Step 2: the receiver's items in their places.
 
-use psijoin_block::memory::Buffer;
 use psijoin_encode::{self as encode, CHOICES, Chosen, CuckooTable, SimpleTable, TwoChoiceTable};
 use psijoin_params::{cuckoo, simple};
 use psijoin_psi::{Error, Items};
+use psijoin_runtime::memory::Buffer;
 
 use super::{
     Params, TWO,

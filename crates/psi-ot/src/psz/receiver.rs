@@ -1,7 +1,7 @@
-use psijoin_block::memory::Buffer;
 use psijoin_channel::{Outbound, stream};
 use psijoin_ot::kk13::{self, Choice, Hash, Row};
 use psijoin_psi::{Context, Error, Input, Output, Party, Result};
+use psijoin_runtime::memory::Buffer;
 
 use super::{
     Params,

@@ -1,10 +1,11 @@
 use std::ops::Range;
 
-use psijoin_block::{memory::Buffer, parallel, scatter};
+use psijoin_block::scatter;
 use psijoin_channel::{Channel, Inbound, stream};
 use psijoin_encode::Digests;
 use psijoin_ot::kk13::{self, Row};
 use psijoin_psi::{Context, Error, Input, Output, Party, Result};
+use psijoin_runtime::{memory::Buffer, parallel};
 
 use super::{
     Params,

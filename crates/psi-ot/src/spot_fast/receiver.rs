@@ -1,8 +1,9 @@
-use psijoin_block::{Prg, gf2k::Element, parallel, scatter};
+use psijoin_block::{Prg, gf2k::Element, scatter};
 use psijoin_channel::stream;
 use psijoin_encode::{Chosen, DigestVec, Digests, TwoChoiceTable, poly::Quadratic};
 use psijoin_ot::matrix::ReceiverMatrix;
 use psijoin_psi::{Context, Error, Input, Output, Party, Result};
+use psijoin_runtime::parallel;
 
 use super::{Bins, Params};
 use crate::spot::{self, Functions, Group, ReceiverPart};

@@ -2,8 +2,9 @@
 
 use std::ops::Range;
 
-use psijoin_block::{memory::Buffer, parallel, scatter};
+use psijoin_block::scatter;
 use psijoin_encode::{DigestBuffer, Digests};
+use psijoin_runtime::{memory::Buffer, parallel};
 
 use super::Bins;
 use crate::spot::Group;

@@ -1,8 +1,9 @@
-use psijoin_block::{additive_fft::AdditiveFft, gf2k::Element, parallel, scatter, select};
+use psijoin_block::{additive_fft::AdditiveFft, gf2k::Element, scatter, select};
 use psijoin_channel::{Outbound, stream};
 use psijoin_encode::{Digests, okvs::Partition, poly::Interpolator};
 use psijoin_ot::matrix::ReceiverMatrix;
 use psijoin_psi::{Context, Error, Input, Output, Party, Result};
+use psijoin_runtime::parallel;
 
 use super::{BUCKETS_PER_TASK, Params};
 use crate::spot::{self, Functions, Group, ReceiverPart};

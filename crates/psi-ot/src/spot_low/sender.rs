@@ -1,8 +1,9 @@
-use psijoin_block::{additive_fft::AdditiveFft, gf2k::Element, parallel, scatter, select};
+use psijoin_block::{additive_fft::AdditiveFft, gf2k::Element, scatter, select};
 use psijoin_channel::{Inbound, stream};
 use psijoin_encode::{okvs::Partition, poly::Evaluator};
 use psijoin_ot::matrix::SenderMatrix;
 use psijoin_psi::{Context, Error, Input, Output, Party, Result};
+use psijoin_runtime::parallel;
 
 use super::{BUCKETS_PER_TASK, Params};
 use crate::spot::{self, Functions, Group, SenderPart};

@@ -12,11 +12,12 @@
 
 use std::{marker::PhantomData, ops::Range};
 
-use psijoin_block::{Prg, parallel};
+use psijoin_block::Prg;
 use psijoin_channel::{Inbound, Outbound};
 use psijoin_encode::Digests;
 use psijoin_files::spill::{Spill, Store};
 use psijoin_psi::{BatchInput, Context, Error, Input, Output, Party, Result, Role};
+use psijoin_runtime::parallel;
 
 use super::{
     Params, Secret, group::Exponent, mask_partitions::MaskPartitions, regrouped::Regrouped,

@@ -31,7 +31,7 @@
 
 use std::ops::Range;
 
-use psijoin_block::{blake3_rows, parallel};
+use psijoin_block::blake3_rows;
 use psijoin_channel::{
     Inbound,
     joint_seed::JointSeed,
@@ -47,6 +47,7 @@ use psijoin_psi::{
     payloads::{self, Delivery, Holding},
     sorted_masks::SortedMasks,
 };
+use psijoin_runtime::parallel;
 
 use super::group::{Exponent, Group, POINT_BYTES};
 use crate::compare;

@@ -1,6 +1,6 @@
-use psijoin_block::parallel;
 use psijoin_channel::{Outbound, stream::Chunks};
 use psijoin_psi::Error;
+use psijoin_runtime::parallel;
 
 use crate::compare;
 

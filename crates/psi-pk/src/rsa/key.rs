@@ -12,10 +12,11 @@ use crypto_primes::{
     hazmat::{SetBits, SmallFactorsSieveFactory},
     is_prime, sieve_and_find,
 };
-use psijoin_block::{Prg, parallel};
+use psijoin_block::Prg;
 use psijoin_curve::modular::{Modulus1536, Modulus3072};
 use psijoin_params::public_key::RSA_PUBLIC_EXPONENT;
 use psijoin_psi::Error;
+use psijoin_runtime::parallel;
 use zeroize::Zeroize;
 
 use super::public::PublicKey;

@@ -1,9 +1,10 @@
 //! The party whose items are signed, blindly.
 
 use crypto_bigint::{U3072, modular::FixedMontyForm};
-use psijoin_block::{Prg, parallel};
+use psijoin_block::Prg;
 use psijoin_channel::stream;
 use psijoin_psi::{Context, Error, Input, Output, Party, Result, Role, mask_params::MaskParams};
+use psijoin_runtime::parallel;
 use zeroize::{Zeroize, ZeroizeOnDrop, Zeroizing};
 
 use super::{

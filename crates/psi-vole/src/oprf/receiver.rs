@@ -1,9 +1,7 @@
 //! The party that gets the values at its items.
 
 use psijoin_block::{
-    Prg,
-    memory::Buffer,
-    parallel, scatter,
+    Prg, scatter,
     tower::{Element, Tower},
 };
 use psijoin_channel::{Outbound, stream};
@@ -16,6 +14,7 @@ use psijoin_ot::{
     vole::{self, Base},
 };
 use psijoin_psi::{Context, Error, output_hash::Outputs};
+use psijoin_runtime::{memory::Buffer, parallel};
 
 use super::{Inputs, Layout};
 

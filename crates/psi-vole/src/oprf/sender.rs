@@ -2,7 +2,7 @@
 
 use std::marker::PhantomData;
 
-use psijoin_block::{memory::Buffer, tower::Tower};
+use psijoin_block::tower::Tower;
 use psijoin_channel::{Inbound, stream};
 use psijoin_encode::{
     Digests,
@@ -16,6 +16,7 @@ use psijoin_psi::{
     Context, Error,
     output_hash::{Outputs, Piece},
 };
+use psijoin_runtime::memory::Buffer;
 use zeroize::Zeroizing;
 
 use super::{Inputs, Layout};

@@ -1,4 +1,4 @@
-use psijoin_block::{Prg, memory::Buffer, tower::Tower};
+use psijoin_block::{Prg, tower::Tower};
 use psijoin_channel::Outbound;
 use psijoin_encode::okvs::Row;
 use psijoin_ot::{
@@ -8,6 +8,7 @@ use psijoin_ot::{
 use psijoin_psi::{
     Context, Error, Input, Output, Party, Phases, Result, payloads::Holding, sorted_masks::Own,
 };
+use psijoin_runtime::memory::Buffer;
 
 use super::Params;
 use crate::oprf;

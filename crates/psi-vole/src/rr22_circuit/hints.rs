@@ -1,12 +1,13 @@
 //! The sender's hints: a key-value store of what its keys are programmed to, masked by the PRF.
 
-use psijoin_block::{Prg, memory::Buffer, scatter, tower::Element};
+use psijoin_block::{Prg, scatter, tower::Element};
 use psijoin_channel::{Inbound, Outbound, joint_seed::JointSeed, stream};
 use psijoin_encode::{
     Digests,
     okvs::{Decoder, Partition, Row, RowHasher},
 };
 use psijoin_psi::Error;
+use psijoin_runtime::memory::Buffer;
 
 use super::masks::{Of, masks};
 use crate::oprf::{BinEncoder, Layout};

@@ -1,7 +1,8 @@
 //! The expansion of an output of the PRF: a mask for the target of its key, and one for each column
 //! of numbers.
 
-use psijoin_block::{Block, crhf, memory::Buffer, parallel, tower::Element};
+use psijoin_block::{Block, crhf, tower::Element};
+use psijoin_runtime::{memory::Buffer, parallel};
 
 /// Outputs that are stretched at once.
 const AT_ONCE: usize = 1024;

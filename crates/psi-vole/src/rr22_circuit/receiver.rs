@@ -1,7 +1,4 @@
-use psijoin_block::{
-    memory::Buffer,
-    tower::{Gf64, Tower},
-};
+use psijoin_block::tower::{Gf64, Tower};
 use psijoin_channel::{Channel, joint_seed::JointSeed};
 use psijoin_circuit::equality;
 use psijoin_encode::Digests;
@@ -11,6 +8,7 @@ use psijoin_psi_functions::{
     bins::Table,
     functions::{self, Compared},
 };
+use psijoin_runtime::memory::Buffer;
 
 use super::{Params, hints::Hints, masks::Of};
 use crate::oprf;

@@ -1,13 +1,11 @@
-use psijoin_block::{
-    memory::Buffer,
-    tower::{Gf64, Tower},
-};
+use psijoin_block::tower::{Gf64, Tower};
 use psijoin_channel::joint_seed::JointSeed;
 use psijoin_circuit::equality;
 use psijoin_encode::{CHOICES, Digests};
 use psijoin_ot::{iknp::SemiHonest, vole::Base};
 use psijoin_psi::{Context, Error, Input, Output, Party, Result, output_hash::Outputs};
 use psijoin_psi_functions::functions;
+use psijoin_runtime::memory::Buffer;
 
 use super::{Params, hints::Hints, masks::Of};
 use crate::oprf;

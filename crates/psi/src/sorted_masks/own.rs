@@ -1,6 +1,6 @@
 //! The receiver's side: which of its masks are among the sender's.
 
-use psijoin_block::memory::{Buffer, prefetch};
+use psijoin_runtime::memory::{Buffer, prefetch};
 
 use super::{
     SortedMasks,

@@ -3,7 +3,8 @@
 use std::ops::Range;
 
 use bytemuck::Pod;
-use psijoin_block::{memory::Buffer, parallel, scatter};
+use psijoin_block::scatter;
+use psijoin_runtime::{memory::Buffer, parallel};
 
 /// A type of values that are sorted.
 pub(super) trait Key: Pod + Ord + Send + Sync {

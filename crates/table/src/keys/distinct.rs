@@ -2,7 +2,7 @@
 
 use std::cmp::Reverse;
 
-use psijoin_block::parallel;
+use psijoin_runtime::parallel;
 
 use super::{
     Counts,

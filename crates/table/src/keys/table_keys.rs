@@ -17,9 +17,9 @@ mod back_to_rows;
 
 use std::{borrow::Cow, fmt, io::Read};
 
-use psijoin_block::parallel;
 use psijoin_files::spill::{Spill, Store};
 use psijoin_key::{BadCellsOfKey, KeySpec, Look, Meaning};
+use psijoin_runtime::parallel;
 
 use super::{
     Counts, Wanted,

@@ -29,7 +29,8 @@
 //! | a sender that gives lists of rows | an error of the kind `Peer` |
 //! | the table has changed, or the disk is full | as for rows in the table's order; buckets and file are gone |
 
-use psijoin_block::{blake3_rows, parallel};
+use psijoin_block::blake3_rows;
+use psijoin_runtime::parallel;
 
 use crate::{
     Error, WriteError,

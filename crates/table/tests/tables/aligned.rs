@@ -21,8 +21,8 @@ use parquet::arrow::{
     arrow_reader::{ArrowReaderOptions, ParquetRecordBatchReaderBuilder},
 };
 use proptest::prelude::*;
-use psijoin_block::parallel::Pool;
 use psijoin_files::spill::{Budget, Folder, Spill};
+use psijoin_runtime::parallel::Pool;
 use psijoin_table::{
     AlignedRows, Destination, Dialect, Error, ErrorKind, Existing, KeySpec, Progress, SharedKeys,
     Source, SourceError, TableKeys, WhichRows,

@@ -4,7 +4,7 @@
 use std::{fs, path::PathBuf};
 
 use proptest::prelude::*;
-use psijoin_block::parallel::Pool;
+use psijoin_runtime::parallel::Pool;
 use psijoin_table::{
     BadKeys, Destination, Dialect, Error, Existing, Format, Inspection, KeySpec, Progress, Source,
 };

@@ -9,8 +9,8 @@ use arrow_schema::{ArrowError, DataType, Field, Schema, SchemaRef};
 use arrow_select::{concat::concat_batches, filter::filter_record_batch, take::take_record_batch};
 use parquet::arrow::{ArrowWriter, arrow_reader::ParquetRecordBatchReaderBuilder};
 use proptest::prelude::*;
-use psijoin_block::parallel::Pool;
 use psijoin_files::spill::{Budget, Folder, Spill};
+use psijoin_runtime::parallel::Pool;
 use psijoin_table::{
     Destination, Error, ErrorKind, Existing, Format, Progress, Source, StagedRows, TableKeys,
     WhichRows,

@@ -10,8 +10,8 @@ use std::{
 use arrow_array::{cast::AsArray, types::*, *};
 use arrow_schema::{DataType, Field, Schema, TimeUnit};
 use proptest::prelude::*;
-use psijoin_block::parallel::Pool;
 use psijoin_files::spill::{Budget, Folder, Spill};
+use psijoin_runtime::parallel::Pool;
 use psijoin_table::{
     Destination, Dialect, Error, ErrorKind, Existing, Progress, SharedKeys, Source, TableKeys,
     WhichRows,

@@ -15,7 +15,7 @@ use parquet::{
     arrow::{ArrowWriter, arrow_reader::ParquetRecordBatchReaderBuilder},
     file::properties::{WriterProperties, WriterPropertiesBuilder},
 };
-use psijoin_block::parallel::Pool;
+use psijoin_runtime::parallel::Pool;
 use psijoin_table::{Destination, Error, Existing, Progress};
 
 use crate::{

@@ -16,7 +16,7 @@ use parquet::{
     },
 };
 use proptest::prelude::*;
-use psijoin_block::parallel::Pool;
+use psijoin_runtime::parallel::Pool;
 use psijoin_table::{KeySpec, Progress};
 
 use crate::{Files, array, held::Keys, join, key, open, read, wherever};

@@ -2,8 +2,8 @@
 
 use std::borrow::Cow;
 
-use psijoin_block::parallel::Pool;
 use psijoin_files::spill::{Budget, Folder, Spill};
+use psijoin_runtime::parallel::Pool;
 use psijoin_table::{ErrorKind, Items, SharedKeys, TableKeys};
 
 use super::*;

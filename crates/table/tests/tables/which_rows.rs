@@ -5,7 +5,7 @@ use std::{fs, path::Path};
 use arrow_array::{cast::AsArray, *};
 use parquet::arrow::arrow_reader::ParquetRecordBatchReaderBuilder;
 use proptest::prelude::*;
-use psijoin_block::parallel::Pool;
+use psijoin_runtime::parallel::Pool;
 use psijoin_table::{
     Destination, Dialect, Encoding, Error, ErrorKind, Existing, KeySpec, Progress, Source,
     WhichRows,

@@ -2,9 +2,10 @@
 
 use std::marker::PhantomData;
 
-use psijoin_block::{Block, Prg, memory::Buffer, tower::Tower};
+use psijoin_block::{Block, Prg, tower::Tower};
 use psijoin_channel::{Channel, Outbound};
 use psijoin_params::lpn::RegularNoise;
+use psijoin_runtime::memory::Buffer;
 use zeroize::Zeroizing;
 
 use super::{Entries, Layout, Values, check, grow_message, messages, next_tweaks, tower};

@@ -1,6 +1,6 @@
 use std::{borrow::Cow, thread};
 
-use psijoin_block::{Block, Prg, parallel::Pool};
+use psijoin_block::{Block, Prg};
 use psijoin_channel::{Channel, joint_seed::JointSeed, memory, transcript::recorded};
 use psijoin_encode::DigestVec;
 use psijoin_files::spill::{Budget, Folder};
@@ -8,6 +8,7 @@ use psijoin_psi::{
     Batches, ErrorKind, Items, OutputKind, Plan, Request, mask_params::MaskParams, masks::Mask,
 };
 use psijoin_psi_testing::items;
+use psijoin_runtime::parallel::Pool;
 
 use super::{
     super::{DH, DH_FFDHE3072, FFDHE3072, Group, RISTRETTO255},

@@ -2,8 +2,8 @@
 
 use std::cmp::Reverse;
 
-use psijoin_block::parallel;
 use psijoin_files::spill::Spill;
+use psijoin_runtime::parallel;
 
 use super::TableKeys;
 use crate::{

@@ -7,7 +7,7 @@
 //! To fill several slices at once, put a chunk of each into one task:
 //!
 //! ```
-//! use psijoin_block::parallel;
+//! use psijoin_runtime::parallel;
 //!
 //! let inputs = [1_u32, 2, 3, 4, 5];
 //! let (mut squares, mut cubes) = ([0; 5], [0; 5]);
