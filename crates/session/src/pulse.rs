@@ -1,6 +1,12 @@
 //! The progress of this party, for its heartbeat to the other party.
 
-use std::{fs, sync::Arc};
+use std::{
+    fs,
+    sync::{
+        Arc,
+        atomic::{AtomicU64, Ordering},
+    },
+};
 
 use psijoin_table::Progress;
 use psijoin_transport::Pulse;
@@ -15,12 +21,29 @@ const TICKS: u64 = 5;
 /// Grows while a table is read or written, and while the process computes. `None` where the
 /// operating system does not tell the time that a process computes.
 pub(crate) fn of(progress: &Arc<Progress>) -> Option<Pulse> {
+    here(progress).map(Pulse::new)
+}
+
+/// Grows as [`of`] does, and with each step that is counted of what happens elsewhere.
+pub(crate) fn with_steps(progress: &Arc<Progress>, steps: &Arc<AtomicU64>) -> Option<Pulse> {
+    here_and_elsewhere(progress, steps).map(Pulse::new)
+}
+
+fn here_and_elsewhere(
+    progress: &Arc<Progress>,
+    steps: &Arc<AtomicU64>,
+) -> Option<impl Fn() -> u64 + Send + Sync + use<>> {
+    let (here, steps) = (here(progress)?, steps.clone());
+    Some(move || here() + steps.load(Ordering::Relaxed))
+}
+
+fn here(progress: &Arc<Progress>) -> Option<impl Fn() -> u64 + Send + Sync + use<>> {
     processor_ticks()?;
     let progress = progress.clone();
-    Some(Pulse::new(move || {
+    Some(move || {
         let (bytes, _) = progress.bytes();
         bytes / BYTES + processor_ticks().unwrap_or_default() / TICKS
-    }))
+    })
 }
 
 /// Returns what all threads have computed so far: proc_pid_stat(5).
@@ -36,6 +59,16 @@ fn processor_ticks() -> Option<u64> {
 #[cfg(test)]
 mod tests {
     use super::*;
+
+    #[test]
+    #[cfg(target_os = "linux")]
+    fn steps_elsewhere_show() {
+        let steps = Arc::default();
+        let pulse = here_and_elsewhere(&Arc::default(), &steps).unwrap();
+        let before = pulse();
+        steps.fetch_add(1_000_000, Ordering::Relaxed);
+        assert!(pulse() >= before + 1_000_000);
+    }
 
     #[test]
     #[cfg(target_os = "linux")]

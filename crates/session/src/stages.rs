@@ -11,10 +11,18 @@
 //!    run ([`psijoin::run`]);
 //! 3. [`Agreed::finish`] says the last words, signs the record, and ends the session.
 //!
-//! The other party cannot tell whether this one does so. A job is not kept: whoever has the table
-//! in several places runs again as a whole.
+//! While the plan runs, the other party takes this one for hung unless this process computes, or
+//! somebody calls [`Agreed::progressed`]. Otherwise it cannot tell that the table is not here. A
+//! job is not kept: whoever has the table in several places runs again as a whole.
 
-use std::{fmt, time::Instant};
+use std::{
+    fmt,
+    sync::{
+        Arc,
+        atomic::{AtomicU64, Ordering},
+    },
+    time::Instant,
+};
 
 use psijoin::{JointSeed, Output, Plan, Role};
 use psijoin_channel::{Channel, count::counted};
@@ -34,6 +42,7 @@ use crate::{
     outcome::Outcome,
     party::Party,
     phases::Phases,
+    pulse,
     run::Underway,
     workplace::received,
 };
@@ -62,6 +71,7 @@ pub struct Agreed<'a> {
     underway: Underway,
     phases: Phases,
     started: Instant,
+    steps: Arc<AtomicU64>,
 }
 
 impl JoinSpec {
@@ -81,7 +91,9 @@ impl JoinSpec {
             return Err(ElsewhereFault::JobOrOrder.into());
         }
         let mut endpoint = self.meeting.endpoint.clone();
-        let options = self.options(stop);
+        let steps = Arc::default();
+        let mut options = self.options(stop);
+        options.pulse = pulse::with_steps(&stop.progress, &steps);
         self.warn(watcher);
         let allowance = self.allowance(self.resources.threads.map_or(1, usize::from))?;
         watcher.hear(Event::Threads(allowance.threads));
@@ -126,6 +138,7 @@ impl JoinSpec {
                 underway,
                 phases,
                 started,
+                steps,
             }),
             Err(Error::OnlyChecked) => {
                 // Both know that already.
@@ -218,6 +231,11 @@ impl Agreed<'_> {
         &mut self.underway.channels
     }
 
+    /// Tells the other party, by the next heartbeat, that the run has come further somewhere.
+    pub fn progressed(&self) {
+        self.steps.fetch_add(1, Ordering::Relaxed);
+    }
+
     /// Ends the session with what the run has given on this side, and returns what this party
     /// knows. Rows that were found stay where they were found.
     ///
@@ -235,6 +253,7 @@ impl Agreed<'_> {
             underway,
             phases,
             started,
+            steps: _,
         } = self;
         let ended = underway.end(&party, ran.map_err(Error::from), |output| output);
         let (output, traffic) = ended.inspect_err(|error| connection.abort(error.abort_code()))?;
