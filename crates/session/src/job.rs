@@ -26,9 +26,9 @@ use zeroize::Zeroizing;
 use crate::{
     Error, Written,
     agreement::Agreement,
-    giving::{Given, Trade},
     question::Question,
     setting, settings,
+    trade::{Given, Trade},
 };
 
 /// The fact that tells which job a party has.

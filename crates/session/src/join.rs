@@ -27,8 +27,8 @@ use crate::{
     party::{Mode, Party},
     pulse,
     ready::Ready,
+    recording::Recording,
     requested_output::RequestedOutput,
-    signing::Recording,
     workplace::{Task, Workplace},
 };
 

@@ -28,16 +28,16 @@
 //! | `join` | from there to the end |
 //! | `meet` | the meeting of two parties |
 //! | `ready` | the whole of a party, from meeting to its result |
-//! | `party` | a party, as the other one meets it |
+//! | `party`, `own_table` | a party, as the other one meets it |
 //! | `workplace` | its table, and the use of the result |
 //! | `run` | the protocol's streams, and the last words |
 //! | `stages` | all of that one by one, for a table that lies elsewhere |
-//! | `agreement`, `key_facts`, [`settings`], `setting` | the agreement before data moves |
+//! | `negotiation`, `agreement`, `key_facts`, [`settings`], `setting` | the agreement before data moves |
 //! | `question`, `requested_output` | the output that is asked for |
-//! | `columns`, `giving` | columns of numbers, and columns that one gives to the other |
+//! | `columns`, `trade`, `giving` | columns of numbers, and columns that one gives to the other |
 //! | `table` | the party's table during a run |
-//! | `job`, `attempts` | the state that is kept, so that a join that broke off can be resumed |
-//! | `signing` | the record that both sign |
+//! | `job`, `attempts`, `patience` | the state that is kept, so that a join that broke off can be resumed |
+//! | `recording`, `signing` | the record that both sign |
 //! | `allowance`, `limits`, [`memory`] | memory, and the limits on the other party's set |
 //! | `error`, `fault` | the reasons that a join fails, and faults of requests |
 //! | `event` | the events of a session |
@@ -61,13 +61,17 @@ mod limits;
 mod meet;
 pub mod memory;
 pub mod names;
+mod negotiation;
 mod network;
 mod outcome;
+mod own_table;
 mod party;
+mod patience;
 mod phases;
 mod pulse;
 mod question;
 mod ready;
+mod recording;
 mod requested_output;
 mod run;
 mod setting;
@@ -76,6 +80,7 @@ mod signing;
 mod spec;
 mod stages;
 mod table;
+mod trade;
 mod workplace;
 
 pub use allowance::Said as Memory;
@@ -86,7 +91,6 @@ pub use event::{Event, Warning, Watcher, Work};
 pub use fault::{
     Ability, ColumnsFault, ElsewhereFault, Further, QuestionFault, SpecFault, TooMuchGiven, Unable,
 };
-pub use giving::{AtMost, Give, Given, Taken, Trade};
 pub use job::JobFolder;
 pub use join::{Joined, KeptJob};
 pub use key_facts::{KeyColumn, KeyDifference, PeerKind};
@@ -104,3 +108,4 @@ pub use setting::{JobTerm, Setting};
 pub use spec::{JoinSpec, Meeting, Resources, Stop, TableSpec, Written, check_aligned};
 pub use stages::{Agreed, TableFacts};
 pub use table::most_spilled;
+pub use trade::{AtMost, Give, Given, Taken, Trade};

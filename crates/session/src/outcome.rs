@@ -10,9 +10,9 @@ use psijoin_table::{BadCellsOfKey, Counts, Look, WhichRows};
 
 use crate::{
     columns::{AgreedColumns, Sum},
-    giving::Given,
     phases::Phase,
     question::Question,
+    trade::Given,
 };
 
 /// The facts that a party knows at the end.

@@ -4,7 +4,6 @@
 use std::sync::Arc;
 
 use psijoin::{Protocol, Role};
-use psijoin_channel::Channel;
 use psijoin_record::Terms;
 use psijoin_table::{Doubt, KeySpec, share::RepeatedKeys};
 use psijoin_transport::Connection;
@@ -12,12 +11,11 @@ use psijoin_transport::Connection;
 use crate::{
     Error, Watcher,
     event::{Event, Warning, Work, waiting},
-    giving::Trade,
     limits::MaxPeerKeys,
     question::{Learners, Question},
+    recording::Recording,
     requested_output::RequestedOutput,
-    run::Receipts,
-    signing::Recording,
+    trade::Trade,
 };
 
 /// A party of a join.
@@ -98,37 +96,6 @@ impl Party<'_> {
     /// Tells the user a warning.
     pub(crate) fn warn(&self, warning: Warning<'_>) {
         self.watcher.hear(Event::Warning(warning));
-    }
-
-    /// Tells the other party that this one has kept all, and hears it from the other, where one
-    /// needs the other for its result.
-    pub(crate) fn confirm(&self, receipts: Receipts, channel: &mut Channel) -> Result<(), Error> {
-        const RECEIPT: [u8; 1] = [1];
-        let channel_failed = |error| Error::from(psijoin::Error::from(error));
-        let mut theirs = [0; 1];
-        match (receipts, self.role) {
-            (Receipts::OfReceiver, Role::Sender) => {
-                channel.recv(&mut theirs).map_err(channel_failed)?;
-            }
-            (Receipts::OfReceiver, Role::Receiver) => {
-                // It is the sender's affair whether it hears this.
-                let _ = channel.send(&RECEIPT);
-                return Ok(());
-            }
-            (Receipts::OfBoth, _) => {
-                let exchanged = channel.exchange(
-                    |outbound| outbound.send(&RECEIPT),
-                    |inbound| inbound.recv(&mut theirs),
-                );
-                exchanged.map_err(channel_failed)?;
-            }
-        }
-        match theirs == RECEIPT {
-            true => Ok(()),
-            false => {
-                Err(psijoin::Error::Peer("it did not confirm that it has kept its result").into())
-            }
-        }
     }
 
     /// Ends the session.

@@ -109,7 +109,7 @@ impl Underway {
         };
         let traffic = Self::traffic(&self.counters, self.before);
         if let Some(receipts) = self.receipts {
-            party.confirm(receipts, &mut self.channels[0])?;
+            receipts.swap(party.role, &mut self.channels[0])?;
         }
         if let Some(signing) = self.signing {
             signing.conclude(outcome, traffic, &mut self.channels[0], party.watcher)?;
@@ -146,6 +146,37 @@ impl Receipts {
         match self {
             Self::OfReceiver => [0, 1],
             Self::OfBoth => [1, 1],
+        }
+    }
+
+    /// Tells the other party that this one has kept all, and hears it from the other, where one
+    /// needs the other for its result.
+    fn swap(self, role: Role, channel: &mut Channel) -> Result<(), Error> {
+        const RECEIPT: [u8; 1] = [1];
+        let channel_failed = |error| Error::from(psijoin::Error::from(error));
+        let mut theirs = [0; 1];
+        match (self, role) {
+            (Receipts::OfReceiver, Role::Sender) => {
+                channel.recv(&mut theirs).map_err(channel_failed)?;
+            }
+            (Receipts::OfReceiver, Role::Receiver) => {
+                // It is the sender's affair whether it hears this.
+                let _ = channel.send(&RECEIPT);
+                return Ok(());
+            }
+            (Receipts::OfBoth, _) => {
+                let exchanged = channel.exchange(
+                    |outbound| outbound.send(&RECEIPT),
+                    |inbound| inbound.recv(&mut theirs),
+                );
+                exchanged.map_err(channel_failed)?;
+            }
+        }
+        match theirs == RECEIPT {
+            true => Ok(()),
+            false => {
+                Err(psijoin::Error::Peer("it did not confirm that it has kept its result").into())
+            }
         }
     }
 }

@@ -6,96 +6,31 @@
 //! nothing at all, both parties know why, and sign after it. The parties of a job sign once each
 //! has confirmed that it has kept everything, in the session in which that happens.
 
-use std::{
-    path::{Path, PathBuf},
-    sync::{Arc, Mutex},
-};
+use std::sync::{Arc, Mutex};
 
 use jiff::Timestamp;
 use psijoin::{Output, Plan, Role};
 use psijoin_channel::{Channel, Error as ChannelError, count::Snapshot};
-use psijoin_files::{AtomicFile, Existing};
 use psijoin_handshake::{self as handshake, Hello, Pending};
 use psijoin_params::Security;
 use psijoin_record::{
     self as record, Document, FORMAT, Outcome, PerParty, SignedRecord, failure_bits,
 };
 use psijoin_table::share::PayloadLayout;
-use psijoin_transport::{Identity, PublicKey};
+use psijoin_transport::PublicKey;
 
 use crate::{
     Error, Watcher,
     columns::{AgreedColumn, AgreedColumns},
     event::Event,
-    giving::Given,
     names,
     party::Party,
     question::{Learners, Question},
+    recording::{CLOCK, Recording, VERSION, clock},
     requested_output::RequestedOutput,
     settings,
+    trade::Given,
 };
-
-/// The fact that tells a party's version of psijoin.
-const VERSION: &str = "psijoin";
-
-/// The fact that tells what a party's clock shows.
-const CLOCK: &str = "the clock";
-
-/// A record that a party asks for.
-pub(crate) struct Recording {
-    /// The identity that signs it.
-    identity: Identity,
-    /// Its key.
-    key: PublicKey,
-    /// As the user named the file.
-    path: PathBuf,
-    file: AtomicFile,
-}
-
-impl Recording {
-    /// Makes sure that this party can sign a record, and write it there. A file that is there
-    /// already may be the evidence of another session, so it is not to be replaced unless it is of
-    /// the same job.
-    ///
-    /// # Errors
-    /// [`Error::Unsigned`] and [`Error::NoRecord`].
-    pub(crate) fn prepare(
-        path: &Path,
-        identity: &Identity,
-        existing: Existing,
-    ) -> Result<Self, Error> {
-        let key = identity.public_key().ok_or(record::Error::CannotSign)?;
-        let file = AtomicFile::prepare(path, existing);
-        let file = file.map_err(|source| Error::NoRecord {
-            path: path.to_owned(),
-            source,
-        })?;
-        Ok(Self {
-            identity: identity.clone(),
-            key,
-            path: path.to_owned(),
-            file,
-        })
-    }
-
-    /// Tells the other party what it has to know for the record.
-    pub(crate) fn tell(&self, hello: Hello) -> Hello {
-        hello
-            .setting(settings::RECORD, format_args!("format {FORMAT}"))
-            .fact(VERSION, env!("CARGO_PKG_VERSION"))
-            .fact(CLOCK, clock(Timestamp::now()))
-    }
-
-    fn write(&self, record: &SignedRecord) -> Result<(), Error> {
-        let text = record.to_text();
-        let staged = self.file.stage(|file| file.write_all(text.as_bytes()));
-        let written = staged.and_then(|staged| staged.commit());
-        written.map_err(|source| Error::NoRecord {
-            path: self.path.clone(),
-            source,
-        })
-    }
-}
 
 impl Party<'_> {
     /// Returns the content of the record, as far as it is known before the protocol runs; nothing
@@ -257,10 +192,6 @@ pub(crate) fn outcome(output: &Output) -> Outcome {
     }
 }
 
-fn clock(time: Timestamp) -> String {
-    time.strftime("%Y-%m-%dT%H:%M:%SZ").to_string()
-}
-
 /// Returns a party as its hello shows it, with this number of key columns.
 fn party(hello: &Hello, key: PublicKey, key_columns: usize) -> Result<record::Party, Error> {
     let malformed = || handshake::Error::Malformed("it did not tell what a record needs");
@@ -367,6 +298,8 @@ fn protocol(plan: &Plan) -> record::Protocol {
 
 #[cfg(test)]
 mod tests {
+    use psijoin_transport::Identity;
+
     use super::*;
 
     #[test]

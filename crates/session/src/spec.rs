@@ -11,10 +11,10 @@ use crate::{
     Error, Learners, RequestedOutput, SpecFault,
     allowance::Said,
     arrow_table::ArrowTable,
-    giving::Trade,
     job::JobFolder,
     party::{Consent, Mode},
     question::Question,
+    trade::Trade,
 };
 
 /// The request of one party for a join.

@@ -35,15 +35,16 @@ use psijoin_transport::Connection;
 
 use crate::{
     ElsewhereFault, Error, JoinSpec, Stop, Watcher,
-    agreement::{Agreement, Facts, OwnTable},
+    agreement::Agreement,
     columns::OwnColumns,
     event::Event,
-    giving::{Give, Given},
     outcome::Outcome,
+    own_table::{Facts, OwnTable},
     party::Party,
     phases::Phases,
     pulse,
     run::Underway,
+    trade::{Give, Given},
     workplace::received,
 };
 

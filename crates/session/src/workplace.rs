@@ -11,18 +11,19 @@ use psijoin_table::{
 
 use crate::{
     Error,
-    agreement::{Agreement, Facts, OwnTable},
+    agreement::Agreement,
     allowance::Allowance,
     columns::{AgreedColumns, OwnColumns},
     event::{Event, Warning, Work, during},
-    giving::{Give, Given, PREFIX},
     job::Job,
     outcome::{Batches, Received},
+    own_table::{Facts, OwnTable},
     party::Party,
     phases::Phases,
     requested_output::RequestedOutput,
     shares::Kept,
     table::{Ran, Table, Use},
+    trade::{Give, Given, PREFIX},
 };
 
 /// See the [module](self).

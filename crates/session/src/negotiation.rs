@@ -1,0 +1,257 @@
+//! The agreement of the parties before the protocol runs.
+
+use std::time::Duration;
+
+use psijoin::{JointSeed, Plan, Request, Role};
+use psijoin_channel::{Channel, path::Measured};
+use psijoin_handshake::{self as handshake, Hello};
+use psijoin_params::Security;
+use psijoin_table::{Counts, SPELLING_VERSION};
+use psijoin_transport::Connection;
+
+use crate::{
+    Error,
+    agreement::Agreement,
+    columns::{AgreedColumns, OwnColumns},
+    event::{Event, Warning, Work, waiting},
+    job::Job,
+    key_facts::KeyFacts,
+    limits,
+    own_table::OwnTable,
+    party::{Mode, Party},
+    requested_output::RequestedOutput,
+    settings::{self, ALIGNED, TERMS},
+};
+
+/// The fact that a party computes with this number of threads.
+const THREADS: &str = "threads";
+
+/// The fact that a party only wants to agree.
+const ONLY_CHECKS: &str = "only a check";
+
+/// Returns how many threads the other party computes with: one, unless it tells a number that can
+/// be.
+fn threads(peer: &Hello) -> usize {
+    let told = peer.told(THREADS).and_then(|threads| threads.parse().ok());
+    told.unwrap_or(1)
+}
+
+/// Returns the name of a session, which both parties derive, and which tells nothing.
+fn session_name(joint_seed: &JointSeed) -> String {
+    let name = psijoin::share_file::session(joint_seed);
+    name[..16]
+        .iter()
+        .map(|byte| format!("{byte:02x}"))
+        .collect()
+}
+
+impl Party<'_> {
+    /// Returns what must be alike on both sides, this party's set size, and what it has measured of
+    /// the network.
+    fn hello(&self, items: u64, measured: Measured) -> Hello {
+        let spelled = (self.key.width(), SPELLING_VERSION);
+        let hello = settings::hello(
+            self.role,
+            items,
+            self.protocol,
+            Security::default(),
+            spelled,
+        );
+        let hello = hello.fact(THREADS, self.threads);
+        let hello = match self.mode {
+            Mode::Join => hello,
+            Mode::Check => hello.fact(ONLY_CHECKS, "yes"),
+        };
+        let hello = match &self.terms {
+            None => hello,
+            Some(terms) => hello.setting(TERMS, terms),
+        };
+        let hello = match &self.recording {
+            None => hello,
+            Some(recording) => recording.tell(hello),
+        };
+        let hello = match self.aligned {
+            None => hello,
+            Some(_) => hello.setting(ALIGNED, "yes"),
+        };
+        let hello = self.tell_trade(hello);
+        self.question.settings(hello).measured(measured)
+    }
+
+    /// Checks that everything that the other party must know can be sent, as far as it is known
+    /// without the table.
+    pub(crate) fn check_hello(&self) -> Result<(), Error> {
+        let texts = self.key.meanings_of_text();
+        let facts = KeyFacts::new(self.key.columns(), &texts);
+        let measured = Measured::default()
+            .round_trip(Duration::MAX)
+            .incoming(u64::MAX);
+        Ok(facts.tell(self.hello(0, measured)).check()?)
+    }
+
+    /// Makes sure that both parties were set up alike, and derives what follows from their
+    /// sizes and columns.
+    pub(crate) fn agree(
+        &self,
+        (connection, channel): (&Connection, &mut Channel),
+        own: &OwnColumns,
+        table: &mut dyn OwnTable,
+        job: Option<&Job>,
+    ) -> Result<Agreement, Error> {
+        if let Some(repeated) = self.aligned {
+            table.check_alignable(repeated)?;
+        }
+        let known = table.facts();
+        let Counts {
+            rows,
+            distinct: items,
+            ..
+        } = known.counts;
+        let facts = KeyFacts::new(self.key.columns(), known.meanings);
+        let hello = self.hello(items, connection.measured());
+        let hello = own.tell(facts.tell(hello), known.numbers);
+        let hello = match job {
+            Some(job) => job.tell(hello),
+            None => hello,
+        };
+        let begin = || handshake::begin(channel, hello);
+        let pending = waiting(self.watcher, Work::WaitingForTable, begin)?;
+        // A user that has to change a setting should know at once what else there is to change.
+        let differences = facts.differences(pending.peer());
+        if let Err(mismatch) = pending.compare() {
+            let differences = differences.into_iter().flatten();
+            differences.for_each(|difference| self.warn(Warning::UnlikeKeys(difference)));
+            return Err(mismatch.into());
+        }
+        let theirs = pending.peer().set_size();
+        self.consent.max_peer_keys.check(theirs)?;
+        if let Some(warning) = limits::warning(self.role, items, theirs) {
+            self.warn(warning);
+        }
+        let (senders, receivers) = match self.role {
+            Role::Sender => (items, theirs),
+            Role::Receiver => (theirs, items),
+        };
+        let differences = differences?.into_iter().map(Warning::UnlikeKeys);
+        self.warn_of(differences, Error::UnlikeKeys)?;
+        let columns = own.agree(known.numbers, pending.peer())?;
+        self.consent_to(&columns)?;
+        if self.gives_sums_over_few(&columns) {
+            self.warn(Warning::SumOverFew);
+        }
+        self.question.check(self.protocol, columns.counts())?;
+        let goes_on = job.map_or(Ok(false), |job| job.goes_on(pending.peer()))?;
+        let given = self.agree_on_columns(table, channel)?;
+        if let Some(job) = job.filter(|_| goes_on) {
+            job.check_given(&given)?;
+        }
+        let request = self
+            .question
+            .request(senders, receivers, columns.counts(), |giver| {
+                given.bytes(giver)
+            })?
+            .path(pending.path()?);
+        let job = job.filter(|_| goes_on);
+        let plan = self.plan(job, &request)?;
+        (self.consent.max_peer_keys).check_memory(self.role, &plan, self.of_one_run)?;
+        if let Some(layout) = given.by(self.role.other()) {
+            limits::check_given(self.role, &plan, layout, rows)?;
+        }
+        let peer_only_checks = pending.peer().told(ONLY_CHECKS).is_some();
+        let threads = [self.threads, threads(pending.peer())];
+        let mut document =
+            self.draft(&pending, connection.peer_key(), &plan, (&columns, &given))?;
+        let mut agreed = vec![plan.digest().to_vec(), columns.encoded()];
+        agreed.extend(given.all().map(|(_, layout)| layout.to_bytes()));
+        let agreed: Vec<&[u8]> = agreed.iter().map(Vec::as_slice).collect();
+        let joint_seed = pending.confirm(channel, &agreed)?;
+        let session = session_name(&joint_seed);
+        self.watcher.hear(Event::Agreed {
+            session: &session,
+            plan: &plan,
+        });
+        if let Some(document) = &mut document {
+            document.session = session;
+        }
+        Ok(Agreement {
+            plan,
+            threads,
+            columns,
+            given,
+            joint_seed,
+            document,
+            peer_only_checks,
+            goes_on,
+        })
+    }
+
+    /// Checks that the protocol can answer the question, and carry the columns that are given.
+    ///
+    /// # Errors
+    /// [`Error::Unable`] and [`Error::Question`].
+    pub(crate) fn check_question(&self) -> Result<(), Error> {
+        let holders = self.question.asked.holders();
+        self.question.check(self.protocol, holders)?;
+        match self.trade.gives.is_some() || self.trade.takes.is_some() {
+            true => self.question.check_columns(self.protocol),
+            false => Ok(()),
+        }
+    }
+
+    /// Returns the plan of a request: the job's own if one is resumed.
+    fn plan(&self, job: Option<&Job>, request: &Request) -> Result<Plan, Error> {
+        let protocol = job.map_or(Ok(self.protocol), Job::protocol)?;
+        let plan = match self.parts {
+            None => psijoin::plan(protocol, request)?,
+            Some(parts) => psijoin::parts::in_parts(protocol, request, parts)?,
+        };
+        job.map_or(Ok(()), |job| job.check_plan(&plan))?;
+        Ok(plan)
+    }
+
+    /// Returns the agreement of both parties when a job was started.
+    pub(crate) fn recall(&self, job: &Job) -> Result<Agreement, Error> {
+        let [senders, receivers] = job.items();
+        let columns = AgreedColumns::recalled(&self.question.asked, &job.numbers()?)?;
+        let given = job.given()?;
+        let request = self
+            .question
+            .request(senders, receivers, columns.counts(), |giver| {
+                given.bytes(giver)
+            })?;
+        Ok(Agreement {
+            plan: self.plan(Some(job), &request)?,
+            threads: [1; 2],
+            columns,
+            given,
+            joint_seed: job.joint_seed()?,
+            document: None,
+            peer_only_checks: false,
+            goes_on: true,
+        })
+    }
+
+    /// Returns whether this party is a sender whose column is added up over however few keys.
+    fn gives_sums_over_few(&self, columns: &AgreedColumns) -> bool {
+        let adds_up = matches!(self.question.asked, RequestedOutput::Sum(_))
+            && (columns.0.iter()).any(|column| column.holder == Role::Sender);
+        self.role == Role::Sender && adds_up && self.question.min_intersection == 0
+    }
+
+    /// Refuses, as a sender, sums from which the receiver could read keys, unless the user allows
+    /// them.
+    fn consent_to(&self, columns: &AgreedColumns) -> Result<(), Error> {
+        let of_receiver = columns
+            .0
+            .iter()
+            .find(|column| column.holder == Role::Receiver);
+        match (&self.question.asked, self.role, of_receiver) {
+            (RequestedOutput::Sum(_), Role::Sender, Some(column))
+                if !self.consent.receiver_sums =>
+            {
+                Err(Error::ReceiverSums(column.name.name.clone()))
+            }
+            _ => Ok(()),
+        }
+    }
+}
