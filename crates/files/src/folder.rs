@@ -1,7 +1,7 @@
 //! Folders for files that are private, and names that last through a power cut.
 
 use std::{
-    fs::{DirBuilder, File},
+    fs::{self, DirBuilder, File},
     io,
     path::Path,
 };
@@ -19,6 +19,17 @@ pub fn make(path: &Path) -> io::Result<()> {
         Err(error) if error.kind() == io::ErrorKind::AlreadyExists => Ok(()),
         Err(error) => Err(error),
         Ok(()) => sync(parent(path)),
+    }
+}
+
+/// Removes a file, if it is there.
+///
+/// # Errors
+/// If the operating system refuses.
+pub fn remove_file(path: &Path) -> io::Result<()> {
+    match fs::remove_file(path) {
+        Err(error) if error.kind() == io::ErrorKind::NotFound => Ok(()),
+        removed => removed,
     }
 }
 

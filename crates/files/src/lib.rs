@@ -31,6 +31,7 @@
 
 mod atomic_file;
 pub mod folder;
+mod permissions;
 pub mod positioned;
 pub mod private;
 pub mod spill;

@@ -403,7 +403,7 @@ impl Folder {
         self.unmark();
         let at = At(&self.path);
         for name in [RESULTS, KEY] {
-            at.io(remove(&self.path.join(name)))?;
+            at.io(folder::remove_file(&self.path.join(name)))?;
         }
         at.io(folder::sync(&self.path))
     }
@@ -651,13 +651,6 @@ fn has_locked(file: &File) -> io::Result<bool> {
             }
             _ => return Ok(true),
         }
-    }
-}
-
-pub(crate) fn remove(path: &Path) -> io::Result<()> {
-    match fs::remove_file(path) {
-        Err(error) if error.kind() == io::ErrorKind::NotFound => Ok(()),
-        removed => removed,
     }
 }
 

@@ -13,8 +13,6 @@ use std::{
 
 use psijoin_files::{folder, private};
 
-use crate::folder::remove;
-
 /// See the [module](self).
 pub(crate) struct Mark {
     file: File,
@@ -47,5 +45,5 @@ impl Mark {
 
 /// Removes the mark of a job that is over.
 pub(crate) fn clear(marks: &Path, name: &str) {
-    let _ = remove(&marks.join(name));
+    let _ = folder::remove_file(&marks.join(name));
 }

@@ -14,7 +14,7 @@ use std::{
 use tempfile::TempPath;
 
 use super::Existing;
-use crate::private;
+use crate::permissions;
 
 /// The prefix of the names of staged files; 16 hexadecimal digits follow.
 const PREFIX: &str = ".psijoin-staged-";
@@ -88,8 +88,8 @@ impl Temporary {
 
     /// Returns a file that nobody but its owner can read.
     pub(crate) fn staged(folder: &Path) -> io::Result<Self> {
-        let staged = Self::create(folder, private::for_owner)?;
-        private::restrict(&staged.file);
+        let staged = Self::create(folder, permissions::for_owner)?;
+        permissions::restrict(&staged.file);
         Ok(staged)
     }
 

@@ -6,7 +6,7 @@ use std::{
 };
 
 use super::Error;
-use crate::private;
+use crate::permissions;
 
 /// A folder for temporary files.
 #[derive(Debug, Clone, PartialEq, Eq)]
@@ -69,7 +69,7 @@ impl Folder {
         created.inspect(|file| {
             // Anybody without a way to a file cannot open it, whatever its rights are; so it does
             // not matter if the file system knows none.
-            private::restrict(file);
+            permissions::restrict(file);
         })
     }
 }
