@@ -37,12 +37,16 @@ const PAIRS: [MakePair; 2] = [linked_pair, pair_over];
 
 type MakePair = fn(&str) -> (Channel, Channel);
 
+/// How long a busy machine may keep every run from being in time.
+const PATIENCE: Duration = Duration::from_secs(120);
+
 /// Asserts that no run takes less than `expected`, and one takes at most 3 % more.
 fn assert_takes(expected: Duration, mut run: impl FnMut() -> Duration) {
     static ONE_AT_A_TIME: Mutex<()> = Mutex::new(());
     let _turn = ONE_AT_A_TIME.lock().unwrap_or_else(PoisonError::into_inner);
     let mut best = Duration::MAX;
-    for _ in 0..30 {
+    let start = Instant::now();
+    while start.elapsed() < PATIENCE {
         let took = run();
         assert!(
             took >= expected,
