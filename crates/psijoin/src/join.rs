@@ -208,18 +208,17 @@ impl Join {
 
     /// Returns what the other party compares and is told, as any join tells it.
     fn hello(&self, role: Role, items: u64) -> Hello {
-        let hello = settings::hello(
-            role,
-            items,
-            self.protocol,
-            self.security,
-            (1, key::SPELLING_VERSION),
-        )
-        .setting(settings::OUTPUT, asked(&self.output))
-        .setting(settings::LEARNERS, learners(&self.output))
-        .setting(settings::MINIMUM, self.min_intersection)
-        .fact(settings::key_column(0), key::TEXT)
-        .measured(self.measured);
+        let keys = settings::Keys {
+            count: items,
+            columns: 1,
+            spelling: key::SPELLING_VERSION,
+        };
+        let hello = settings::hello(role, keys, self.protocol, self.security)
+            .setting(settings::OUTPUT, asked(&self.output))
+            .setting(settings::LEARNERS, learners(&self.output))
+            .setting(settings::MINIMUM, self.min_intersection)
+            .fact(settings::key_column(0), key::TEXT)
+            .measured(self.measured);
         let hello = payloads(&self.output, hello);
         let own = holders(&self.output).filter(|(_, holder)| *holder == role);
         own.fold(hello, |hello, (at, _)| {

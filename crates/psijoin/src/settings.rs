@@ -51,22 +51,26 @@ pub const RECORD: &str = "signing a record";
 /// Rows in a common order.
 pub const ALIGNED: &str = "aligned rows";
 
-/// Returns a hello with what every join compares, of a party with this number of distinct keys,
-/// which have this number of columns, and are spelled by this version of the rules.
-pub fn hello(
-    role: Role,
-    keys: u64,
-    protocol: &Protocol,
-    security: Security,
-    (key_columns, spelling): (usize, u32),
-) -> Hello {
+/// A party's keys, as far as every join tells of them.
+#[derive(Debug, Clone, Copy)]
+pub struct Keys {
+    /// The number of distinct keys.
+    pub count: u64,
+    /// The number of columns that make up a key.
+    pub columns: usize,
+    /// The version of the rules by which values become keys.
+    pub spelling: u32,
+}
+
+/// Returns a hello with what every join compares.
+pub fn hello(role: Role, keys: Keys, protocol: &Protocol, security: Security) -> Hello {
     let info = protocol.info();
-    Hello::new(role, keys)
+    Hello::new(role, keys.count)
         .setting(PROTOCOL, info.name)
         .setting(PROTOCOL_VERSION, info.version)
         .setting(STATISTICAL_SECURITY, security.statistical_bits())
-        .setting(KEY_COLUMNS, key_columns)
-        .setting(SPELLING, spelling)
+        .setting(KEY_COLUMNS, keys.columns)
+        .setting(SPELLING, keys.spelling)
 }
 
 /// Returns the name of the fact about the meaning of the key column at this position, from 0.

@@ -49,14 +49,12 @@ impl Party<'_> {
     /// Returns what must be alike on both sides, this party's set size, and what it has measured of
     /// the network.
     fn hello(&self, items: u64, measured: Measured) -> Hello {
-        let spelled = (self.key.width(), SPELLING_VERSION);
-        let hello = settings::hello(
-            self.role,
-            items,
-            self.protocol,
-            Security::default(),
-            spelled,
-        );
+        let keys = settings::Keys {
+            count: items,
+            columns: self.key.width(),
+            spelling: SPELLING_VERSION,
+        };
+        let hello = settings::hello(self.role, keys, self.protocol, Security::default());
         let hello = hello.fact(THREADS, self.threads);
         let hello = match self.mode {
             Mode::Join => hello,
