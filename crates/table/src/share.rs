@@ -104,7 +104,7 @@
 //! | a name that the receiver's table has | the prefix `partner_`, as often as it takes |
 //! | a text that the output's dialect or encoding cannot hold | an error with the row's number, and a format that can |
 //!
-//! The program connects both (`cli::session::giving`): after the hellos, and before anything is
+//! The program connects both (`session::giving`): after the hellos, and before anything is
 //! confirmed, the sender offers columns, the receiver takes some, and the sender tells their layout
 //! in payloads. The plan follows from the length; the layout is confirmed with it. A job keeps the
 //! layouts, and a hash of the values that this party gives.
