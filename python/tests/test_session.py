@@ -104,7 +104,7 @@ def test_what_is_not_tried_has_a_report_too(pair: Pair) -> None:
     assert (report["learners"], report["requested_protocol"]) == ("both", "auto")
     assert report["error"] in str(raised.value)
     with pytest.raises(psijoin.UsageError) as raised:
-        alice.receive(MINE, output_kind="rowss", protocol="dhh")
+        alice.receive(MINE, output_kind="rowss", protocol="dhh")  # type: ignore[call-overload]
     report = raised.value.report
     assert report and (report["output"], report["requested_protocol"]) == (None, None)
 
