@@ -182,7 +182,8 @@ impl Join {
         let fingerprints = &fingerprints.inspect_err(|_| channel.abort(AbortCode::LocalFailure))?;
         let pending = handshake::begin(channel, self.hello(role, fingerprints.len() as u64))?;
         pending.compare()?;
-        check_whole(pending.peer(), &self.output)?;
+        check_whole(pending.peer(), &self.output)
+            .inspect_err(|_| channel.abort(AbortCode::Incompatible))?;
         let (ours, theirs) = (fingerprints.len() as u64, pending.peer().set_size());
         let (senders, receivers) = match role {
             Role::Sender => (ours, theirs),

@@ -54,14 +54,24 @@ const ITEMS: [&str; 4] = [
     "Sue",
 ];
 
-/// Receives from the program, which sends these customers as `more` says.
+/// Receives from the program, which sends [`CUSTOMERS`] as `more` says.
 fn receive(
     more: &[&str],
     join: &Join,
     numbers: &[Vec<i64>],
 ) -> (Result<Output, JoinError>, Process) {
+    receive_of(CUSTOMERS, more, join, numbers)
+}
+
+/// Receives from the program, which sends these customers as `more` says.
+fn receive_of(
+    customers: &str,
+    more: &[&str],
+    join: &Join,
+    numbers: &[Vec<i64>],
+) -> (Result<Output, JoinError>, Process) {
     let folder = Folder::new();
-    let table = folder.file("customers.csv", CUSTOMERS);
+    let table = folder.file("customers.csv", customers);
     let trust = trust(&folder);
     let [_, identity, _, peer] = &trust.receiver;
     let [_, own, _, its_peer] = &trust.sender;
@@ -144,4 +154,18 @@ fn the_library_and_this_program_name_their_disagreement() {
     let error = refused.unwrap_err().to_string();
     assert!(error.contains("the protocol"), "{error}");
     sender.end().says(5, &["the protocol", "kkrt"]);
+}
+
+#[test]
+fn numbers_with_decimals_are_refused_and_this_program_is_told() {
+    let columns = Columns {
+        sender: 1,
+        receiver: 0,
+    };
+    let sums = Join::default().output(OutputKind::Sums(columns));
+    let customers = CUSTOMERS.replace("5,", "5.25,");
+    let asked = ["--output-kind", "sum:sender.1"];
+    let (refused, sender) = receive_of(&customers, &asked, &sums, &[]);
+    assert!(matches!(refused, Err(JoinError::Decimals)));
+    sender.end().says(5, &[]);
 }
