@@ -76,10 +76,7 @@ impl JoinSpec {
         let ready = match ready {
             Ok(ready) => ready,
             Err(error) => {
-                if error.kind() == ErrorKind::Local && !error.is_at_work_elsewhere() {
-                    watcher.hear(Event::TellsOther(&error));
-                    tell(error.abort_code(), &mut endpoint, &options, watcher);
-                }
+                tell_of(&error, &mut endpoint, &options, watcher);
                 return Err(error);
             }
         };
@@ -319,6 +316,19 @@ fn file_of_shares(path: &Path, source: &Source, existing: Existing) -> Result<At
         path: path.to_owned(),
         source,
     })
+}
+
+/// Meets the other party only to tell it of this error, if it is of this side's own making.
+pub(crate) fn tell_of(
+    error: &Error,
+    endpoint: &mut Endpoint,
+    options: &Options,
+    watcher: &dyn Watcher,
+) {
+    if error.kind() == ErrorKind::Local && !error.is_at_work_elsewhere() {
+        watcher.hear(Event::TellsOther(error));
+        tell(error.abort_code(), endpoint, options, watcher);
+    }
 }
 
 /// Meets the other party only to tell it that this one cannot go on.

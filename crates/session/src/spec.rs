@@ -90,18 +90,13 @@ impl JoinSpec {
     /// # Errors
     /// [`Error::Spec`], and if lists of rows are to be lined up.
     pub(crate) fn check(&self) -> Result<(), Error> {
+        self.check_agreement()?;
         let Self {
             role,
             question,
             written,
             ..
         } = self;
-        self.trade.check(*role, question.learners, written.rows)?;
-        check_aligned(self.aligned, question.learners)?;
-        let has_identities = matches!(self.meeting.security, Security::PinnedTls { .. });
-        if self.record.is_some() && !has_identities {
-            return Err(SpecFault::RecordWithoutIdentities.into());
-        }
         let gets_shares = matches!(question.asked, RequestedOutput::Shares(_));
         match &written.output {
             None if gets_shares => Err(SpecFault::NoFileForShares.into()),
@@ -109,6 +104,21 @@ impl JoinSpec {
                 Err(SpecFault::NothingToWrite.into())
             }
             _ => Ok(()),
+        }
+    }
+
+    /// Checks the same of what both parties agree on, wherever the table and the result are.
+    ///
+    /// # Errors
+    /// As [`check`](Self::check).
+    pub(crate) fn check_agreement(&self) -> Result<(), Error> {
+        let learners = self.question.learners;
+        self.trade.check(self.role, learners, self.written.rows)?;
+        check_aligned(self.aligned, learners)?;
+        let has_identities = matches!(self.meeting.security, Security::PinnedTls { .. });
+        match self.record.is_some() && !has_identities {
+            true => Err(SpecFault::RecordWithoutIdentities.into()),
+            false => Ok(()),
         }
     }
 }

@@ -38,9 +38,10 @@ use crate::{
     agreement::Agreement,
     columns::OwnColumns,
     event::Event,
+    join::tell_of,
     outcome::Outcome,
     own_table::{Facts, OwnTable},
-    party::Party,
+    party::{Mode, Party},
     phases::Phases,
     pulse,
     run::Underway,
@@ -77,11 +78,12 @@ pub struct Agreed<'a> {
 
 impl JoinSpec {
     /// Meets the other party, and agrees with it on all that a join needs. `facts` stand for the
-    /// table, and [`JoinSpec::table`] is not looked at.
+    /// table: [`JoinSpec::table`], `written` and `mode` are not looked at. If this side cannot, as
+    /// its own files do not let it, it still meets the other, to tell it.
     ///
     /// # Errors
-    /// [`ElsewhereFault::JobOrOrder`] if a job is to be kept, or rows are to be lined up; and any
-    /// failure of meeting and agreeing, which the other party is told.
+    /// [`ElsewhereFault`], [`SpecFault`](crate::SpecFault), and any failure of meeting and
+    /// agreeing, which the other party is told.
     pub fn agree<'a>(
         self,
         facts: TableFacts,
@@ -91,24 +93,15 @@ impl JoinSpec {
         if self.job.is_some() || self.aligned.is_some() {
             return Err(ElsewhereFault::JobOrOrder.into());
         }
+        self.check_agreement()?;
         let mut endpoint = self.meeting.endpoint.clone();
         let steps = Arc::default();
         let mut options = self.options(stop);
         options.pulse = pulse::with_steps(&stop.progress, &steps);
         self.warn(watcher);
-        let allowance = self.allowance(self.resources.threads.map_or(1, usize::from))?;
-        watcher.hear(Event::Threads(allowance.threads));
-        let recording = self.recording(Existing::Keep)?;
-        let party = self.party(recording, &allowance, watcher);
-        party.check_hello()?;
-        party.check_question()?;
-        let names = facts.numbers.iter().map(|(name, _)| name.as_str());
-        let own = OwnColumns::among(
-            &party.question.asked,
-            party.role,
-            &names.collect::<Vec<_>>(),
-        );
-        let numbers = facts.of_columns(&own)?;
+        let ready = self.ready_elsewhere(&facts, watcher);
+        let (party, own, numbers) =
+            ready.inspect_err(|error| tell_of(error, &mut endpoint, &options, watcher))?;
         let (mut connection, channel) = crate::meet(&mut endpoint, &options, watcher)?;
         let started = Instant::now();
         let phases = Phases::default();
@@ -151,6 +144,28 @@ impl JoinSpec {
                 Err(error)
             }
         }
+    }
+}
+
+impl JoinSpec {
+    /// Checks all that can be checked before the other party is there. Returns this party, its
+    /// columns, and their numbers.
+    fn ready_elsewhere<'a>(
+        mut self,
+        facts: &TableFacts,
+        watcher: &'a dyn Watcher,
+    ) -> Result<(Party<'a>, OwnColumns, Vec<Numbers>), Error> {
+        self.mode = Mode::Join;
+        let allowance = self.allowance(self.resources.threads.map_or(1, usize::from))?;
+        watcher.hear(Event::Threads(allowance.threads));
+        let recording = self.recording(Existing::Keep)?;
+        let party = self.party(recording, &allowance, watcher);
+        party.check_hello()?;
+        party.check_question()?;
+        let names: Vec<&str> = (facts.numbers.iter().map(|(name, _)| &**name)).collect();
+        let own = OwnColumns::among(&party.question.asked, party.role, &names);
+        let numbers = facts.of_columns(&own)?;
+        Ok((party, own, numbers))
     }
 }
 

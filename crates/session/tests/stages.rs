@@ -15,7 +15,7 @@ use psijoin::{
 };
 use psijoin_session::{
     Agreed, ElsewhereFault, Error, Event, JoinSpec, Joined, Meeting, Outcome, Received,
-    RequestedOutput, Stop, TableFacts, TableSpec, Watcher,
+    RequestedOutput, SpecFault, Stop, TableFacts, TableSpec, Watcher,
 };
 use psijoin_table::{Dialect, KeySpec, Numbers, Progress, Source, TableKeys};
 use psijoin_transport::{Endpoint, Identity, Security, endpoint::Address};
@@ -274,6 +274,12 @@ fn what_cannot_be_had_elsewhere_is_refused_before_anybody_is_met() {
         refused,
         Err(Error::Elsewhere(ElsewhereFault::JobOrOrder))
     ));
+    let [_, mut receiver] = specs(folder.path(), "count", 0);
+    receiver.record = Some(folder.path().join("record.json"));
+    receiver.meeting.security = Security::InsecurePlaintext;
+    let refused = receiver.agree(TableFacts::default(), &(), &Stop::default());
+    let expected = SpecFault::RecordWithoutIdentities;
+    assert!(matches!(refused, Err(Error::Spec(fault)) if fault == expected));
     let [_, receiver] = specs(folder.path(), "sum:receiver.amount", 0);
     let refused = receiver.agree(TableFacts::default(), &(), &Stop::default());
     assert!(matches!(
