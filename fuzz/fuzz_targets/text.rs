@@ -45,7 +45,10 @@ fuzz_target!(|input: (bool, u8, u8, &[u8])| {
         Destination::prepare(Some(&output), &source, Existing::Replace).expect("a file");
     let first_rows = keys.gather().expect("all keys").first_rows.clone();
     let payloads = Vec::new();
-    let all = SharedKeys::InMemory { first_rows, payloads };
+    let all = SharedKeys::InMemory {
+        first_rows,
+        payloads,
+    };
     let rows = keys.matching(all).expect("all rows with a key");
     destination
         .stage_rows(&source, &rows, &progress)
