@@ -196,7 +196,11 @@ impl Join {
             .path(pending.path()?);
         let plan = parts::plan(self.protocol, &request)?;
         // The seed that salts the digests is drawn only now, when both sets are fixed.
+        let only_checked = pending.peer().told(settings::ONLY_CHECKS).is_some();
         let joint_seed = &pending.confirm(channel, &[&plan.digest(), &encoded(&self.output)])?;
+        if only_checked {
+            return Err(JoinError::OnlyChecked);
+        }
         let items = &plan.items(fingerprints, joint_seed);
         let input = Input {
             items,
@@ -328,6 +332,10 @@ pub enum JoinError {
     /// difference.
     #[error("{0}")]
     Disagreement(String),
+
+    /// The other party wanted to know only whether both could join.
+    #[error("the other party only checks: nothing was done")]
+    OnlyChecked,
 
     /// The protocol failed.
     #[error(transparent)]

@@ -51,6 +51,10 @@ pub const RECORD: &str = "signing a record";
 /// Rows in a common order.
 pub const ALIGNED: &str = "aligned rows";
 
+/// Told by whoever wants to know only whether the join could run. A fact, not compared: it ends
+/// after both have agreed.
+pub const ONLY_CHECKS: &str = "only a check";
+
 /// A party's keys, as far as every join tells of them.
 #[derive(Debug, Clone, Copy)]
 pub struct Keys {

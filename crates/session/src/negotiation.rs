@@ -20,14 +20,11 @@ use crate::{
     own_table::OwnTable,
     party::{Mode, Party},
     requested_output::RequestedOutput,
-    settings::{self, ALIGNED, TERMS},
+    settings::{self, ALIGNED, ONLY_CHECKS, TERMS},
 };
 
 /// The fact that a party computes with this number of threads.
 const THREADS: &str = "threads";
-
-/// The fact that a party only wants to agree.
-const ONLY_CHECKS: &str = "only a check";
 
 /// Returns how many threads the other party computes with: one, unless it tells a number that can
 /// be.

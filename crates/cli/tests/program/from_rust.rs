@@ -60,11 +60,12 @@ fn receive(
     join: &Join,
     numbers: &[Vec<i64>],
 ) -> (Result<Output, JoinError>, Process) {
-    receive_of(CUSTOMERS, more, join, numbers)
+    receive_of(&["send"], CUSTOMERS, more, join, numbers)
 }
 
-/// Receives from the program, which sends these customers as `more` says.
+/// Receives from the program, which runs this command with these customers, as `more` says.
 fn receive_of(
+    command: &[&str],
     customers: &str,
     more: &[&str],
     join: &Join,
@@ -81,8 +82,10 @@ fn receive_of(
         ["--input", &table],
         ["--key", "2"],
     ];
-    let args = [args.as_flattened(), &["--no-header"], more].concat();
-    let (sender, address) = Process::listen("send", &args);
+    let listen = &["--listen", "127.0.0.1:0", "--no-header"];
+    let args = [command, listen, args.as_flattened(), more].concat();
+    let mut sender = Process::start(&args);
+    let address = sender.address();
     let security = Security::PinnedTls {
         identity: Identity::read(Path::new(identity)).unwrap(),
         peer: peer.parse().unwrap(),
@@ -165,7 +168,15 @@ fn numbers_with_decimals_are_refused_and_this_program_is_told() {
     let sums = Join::default().output(OutputKind::Sums(columns));
     let customers = CUSTOMERS.replace("5,", "5.25,");
     let asked = ["--output-kind", "sum:sender.1"];
-    let (refused, sender) = receive_of(&customers, &asked, &sums, &[]);
+    let (refused, sender) = receive_of(&["send"], &customers, &asked, &sums, &[]);
     assert!(matches!(refused, Err(JoinError::Decimals)));
     sender.end().says(5, &[]);
+}
+
+#[test]
+fn the_library_is_told_that_this_program_only_checks() {
+    let check = ["check", "send"];
+    let (refused, checker) = receive_of(&check, CUSTOMERS, &[], &Join::default(), &[]);
+    assert!(matches!(refused, Err(JoinError::OnlyChecked)));
+    checker.end().says(0, &[]);
 }
