@@ -5,7 +5,8 @@
 
 use libfuzzer_sys::fuzz_target;
 use psijoin::spill::Spill;
-use psijoin_table::{Dialect, Error, Items, KeySpec, Numbers, Progress, Source, TableKeys};
+use psijoin_source::{Dialect, Progress, Source};
+use psijoin_table::{Error, Items, KeySpec, Numbers, TableKeys};
 
 /// Rules of every sort, alone and one after the other.
 const RULES: [&str; 20] = [

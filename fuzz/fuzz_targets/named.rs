@@ -6,7 +6,8 @@ use std::{env, fs, process};
 
 use libfuzzer_sys::fuzz_target;
 use psijoin::spill::Spill;
-use psijoin_table::{Dialect, ErrorKind, KeySpec, Progress, Source, TableKeys};
+use psijoin_source::{Dialect, ErrorKind, Progress, Source};
+use psijoin_table::{Error, KeySpec, TableKeys};
 
 const ENDINGS: [&str; 8] = [
     "csv", "tsv", "txt", "csv.gz", "csv.zst", "parquet", "arrow", "other",
@@ -21,7 +22,7 @@ fuzz_target!(|input: (u8, &[u8])| {
     let key = KeySpec::new(vec![], vec![]).expect("a key");
     let source = Source::open(&path, None, &Dialect::default(), true, &progress);
     let read = |source: Source| TableKeys::read(&source, &key, &[], &Spill::in_memory(), &progress);
-    match source.and_then(read) {
+    match source.map_err(Error::from).and_then(read) {
         Ok(keys) => assert!(keys.counts().distinct <= keys.counts().rows),
         Err(error) => assert!(
             matches!(error.kind(), ErrorKind::Input | ErrorKind::Usage),

@@ -6,9 +6,8 @@ use std::{env, fs, process};
 
 use libfuzzer_sys::fuzz_target;
 use psijoin::spill::Spill;
-use psijoin_table::{
-    Destination, Dialect, Existing, Format, KeySpec, Progress, SharedKeys, Source, TableKeys,
-};
+use psijoin_source::{Dialect, Format, Progress, Source};
+use psijoin_table::{Destination, Existing, KeySpec, SharedKeys, TableKeys};
 
 const ENCODINGS: [&str; 5] = [
     "utf-8",

@@ -27,9 +27,8 @@ use parquet::{
     schema::parser::parse_message_type,
 };
 use psijoin::spill::Spill;
-use psijoin_table::{
-    Dialect, ErrorKind, Format, KeySpec, Progress, Source, TableKeys, is_panic_contained,
-};
+use psijoin_source::{Dialect, ErrorKind, Format, Progress, Source};
+use psijoin_table::{Error, KeySpec, TableKeys, is_panic_contained};
 
 /// Sound files and streams.
 static SOUND: LazyLock<Vec<(Format, Vec<u8>)>> = LazyLock::new(|| {
@@ -80,7 +79,7 @@ fuzz_target!(
         let source = Source::spool(&bytes[..], "fuzz", *format, &Dialect::default(), &progress);
         let (numbers, spill) = (["n".to_owned()], Spill::in_memory());
         let read = |source: Source| TableKeys::read(&source, &key, &numbers, &spill, &progress);
-        match source.and_then(read) {
+        match source.map_err(Error::from).and_then(read) {
             Ok(keys) => assert!(keys.counts().distinct <= keys.counts().rows),
             Err(error) => assert_eq!(error.kind(), ErrorKind::Input, "{error}"),
         }

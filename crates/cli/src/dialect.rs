@@ -4,7 +4,7 @@ use clap::{
     Args as ClapArgs,
     builder::{PossibleValuesParser, TypedValueParser},
 };
-use psijoin_table::{Dialect, Encoding, Error, Format};
+use psijoin_source::{Dialect, Encoding, Error, Format};
 
 /// The form of a table.
 #[derive(ClapArgs)]

@@ -124,6 +124,7 @@ impl<E: IntoSession> From<E> for Failure {
 pub trait IntoSession: Into<Error> {}
 
 impl IntoSession for Error {}
+impl IntoSession for psijoin_source::Error {}
 impl IntoSession for psijoin_table::Error {}
 impl IntoSession for psijoin_table::KeyError {}
 impl IntoSession for psijoin_transport::Error {}

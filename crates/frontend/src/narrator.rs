@@ -5,7 +5,7 @@ use std::time::Duration;
 use psijoin_forecast::{Cores, Network};
 use psijoin_printable::{Word, humanize};
 use psijoin_session::{Error, Event, Watcher, Work};
-use psijoin_table::{Doubt, Source};
+use psijoin_source::{Doubt, Source};
 
 use crate::{
     Code, Failure, Hint, Listener, Model, Notes, Remedy, calibration,

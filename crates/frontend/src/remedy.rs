@@ -12,7 +12,7 @@ use psijoin_session::{
     Ability, Error, Further, JobTerm, KeyDifference, QuestionFault, Setting, SpecFault, Warning,
     settings::OUTPUT,
 };
-use psijoin_table::Doubt;
+use psijoin_source::Doubt;
 use psijoin_transport::{Error as TransportError, fingerprint::ParseError};
 
 use crate::sentences::KeyAdvice;

@@ -9,7 +9,8 @@ use psijoin_channel::{
 };
 use psijoin_printable::{Lines, Quoted, humanize};
 use psijoin_session::{KeyColumn, KeyDifference, PeerKind, Warning};
-use psijoin_table::{BadCells, BadCellsOfKey, Doubt, Kind};
+use psijoin_source::Doubt;
+use psijoin_table::{BadCells, BadCellsOfKey, Kind};
 
 /// Returns a text with what users do about it, in one line.
 pub fn with_hint(text: &str, hint: Option<&str>) -> String {

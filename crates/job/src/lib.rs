@@ -61,7 +61,7 @@
 //!   lie in the folder, all of them and both ways; so is `job` as a whole. They outlive the job's
 //!   key, so that a job that is done can be told from one of another table.
 //! - *A table is recognised* by a tag that is computed in the pass that counts its keys
-//!   (`table::identity`): an XOR MAC.
+//!   (`table::keys::identity`): an XOR MAC.
 //! - *Another attempt* of the same process finds the items in the parts that they were poured into:
 //!   its keys are not kept for that, and not read again.
 //! - *A mark* of how long `results` is lies in `PSIJOIN_HOME`. It is written after the record, and

@@ -4,10 +4,11 @@ use std::fmt;
 
 use arrow_array::RecordBatchReader;
 use psijoin::spill::Folder;
-use psijoin_table::{Destination, Error, Progress, Source};
+use psijoin_source::{Error, Progress, Source};
+use psijoin_table::Destination;
 
 /// The destination of rows that the caller wants back.
-pub(crate) type Back = fn(&Source) -> Result<Destination, Error>;
+pub(crate) type Back = fn(&Source) -> Result<Destination, psijoin_table::Error>;
 
 /// A table of the caller's: rows of Arrow data, and what comes back of them.
 pub struct ArrowTable {

@@ -7,7 +7,8 @@ use std::collections::{BTreeMap, BTreeSet};
 
 use psijoin::{self as psi, Role, share_file};
 use psijoin_handshake::Hello;
-use psijoin_table::{self as table, Decimal, MAX_SCALE, Numbers, Source};
+use psijoin_source::{Decimal, MAX_SCALE, Source, check_numbers};
+use psijoin_table::Numbers;
 
 use crate::{
     Error,
@@ -34,14 +35,14 @@ impl OwnColumns {
         asked: &RequestedOutput,
         role: Role,
         source: &Source,
-    ) -> Result<Self, table::Error> {
+    ) -> Result<Self, psijoin_table::Error> {
         let header = match asked.columns().is_empty() {
             true => Vec::new(),
             false => source.columns()?,
         };
         let header: Vec<&str> = header.iter().map(String::as_str).collect();
         let own = Self::among(asked, role, &header);
-        table::check_numbers(source, &own.to_read())?;
+        check_numbers(source, &own.to_read())?;
         Ok(own)
     }
 
@@ -284,6 +285,7 @@ pub struct Sum {
 mod tests {
     use psijoin::spill::Spill;
     use psijoin_handshake as handshake;
+    use psijoin_source::{Dialect, Format, Progress};
     use psijoin_table::{KeySpec, TableKeys};
 
     use super::*;
@@ -301,12 +303,12 @@ mod tests {
             let cell = |&(_, decimals): &(_, usize)| format!("{:.decimals$}", 1.0);
             let cells: Vec<_> = table.iter().map(cell).collect();
             let text = format!("id,{}\n1,{}\n", names.join(","), cells.join(","));
-            let (format, progress) = (table::Format::Csv, table::Progress::default());
+            let (format, progress) = (Format::Csv, Progress::default());
             let source = Source::spool(
                 text.as_bytes(),
                 "t.csv",
                 format,
-                &table::Dialect::default(),
+                &Dialect::default(),
                 &progress,
             )
             .unwrap();

@@ -221,6 +221,12 @@ pub enum Error {
     OutOfMemory,
 }
 
+impl From<psijoin_source::Error> for Error {
+    fn from(error: psijoin_source::Error) -> Self {
+        Self::Table(error.into())
+    }
+}
+
 impl From<psijoin_table::KeyError> for Error {
     fn from(error: psijoin_table::KeyError) -> Self {
         Self::Table(error.into())

@@ -6,7 +6,8 @@ use psijoin::{Info, Plan, Role};
 use psijoin_channel::gauge::Gauged;
 use psijoin_channel::path::Measured;
 use psijoin_forecast::Network;
-use psijoin_table::{BadCellsOfKey, Doubt, Source};
+use psijoin_source::{Doubt, Source};
+use psijoin_table::BadCellsOfKey;
 use psijoin_transport::{Fingerprint, endpoint::Address};
 
 use crate::{Error, key_facts::KeyDifference};

@@ -12,7 +12,8 @@ use psijoin_channel::AbortCode;
 use psijoin_files::{AtomicFile, Existing};
 use psijoin_job::Ended;
 use psijoin_runtime::parallel::Pool;
-use psijoin_table::{Destination, Progress, Source};
+use psijoin_source::{Progress, Source};
+use psijoin_table::Destination;
 use psijoin_transport::{Endpoint, Identity, Options, Security, Timeouts};
 
 use crate::{
@@ -356,7 +357,7 @@ fn open(
     allowance: &Allowance,
     progress: &Progress,
     watcher: &dyn Watcher,
-) -> Result<(Source, Option<Back>), psijoin_table::Error> {
+) -> Result<(Source, Option<Back>), psijoin_source::Error> {
     let bytes = || progress.bytes();
     match table {
         TableSpec::Arrow(table) => {

@@ -5,7 +5,8 @@ use std::sync::Arc;
 
 use psijoin::{Protocol, Role};
 use psijoin_record::Terms;
-use psijoin_table::{Doubt, KeySpec, share::RepeatedKeys};
+use psijoin_source::Doubt;
+use psijoin_table::{KeySpec, share::RepeatedKeys};
 use psijoin_transport::Connection;
 
 use crate::{

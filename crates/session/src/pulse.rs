@@ -8,7 +8,7 @@ use std::{
     },
 };
 
-use psijoin_table::Progress;
+use psijoin_source::Progress;
 use psijoin_transport::Pulse;
 
 /// Bytes of a table that count as progress.

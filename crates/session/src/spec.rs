@@ -4,7 +4,8 @@ use std::{num::NonZeroUsize, path::PathBuf, sync::Arc, time::Duration};
 
 use psijoin::{Protocol, Role, registry};
 use psijoin_record::Terms;
-use psijoin_table::{Dialect, Existing, Format, KeySpec, Progress, WhichRows, share::RepeatedKeys};
+use psijoin_source::{Dialect, Format, Progress};
+use psijoin_table::{Existing, KeySpec, WhichRows, share::RepeatedKeys};
 use psijoin_transport::{Endpoint, Interrupt, Security};
 
 use crate::{

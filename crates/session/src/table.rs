@@ -13,9 +13,10 @@ use psijoin::{
     spill::Spill,
 };
 use psijoin_runtime::parallel::{self, Pool};
+use psijoin_source::{Progress, Source};
 use psijoin_table::{
-    AlignedRows, BadCellsOfKey, Counts, Items, Look, MatchingRows, Meaning, Numbers, Progress,
-    SharedKeys, Source, TableKeys,
+    AlignedRows, BadCellsOfKey, Counts, Items, Look, MatchingRows, Meaning, Numbers, SharedKeys,
+    TableKeys,
     share::{
         GivenRows, PartitionedPayloads, PartnerRows, PayloadLayout, PayloadRanges, Payloads,
         RepeatedKeys,

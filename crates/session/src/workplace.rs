@@ -4,8 +4,9 @@
 use psijoin::{JointSeed, Output, Role};
 use psijoin_files::AtomicFile;
 use psijoin_runtime::parallel::Pool;
+use psijoin_source::{Progress, Source};
 use psijoin_table::{
-    Counts, Destination, Progress, Source, StagedRows, TableKeys,
+    Counts, Destination, StagedRows, TableKeys,
     share::{GivenColumns, GivenRows, RepeatedKeys},
 };
 

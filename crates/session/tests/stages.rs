@@ -17,7 +17,8 @@ use psijoin_session::{
     Agreed, ElsewhereFault, Error, Event, JoinSpec, Joined, Meeting, Outcome, Received,
     RequestedOutput, SpecFault, Stop, TableFacts, TableSpec, Watcher,
 };
-use psijoin_table::{Dialect, KeySpec, Numbers, Progress, Source, TableKeys};
+use psijoin_source::{Dialect, Progress, Source};
+use psijoin_table::{KeySpec, Numbers, TableKeys};
 use psijoin_transport::{Endpoint, Identity, Security, endpoint::Address};
 
 /// A table of a party: its keys, and a number for each.

@@ -29,9 +29,8 @@ use arrow_select::concat::concat_batches;
 use parquet::{arrow::ArrowWriter, basic::Compression, file::properties::WriterProperties};
 use psijoin_files::spill::Spill;
 use psijoin_runtime::parallel::Pool;
-use psijoin_table::{
-    Destination, Dialect, Error, Existing, KeySpec, Progress, SharedKeys, Source, TableKeys,
-};
+use psijoin_source::{Dialect, Progress, Source};
+use psijoin_table::{Destination, Error, Existing, KeySpec, SharedKeys, TableKeys};
 
 /// The number of keys of a table whose keys fit into the dictionary of a row group.
 const FEW_KEYS: usize = 20_000;

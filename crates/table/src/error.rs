@@ -1,12 +1,8 @@
 //! Errors about tables: an enum for each room, and this one around them.
 
-mod kind;
+use psijoin_source::{ErrorKind, ReadError, SourceError};
 
-use std::io;
-
-use crate::{KeyError, ReadError, ShareError, SourceError, WriteError};
-
-pub use kind::ErrorKind;
+use crate::{KeyError, ShareError, WriteError};
 
 /// The reason that a table could not be read, or the matching rows could not be written.
 ///
@@ -41,22 +37,48 @@ pub enum Error {
     #[error(transparent)]
     Spill(#[from] psijoin_files::spill::Error),
 
+    /// The table holds more rows than can be numbered.
+    #[error(
+        "{file} has more than {} rows, the most that one table can have: divide it and run once for \
+         each part",
+        crate::MAX_ROWS
+    )]
+    TooManyRows {
+        /// The table as the user named it.
+        file: String,
+    },
+
+    /// The table holds more distinct keys than the protocols can take.
+    #[error(
+        "{file} has more than {} distinct keys, the most that one run can take",
+        crate::MAX_ITEMS
+    )]
+    TooManyItems {
+        /// The table as the user named it.
+        file: String,
+    },
+
     /// [`Progress::interrupt`](crate::Progress::interrupt) was called.
     #[error("interrupted")]
     Interrupted,
+}
+
+impl From<psijoin_source::Error> for Error {
+    fn from(error: psijoin_source::Error) -> Self {
+        match error {
+            psijoin_source::Error::Source(error) => Self::Source(error),
+            psijoin_source::Error::Read(error) => Self::Read(error),
+            psijoin_source::Error::Interrupted => Self::Interrupted,
+        }
+    }
 }
 
 impl Error {
     /// Returns the error of a row whose place counts from a line, or row, that has this many before
     /// it.
     pub(crate) fn later(mut self, by: u64) -> Self {
-        match &mut self {
-            Self::Read(ReadError::Malformed { line, .. }) => *line += by,
-            Self::Read(ReadError::Ragged { rows, .. }) => rows.places.move_on(by),
-            Self::Read(ReadError::Number(sorts)) => {
-                sorts.iter_mut().for_each(|cells| cells.places.move_on(by));
-            }
-            _ => {}
+        if let Self::Read(error) = &mut self {
+            error.move_on(by);
         }
         self
     }
@@ -65,21 +87,14 @@ impl Error {
     pub fn kind(&self) -> ErrorKind {
         match self {
             Self::Key(error) if error.is_usage() => ErrorKind::Usage,
-            Self::Key(_) | Self::Read(_) => ErrorKind::Input,
+            Self::Key(_) | Self::Read(_) | Self::TooManyRows { .. } | Self::TooManyItems { .. } => {
+                ErrorKind::Input
+            }
             Self::Source(error) => error.kind(),
             Self::Share(error) => error.kind(),
             Self::Write(error) => error.kind(),
             Self::Spill(_) => ErrorKind::Output,
             Self::Interrupted => ErrorKind::Interrupted,
         }
-    }
-}
-
-/// Returns an error without what a library has put around it, such as names of temporary files and
-/// values of the table.
-pub(crate) fn nameless(error: io::Error) -> io::Error {
-    match error.raw_os_error() {
-        Some(_) => error,
-        None => error.kind().into(),
     }
 }

@@ -3,8 +3,9 @@
 use std::{cmp::Reverse, collections::HashMap};
 
 use psijoin_key::KeySpec;
+use psijoin_source::{Progress, Source};
 
-use crate::{Error, InspectedColumn, Progress, Source, TableKeys, keys::Kept};
+use crate::{Error, InspectedColumn, TableKeys, keys::Kept};
 
 /// A table's keys, and how they came about. It holds values of the table.
 #[derive(Debug)]

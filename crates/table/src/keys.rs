@@ -18,20 +18,20 @@
 //!   collects: the thread that has done the next stretch takes it, and those behind it that wait. A
 //!   thread that is too far ahead waits. Sums of numbers are checked for overflow here, since that
 //!   depends on all rows before.
-//! - *Guesses are verified* (`table::text::blocks`). A text is cut into blocks of 1 MiB. A block's
-//!   rows are those that begin in it, but where the first one begins is known only when all before
-//!   is read: a line feed may stand in a field. So a thread guesses: behind the first line feed, if
-//!   a row of the right number of fields seems to follow. The collector knows where the block
-//!   before ends. If the guess was wrong, it reads the block again from there. No guess takes more
-//!   memory than a few blocks, since an open quote may be one that was not opened.
-//! - *Plain lines are quick* (`table::text::split`). Most lines hold no quote and no escape. Their
-//!   ends and fields are found by vectorised searches, and only the fields that are needed are
-//!   looked up; the others are counted. UTF-8 is checked buffer by buffer. All else goes through
-//!   the strict splitter, which makes all errors.
-//! - *Typed files are cut up, too* (`TypedFile::pieces`): Parquet into row groups, and stretches of
-//!   2^17 rows, or 16 MiB, of larger ones, so that the keys of a piece take about 5 MiB. A stretch
-//!   passes over the pages before its own without decompressing them. Batches of Arrow files are
-//!   decoded in turn, and their rows read in parallel.
+//! - *Guesses are verified* (`source::read::text::blocks`). A text is cut into blocks of 1 MiB. A
+//!   block's rows are those that begin in it, but where the first one begins is known only when all
+//!   before is read: a line feed may stand in a field. So a thread guesses: behind the first line
+//!   feed, if a row of the right number of fields seems to follow. The collector knows where the
+//!   block before ends. If the guess was wrong, it reads the block again from there. No guess takes
+//!   more memory than a few blocks, since an open quote may be one that was not opened.
+//! - *Plain lines are quick* (`source::read::text::split`). Most lines hold no quote and no escape.
+//!   Their ends and fields are found by vectorised searches, and only the fields that are needed
+//!   are looked up; the others are counted. UTF-8 is checked buffer by buffer. All else goes
+//!   through the strict splitter, which makes all errors.
+//! - *Typed files are cut up, too* (`source::read::arrow::typed_file`): Parquet into row groups,
+//!   and stretches of 2^17 rows, or 16 MiB, of larger ones, so that the keys of a piece take about
+//!   5 MiB. A stretch passes over the pages before its own without decompressing them. Batches of
+//!   Arrow files are decoded in turn, and their rows read in parallel.
 //! - *A dictionary's values are read once* (`table::keys::typed::dictionary`). Where a key of one
 //!   column is a dictionary, each value is read, normalised and hashed once per piece, when the
 //!   first row refers to it: a value that no row has may be faulty. Of Parquet these are row groups
@@ -69,7 +69,7 @@
 //!   that is much (`in_order_by_pieces`).
 //! - *Rows that stay in memory* (`table::write::memory`) are groups that no file gets. They are
 //!   copied, also where all rows of a slice are chosen, and own what is behind them
-//!   (`table::write::owned`): a few rows of a data frame would keep all of it in memory. So
+//!   (`source::read::arrow::owned`): a few rows of a data frame would keep all of it in memory. So
 //!   dictionaries become their values here, too. To keep those that are referred to would need one
 //!   dictionary per batch, and keys of other widths.
 
@@ -89,8 +89,9 @@ mod typed;
 
 use psijoin_files::spill::Spill;
 use psijoin_key::{BadKeys, KeySpec};
+use psijoin_source::{Progress, Source};
 
-use crate::{Error, Progress, Source};
+use crate::{Error, pass::unless_changed};
 
 use collected::Collected;
 pub use distinct::Items;
@@ -155,7 +156,7 @@ pub(crate) fn read(
     progress: &Progress,
 ) -> Result<(Collected, Findings), Error> {
     progress.start(source.bytes());
-    source.unchanged_by(|| match source.layout() {
+    unless_changed(source, || match source.layout() {
         None => typed::read_typed(source, wanted, progress),
         Some(layout) => text::read_text(source, layout, wanted, progress),
     })

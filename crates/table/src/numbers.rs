@@ -1,21 +1,6 @@
-//! Columns of numbers: their cells, and their sum for each key.
+//! Columns of numbers: their sum for each key.
 
-mod column;
-pub(crate) mod decimal;
-pub(crate) mod fault;
-mod number;
-
-use arrow_schema::{DataType, SchemaRef};
-
-use crate::{
-    Error, NumberFault, ReadError, Source,
-    read::arrow::{check_meanings, first_of_unfit_type, unknown_meaning},
-};
-pub(crate) use column::NumberColumn;
-pub(crate) use number::Number;
-
-/// The most decimals that a number may have.
-pub const MAX_SCALE: u32 = 18;
+use psijoin_source::{Number, NumberFault};
 
 /// The facts about a column of numbers, without the numbers. Each distinct key has one number: the
 /// sum over the rows with that key.
@@ -25,61 +10,10 @@ pub const MAX_SCALE: u32 = 18;
 #[derive(Debug, Clone, Default, PartialEq, Eq)]
 #[non_exhaustive]
 pub struct Numbers {
-    /// The most decimals of any of the column's numbers, at most [`MAX_SCALE`].
+    /// The most decimals of any of the column's numbers, at most [`MAX_SCALE`](psijoin_source::MAX_SCALE).
     pub scale: u32,
     /// Rows with a key, but without a number.
     pub empty: u64,
-}
-
-/// Checks that a table has these columns of numbers, without reading more than its header.
-///
-/// # Errors
-/// If the header cannot be read, a column is missing or not unique, or the values of a Parquet
-/// column are not numbers, or cannot be read.
-pub fn check_numbers(source: &Source, columns: &[String]) -> Result<(), Error> {
-    let names = source.columns()?;
-    let found = source.header(&names).find_all(columns)?;
-    match source.layout() {
-        Some(_) => Ok(()),
-        None => check_types(source, &source.schema()?, &found),
-    }
-}
-
-/// Checks that these typed columns can be read, and added up, as far as the schema tells. A
-/// partition column is text, in which numbers are read as in a CSV file.
-pub(crate) fn check_types(
-    source: &Source,
-    schema: &SchemaRef,
-    numbers: &[usize],
-) -> Result<(), Error> {
-    source.check_readable(schema, numbers)?;
-    check_meanings(source.name(), schema, numbers, unknown_meaning)?;
-    match first_of_unfit_type(schema, &source.in_files(schema, numbers), may_be_numbers) {
-        Some((column, data_type)) => Err(Error::Read(ReadError::NumberType {
-            file: source.name().to_owned(),
-            column,
-            data_type,
-        })),
-        None => Ok(()),
-    }
-}
-
-/// Returns whether the texts of a type's values can be numbers: those of integers and of decimals
-/// with at most [`MAX_SCALE`] places are; a floating-point number or a text may be one.
-fn may_be_numbers(data_type: &DataType) -> bool {
-    use DataType::*;
-    match data_type {
-        Decimal32(_, scale) | Decimal64(_, scale) | Decimal128(_, scale) | Decimal256(_, scale) => {
-            i32::from(*scale) <= MAX_SCALE as i32
-        }
-        Null | Utf8 | LargeUtf8 | Utf8View => true,
-        other => other.is_numeric(),
-    }
-}
-
-/// Returns the number in a cell of a column of numbers; `None` if it is empty.
-pub(crate) fn read_cell(cell: &str) -> Result<Option<Number>, NumberFault> {
-    Number::parse(cell)
 }
 
 /// Follows the numbers of a column in the order of their rows: their scale, and whether all their
@@ -101,8 +35,8 @@ impl Totals {
             self.empty += 1;
             return Ok(());
         };
-        if number.scale > self.scale {
-            self.rescale(number.scale)?;
+        if number.scale() > self.scale {
+            self.rescale(number.scale())?;
         }
         let overflow = NumberFault::Overflow(self.scale);
         let value = number.at(self.scale).ok_or(overflow)?;
@@ -135,6 +69,7 @@ impl Totals {
 #[cfg(test)]
 mod tests {
     use proptest::prelude::*;
+    use psijoin_source::{Decimal, MAX_SCALE};
 
     use super::*;
 
@@ -146,7 +81,7 @@ mod tests {
         let mut totals = Totals::default();
         let mut numbers = Vec::new();
         for &(item, cell) in cells {
-            let number = read_cell(cell)?;
+            let number = Number::parse(cell)?;
             totals.add(number)?;
             numbers.push((item as usize, number));
         }
@@ -214,7 +149,7 @@ mod tests {
                 .collect();
             let texts: Vec<_> = cells
                 .iter()
-                .map(|&(item, mantissa, scale)| (item, crate::Decimal { mantissa, scale }.to_string()))
+                .map(|&(item, mantissa, scale)| (item, Decimal { mantissa, scale }.to_string()))
                 .collect();
             let texts: Vec<_> = texts.iter().map(|(item, text)| (*item, text.as_str())).collect();
 

@@ -3,19 +3,20 @@
 mod added;
 mod aligned;
 pub(crate) mod alignment;
+mod compressed;
 mod copy;
 pub(crate) mod destination;
 pub(crate) mod error;
 mod fields;
+mod formula;
 mod groups;
 mod ipc;
 mod memory;
 mod output;
-mod owned;
 mod parquet;
 pub(crate) mod row_choice;
-pub(crate) mod row_claims;
 mod typed;
+mod without_formulas;
 
 use std::{borrow::Cow, io::Write, sync::Arc};
 
@@ -23,26 +24,22 @@ use arrow_array::RecordBatch;
 use arrow_schema::{Field, Schema, SchemaRef};
 
 use psijoin_key::Place;
-
-use crate::{
-    Error, Format, Progress, Source, WriteError,
-    keys::bitmap::Bitmap,
-    read::{
-        arrow::{ENUM, has_text, parquet_type, unknown_meaning},
-        formula::defused,
-        text::{Needed, Start},
-    },
-    source::{Batch, Pieces, Selection, dialect::Layout},
+use psijoin_source::{
+    Format, Progress, Source,
+    text::{Layout, Needed, Start},
+    typed::{Batch, ENUM, Pieces, Selection, has_text, parquet_type, unknown_meaning},
 };
+
+use crate::{Error, WriteError, keys::bitmap::Bitmap, pass::unless_changed};
 pub(crate) use added::Added;
 use aligned::AlignedRecords;
 pub(crate) use aligned::Order;
+use compressed::write_compressed;
 use fields::{FieldWriter, Lines, Quoted, Records, Unquoted, Widened, WithoutFormulas};
-pub(crate) use groups::{Full, Group, GroupRows};
+use formula::defused;
 use memory::Kept;
 pub(crate) use output::{Chosen, Form, Output};
 use output::{cannot_write, holds_texts};
-pub(crate) use owned::owned;
 use typed::Target;
 
 /// Returns why a format cannot hold the columns of a source, if it cannot.
@@ -221,7 +218,7 @@ pub(crate) fn chosen_rows(
     progress: &Progress,
 ) -> Result<(), Error> {
     start(source, chosen, progress);
-    source.unchanged_by(|| match (source.layout(), form.format.is_text()) {
+    unless_changed(source, || match (source.layout(), form.format.is_text()) {
         (None, false) => typed::filter(source, chosen, Target::file(form.format, output), progress),
         (Some(layout), _) if source.format() == form.format => copy::chosen(
             source,
@@ -251,7 +248,7 @@ pub(crate) fn chosen_batches(
     start(source, chosen, progress);
     let mut kept = Kept::new(name);
     let target = Target::Memory(&mut kept);
-    source.unchanged_by(|| match source.layout() {
+    unless_changed(source, || match source.layout() {
         None => typed::filter(source, chosen, target, progress),
         Some(_) => {
             let (names, added) = (source.columns()?, chosen.cursor());
@@ -300,7 +297,7 @@ impl Pass<'_> {
     /// Returns whether the next row is chosen.
     fn next(&mut self) -> Result<bool, Error> {
         if self.next == self.chosen.len() {
-            return Err(self.source.changed());
+            return Err(self.source.changed().into());
         }
         self.next += 1;
         Ok(self.chosen.get(self.next - 1))
@@ -343,7 +340,7 @@ impl Pass<'_> {
     fn finish(&self) -> Result<(), Error> {
         match self.next == self.chosen.len() {
             true => Ok(()),
-            false => Err(self.source.changed()),
+            false => Err(self.source.changed().into()),
         }
     }
 }
@@ -423,7 +420,7 @@ fn from_typed(
                 }
                 writer
                     .row(&fields, &nulls, batch.place(row))
-                    .map_err(|error| in_file(source, batch.part.name(), error))?;
+                    .map_err(|error| in_file(source, batch.file(), error))?;
             }
         }
         Ok(())

@@ -2,7 +2,7 @@
 
 use psijoin_frontend::{tell_doubt, tell_layout};
 use psijoin_printable::Escaped;
-use psijoin_table::{Progress, Source};
+use psijoin_source::{Progress, Source};
 
 use crate::{args, console::Console, exit::Failure, output};
 

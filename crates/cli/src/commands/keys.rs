@@ -7,7 +7,8 @@ use psijoin_frontend::{
     report::BadKeys,
     sentences, tell_doubt, tell_layout,
 };
-use psijoin_table::{InspectedColumn, Inspection, Meaning, Progress, Source};
+use psijoin_source::{Progress, Source};
+use psijoin_table::{InspectedColumn, Inspection, Meaning};
 use serde::Serialize;
 
 use crate::{args, console::Console, exit::Failure, humanize, output};

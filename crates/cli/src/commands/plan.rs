@@ -7,7 +7,8 @@ use psijoin_frontend::{
     tell_layout,
 };
 use psijoin_session::{Learners, Question, Stop};
-use psijoin_table::{Progress, Source, TableKeys};
+use psijoin_source::{Progress, Source};
+use psijoin_table::TableKeys;
 
 use crate::{
     args::{self, Goal, Part},

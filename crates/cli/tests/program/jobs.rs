@@ -13,7 +13,8 @@ use std::{
 };
 
 use psijoin::{share_file::File, spill::Spill};
-use psijoin_table::{Format, Source, TableKeys};
+use psijoin_source::{Format, Source};
+use psijoin_table::TableKeys;
 use serde_json::Value;
 
 use crate::support::{

@@ -1,10 +1,8 @@
 //! Remedies for faults of tables: of their reading, and of the output and its place.
 
 use psijoin::spill::Error as SpillError;
-use psijoin_table::{
-    Columns, Doubt, Encoding, Error, Fault, Foreign, Format, KeyError, ReadError, ShareError,
-    SourceError, Suspicion, WhichRows, WriteError,
-};
+use psijoin_source::{Columns, Doubt, Encoding, Fault, Foreign, Format, ReadError, SourceError};
+use psijoin_table::{Error, KeyError, ShareError, Suspicion, WhichRows, WriteError};
 
 use super::Remedy;
 

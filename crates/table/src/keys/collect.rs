@@ -10,8 +10,9 @@ use super::{
 use psijoin_key::{
     BadCells, BadCellsOfKey, BadKeys, Kind, Meaning, Observed, Place, Suspects, Suspicion, bad_keys,
 };
+use psijoin_source::{Doubt, NumberFault, RaggedRows, ReadError};
 
-use crate::{Doubt, Error, MAX_ROWS, NumberFault, RaggedRows, ReadError, numbers::Totals};
+use crate::{Error, MAX_ROWS, numbers::Totals};
 
 /// The part of a table that was read so far.
 ///
@@ -106,9 +107,9 @@ impl<'a> Collector<'a> {
         let first_row = self.rows;
         self.rows += u64::from(stretch.rows);
         if self.rows > MAX_ROWS {
-            return Err(Error::Read(ReadError::TooManyRows {
+            return Err(Error::TooManyRows {
                 file: self.sought.table.to_owned(),
-            }));
+            });
         }
         self.left_out += u64::from(stretch.left_out);
         if self.refused.is_some() {

@@ -3,7 +3,9 @@
 use psijoin_key::{BadCellsOfKey, Look, Meaning};
 
 use super::{BlockStart, Counts, partitions::Partitions};
-use crate::{Doubt, numbers::Totals};
+use psijoin_source::Doubt;
+
+use crate::numbers::Totals;
 
 /// See the [module](self). Its keys may be repeated.
 pub(crate) struct Collected {

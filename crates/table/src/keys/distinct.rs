@@ -8,7 +8,9 @@ use super::{
     Counts,
     partitions::{Partitions, Records},
 };
-use crate::{Doubt, Error};
+use psijoin_source::Doubt;
+
+use crate::Error;
 
 /// Distinct keys, in an order that follows from the table.
 #[derive(Debug, Clone, Default, PartialEq, Eq)]
@@ -271,8 +273,9 @@ mod tests {
     use super::*;
     use crate::{
         keys::stretch::{Cells, Keys},
-        numbers::{Totals, read_cell},
+        numbers::Totals,
     };
+    use psijoin_source::Number;
 
     /// Returns a fingerprint that begins with bytes that few keys share.
     fn fingerprint([a, b, c]: [u8; 3]) -> [u8; 32] {
@@ -300,7 +303,7 @@ mod tests {
                 let rows: Vec<u32> = (0..keys.len() as u32).collect();
                 let mut cells = Vec::new();
                 for (&(_, number), (key, row)) in stretch.iter().zip(keys.iter().zip(&rows)) {
-                    let cell = read_cell(&format!("{number}e-{decimals}")).unwrap();
+                    let cell = Number::parse(&format!("{number}e-{decimals}")).unwrap();
                     totals[0].add(cell).unwrap();
                     cells.push(cell);
                     let (rows, sum) = expected.entry(*key).or_default();

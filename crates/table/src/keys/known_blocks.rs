@@ -3,11 +3,12 @@
 use std::{iter::Peekable, ops::Range, slice, sync::Arc};
 
 use super::{BlockStart, bitmap::Bitmap};
-use crate::{
-    Error, Source,
-    read::text::{Block, Text},
-    source::dialect::Layout,
+use psijoin_source::{
+    Source,
+    text::{Block, Layout, Text},
 };
+
+use crate::Error;
 
 /// The blocks that have chosen rows, in order.
 pub(crate) struct KnownBlocks<'a> {

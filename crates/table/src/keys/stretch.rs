@@ -9,8 +9,9 @@ use psijoin_key::{
     BadCells, BadCellsOfKey, BadKeys, Fingerprinter, KeyColumns, KeyFault, Observed, Place,
     Suspects, Suspicion, bad_keys,
 };
+use psijoin_source::{Number, NumberFault, RaggedRows, ReadError};
 
-use crate::{Error, NumberFault, RaggedRows, ReadError, numbers::Number};
+use crate::Error;
 
 /// Keys are parted by the first byte of their fingerprints, which are uniform.
 pub(super) const PARTITIONS: usize = 256;

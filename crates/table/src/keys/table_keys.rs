@@ -31,7 +31,9 @@ use super::{
     read,
     stretch::PARTITIONS,
 };
-use crate::{Dialect, Doubt, Error, MAX_ITEMS, Numbers, Progress, ReadError, Source};
+use psijoin_source::{Dialect, Doubt, Progress, Source};
+
+use crate::{Error, MAX_ITEMS, Numbers};
 
 /// Bytes of a row that repeats a key, and of the first row that has it.
 const REPEAT: usize = 2 * size_of::<u32>();
@@ -236,7 +238,7 @@ impl TableKeys {
             Some(gathered) => gathered,
             None if self.counts.distinct > MAX_ITEMS as u64 => {
                 let file = self.collected.table.clone();
-                return Err(Error::Read(ReadError::TooManyItems { file }));
+                return Err(Error::TooManyItems { file });
             }
             None => Items::of_all(&self.collected.partitions)?,
         };

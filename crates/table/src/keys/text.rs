@@ -7,14 +7,12 @@ use super::{
     stretch::{Builder, Sought, Stretch},
 };
 use psijoin_key::{KeyColumns, Kind, Place};
-
-use crate::{
-    Error, Progress, ReadError, Source,
-    in_order::in_order,
-    numbers,
-    read::text::{Block, Extent, Needed, Record, Start},
-    source::dialect::Layout,
+use psijoin_source::{
+    Number, Progress, ReadError, Source,
+    text::{Block, Extent, Layout, Needed, Record, Start},
 };
+
+use crate::{Error, in_order::in_order};
 
 /// Reads what is wanted from a table that is text: its blocks in parallel.
 pub(super) fn read_text(
@@ -58,7 +56,7 @@ pub(super) fn read_text(
             let read = read?;
             let done_bytes = read.block.done_bytes();
             verified.take(read)?;
-            progress.advance(done_bytes)
+            Ok(progress.advance(done_bytes)?)
         },
     )?;
     verified.collector.finish()
@@ -94,7 +92,7 @@ impl<'a> Reader<'a> {
                 return self.read_row(row, &mut stretch);
             }
             if !is_known {
-                return Err(block.ragged(row));
+                return Err(block.ragged(row).into());
             }
             stretch.ragged(row.len(), Place::Line(row.line()));
             Ok(())
@@ -119,7 +117,7 @@ impl<'a> Reader<'a> {
             return Ok(());
         }
         for (index, &column) in self.numbers.iter().enumerate() {
-            let number = numbers::read_cell(&row.field(column));
+            let number = Number::parse(&row.field(column));
             stretch.number(index, number, place)?;
         }
         Ok(())

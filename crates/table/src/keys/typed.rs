@@ -13,17 +13,12 @@ use super::{
     stretch::{Builder, Sought, Stretch},
 };
 use psijoin_key::{KeyColumns, Place};
-
-use crate::{
-    Error, Progress, Source,
-    in_order::in_order,
-    numbers::{self, NumberColumn},
-    read::{
-        arrow::{KeyColumn, Stored},
-        key_columns,
-    },
-    source::{Batch, Pieces, Selection, TablePiece},
+use psijoin_source::{
+    Progress, Source,
+    typed::{Batch, KeyColumn, NumberColumn, Pieces, Selection, Stored, TablePiece},
 };
+
+use crate::{Error, in_order::in_order};
 use dictionary::DictionaryKeys;
 
 /// Reads what is wanted from a table of typed columns.
@@ -36,12 +31,12 @@ pub(super) fn read_typed(
     let names = source.columns()?;
     let header = source.header(&names);
     let key_columns = header.key_columns(wanted.key)?;
-    key_columns::check_types(source, &schema, &key_columns)?;
+    source.check_key_types(&schema, &key_columns)?;
     let countries = header.country_columns(wanted.key)?;
     let country_columns: Vec<_> = countries.iter().flatten().copied().collect();
-    key_columns::check_types(source, &schema, &country_columns)?;
+    source.check_key_types(&schema, &country_columns)?;
     let number_columns = header.find_all(wanted.numbers)?;
-    numbers::check_types(source, &schema, &number_columns)?;
+    source.check_number_types(&schema, &number_columns)?;
 
     let kinds = key_columns.iter().map(|&column| {
         let field = schema.field(column);
@@ -106,7 +101,7 @@ impl<'a> Reader<'a> {
     /// Returns the rows of a piece, and where they are.
     fn read(&self, piece: TablePiece<'a>) -> (Stretch<'a>, Origin<'a>) {
         let origin = Origin {
-            file: piece.part.name(),
+            file: piece.file(),
             first: piece.first_row(),
         };
         let mut stretch = Builder::new(self.sought, origin.file);
@@ -120,7 +115,7 @@ impl<'a> Reader<'a> {
         for batch in piece.read(&self.selection)? {
             self.progress.check()?;
             let batch = batch?;
-            let broken = || batch.broken();
+            let broken = || Error::from(batch.broken());
             let numbers = self.columns(&batch, &self.numbers).map(NumberColumn::new);
             let numbers = numbers.map(|column| column.ok_or_else(broken));
             let batch_rows = Rows {
@@ -151,7 +146,7 @@ impl<'a> Reader<'a> {
                 }
             }
         }
-        self.progress.advance(bytes)
+        Ok(self.progress.advance(bytes)?)
     }
 
     fn columns<'b>(

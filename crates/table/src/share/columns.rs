@@ -7,10 +7,12 @@ use arrow_schema::{
 use psijoin_printable::{Word, is_all_printable};
 
 use super::wire::{self, Reader};
-use crate::{
-    Error, KeyError, ShareError, Source,
-    read::arrow::{is_universal_time, universal_time, unknown_meaning, value_type},
+use psijoin_source::{
+    Source,
+    typed::{is_universal_time, universal_time, unknown_meaning, value_type},
 };
+
+use crate::{Error, KeyError, ShareError};
 
 /// The most columns that can be given.
 pub const MAX_GIVEN_COLUMNS: usize = 256;

@@ -5,7 +5,7 @@ use arrow_buffer::NullBuffer;
 use arrow_schema::DataType;
 
 use super::fault::{Fault, fault_of};
-use crate::read::arrow::dictionary;
+use psijoin_source::typed::dictionary;
 
 /// Returns how many bytes the flags of this many columns take.
 pub(super) fn flag_bytes(columns: usize) -> usize {

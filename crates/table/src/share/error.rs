@@ -3,8 +3,7 @@
 use psijoin_printable::Quoted;
 
 use psijoin_key::column_names::{differs, listed};
-
-use crate::ErrorKind;
+use psijoin_source::ErrorKind;
 
 /// The reason that columns could not be given to the other party, or taken from it.
 #[derive(Debug, thiserror::Error)]

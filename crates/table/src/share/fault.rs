@@ -9,7 +9,9 @@ use arrow_buffer::i256;
 use arrow_schema::{DataType, TimeUnit};
 
 use super::GivenColumns;
-use crate::{Error, ShareError, read::arrow::per_second};
+use psijoin_source::typed::per_second;
+
+use crate::{Error, ShareError};
 
 /// The fault of a row, and its column if it is a value.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]

@@ -3,7 +3,9 @@ use std::ops::Range;
 use psijoin_files::spill::{Spill, Store};
 
 use super::{GivenRows, PayloadLayout, appended::Appended};
-use crate::{Error, Progress, Source, TableKeys};
+use psijoin_source::{Progress, Source};
+
+use crate::{Error, TableKeys};
 
 /// Bytes of an item's number.
 const ITEM: usize = size_of::<u32>();

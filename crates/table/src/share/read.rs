@@ -7,12 +7,17 @@ use super::{
     encode::{Column, RowBytes, flag_bytes, value_bytes},
     layout::MAX_PAYLOAD_BYTES,
 };
+use psijoin_source::{
+    Progress, Source,
+    text::{Layout, Needed, Start},
+    typed::{Pieces, Selection, TablePiece},
+};
+
 use crate::{
-    Error, Progress, ShareError, Source,
+    Error, ShareError,
     in_order::in_order,
     keys::{KnownBlock, KnownBlocks},
-    read::text::{Needed, Start},
-    source::{Pieces, Selection, TablePiece, dialect::Layout},
+    pass::unless_changed,
 };
 
 /// The work on each row that is given: its item, and the bytes of its columns.
@@ -116,7 +121,7 @@ impl GivenRows<'_> {
             progress,
         };
         progress.start(source.bytes());
-        source.unchanged_by(|| match source.layout() {
+        unless_changed(source, || match source.layout() {
             None => pass.read_typed(take),
             Some(layout) => pass.read_text(layout, take),
         })
@@ -196,11 +201,11 @@ impl Pass<'_> {
                 let encoded = encoded?;
                 encoded.each(take)?;
                 bytes_left -= encoded.bytes_read;
-                self.progress.advance(encoded.bytes_read)
+                Ok(self.progress.advance(encoded.bytes_read)?)
             },
         )?;
         // The other readers have no such rows.
-        self.progress.advance(bytes_left)
+        Ok(self.progress.advance(bytes_left)?)
     }
 
     fn read_block(
@@ -225,7 +230,7 @@ impl Pass<'_> {
         match error {
             Some(error) => Err(error),
             None if rows.is_empty() => Ok(encoded),
-            None => Err(self.source.changed()),
+            None => Err(self.source.changed().into()),
         }
     }
 
@@ -244,7 +249,7 @@ impl Pass<'_> {
                 let start = rows;
                 rows += piece.rows();
                 if rows > total {
-                    return Err(self.source.changed());
+                    return Err(self.source.changed().into());
                 }
                 if self.rows.rows.any(start..rows) {
                     return Ok(Some((piece, start)));
@@ -263,12 +268,12 @@ impl Pass<'_> {
             &mut |encoded| {
                 let encoded = encoded?;
                 encoded.each(take)?;
-                self.progress.advance(encoded.bytes_read)
+                Ok(self.progress.advance(encoded.bytes_read)?)
             },
         )?;
         match rows == total {
             true => Ok(()),
-            false => Err(self.source.changed()),
+            false => Err(self.source.changed().into()),
         }
     }
 
@@ -297,7 +302,7 @@ impl Pass<'_> {
             let columns: Vec<Column<'_>> = columns.collect::<Result<_, _>>()?;
             for of_batch in 0..batch.rows.num_rows() {
                 if row == end {
-                    return Err(batch.broken());
+                    return Err(batch.broken().into());
                 }
                 self.add(&mut encoded, row, |bytes| {
                     for (number, column) in columns.iter().enumerate() {
@@ -309,7 +314,7 @@ impl Pass<'_> {
         }
         match row == end {
             true => Ok(encoded),
-            false => Err(self.source.changed()),
+            false => Err(self.source.changed().into()),
         }
     }
 }

@@ -11,11 +11,9 @@ use arrow_schema::{
 };
 
 use psijoin_printable::is_all_printable;
+use psijoin_source::typed::{is_universal_time, universal_time};
 
-use crate::{
-    Error, ShareError,
-    read::arrow::{is_universal_time, universal_time},
-};
+use crate::{Error, ShareError};
 
 /// Another version is another way to tell columns, or to write their values.
 pub(super) const VERSION: u8 = 1;

@@ -10,7 +10,9 @@ use arrow_array::{Array, ArrayRef, BooleanArray, RecordBatch, RecordBatchOptions
 use arrow_schema::{ArrowError, Schema, SchemaRef};
 use arrow_select::take::take_record_batch;
 
-use crate::{Error, keys::bitmap::Bitmap, read::arrow::Column, share::Partner};
+use psijoin_source::typed::Column;
+
+use crate::{Error, keys::bitmap::Bitmap, share::Partner};
 
 /// The most rows of a portion.
 const PORTION_ROWS: usize = 1024;

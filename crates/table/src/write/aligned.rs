@@ -10,8 +10,9 @@ mod records;
 use std::ops::Range;
 
 use psijoin_files::spill::{Spill, Store};
+use psijoin_source::{Progress, Source};
 
-use crate::{AlignedRows, Error, Progress, Source};
+use crate::{AlignedRows, Error};
 
 pub(super) use groups::create;
 pub(super) use records::{AlignedRecords, InTable};
@@ -75,7 +76,7 @@ impl<'a> Buckets<'a> {
     /// If these rows do not exist, so the table has more than it had.
     fn positions(&self, rows: Range<usize>) -> Result<&'a [u32], Error> {
         let positions = self.positions.get(rows);
-        positions.ok_or_else(|| self.source.changed())
+        positions.ok_or_else(|| self.source.changed().into())
     }
 
     /// Parts rows by buckets: `write` adds those of one to the bytes, in the order of their
@@ -122,7 +123,7 @@ impl<'a> Buckets<'a> {
     fn check_complete(&self, rows: usize) -> Result<(), Error> {
         match rows == self.positions.len() {
             true => Ok(()),
-            false => Err(self.source.changed()),
+            false => Err(self.source.changed().into()),
         }
     }
 

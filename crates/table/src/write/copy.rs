@@ -1,5 +1,5 @@
 //! Copies rows of a text to one of the same format, byte for byte, but for
-//! [formulas](crate::read::formula) if there are to be none.
+//! [formulas](super::formula) if there are to be none.
 
 use std::{
     borrow::Cow,
@@ -15,15 +15,18 @@ use super::{
     added::{AddedTexts, Cursor},
     aligned::{Buckets, InTable, Order},
     output::{Chosen, Output, holds_texts},
+    without_formulas::{field_without_formulas, header_without_formulas, record_without_formulas},
 };
 use psijoin_key::Place;
+use psijoin_source::{
+    Encoding, Progress, Source,
+    text::{Layout, Needed, Record, Start, Text},
+};
 
 use crate::{
-    Encoding, Error, Progress, Source, WriteError,
+    Error, WriteError,
     in_order::{HandOver, in_order_by_pieces},
     keys::{KnownBlock, KnownBlocks},
-    read::text::{Needed, Record, Start, Text},
-    source::dialect::Layout,
 };
 
 /// The most bytes of a block's rows that wait for those before them.
@@ -64,11 +67,11 @@ pub(super) fn chosen(
             let copied = copied?;
             written.put(&copied)?;
             bytes_left -= copied.bytes_read;
-            progress.advance(copied.bytes_read)
+            Ok(progress.advance(copied.bytes_read)?)
         },
     )?;
     // The other blocks had no such rows.
-    progress.advance(bytes_left)
+    Ok(progress.advance(bytes_left)?)
 }
 
 /// Copying rows.
@@ -95,7 +98,7 @@ impl Copy<'_> {
         };
         let header = match layout {
             Layout::Delimited(dialect) if self.quote_formulas => {
-                let header = text.header_without_formulas(dialect)?;
+                let header = header_without_formulas(text, dialect)?;
                 Cow::from(header.ok_or_else(|| self.cannot_quote("the header"))?)
             }
             _ => Cow::from(text.raw_header()),
@@ -151,7 +154,7 @@ impl Copy<'_> {
                 let (parted, bytes_read) = parted?;
                 buckets.append(&parted)?;
                 bytes_left -= bytes_read;
-                progress.advance(bytes_read)
+                Ok(progress.advance(bytes_read)?)
             },
         )?;
         // The other blocks had no such rows.
@@ -214,7 +217,7 @@ impl Copy<'_> {
         match error {
             Some(error) => Err(error),
             None if rows.is_empty() => Ok(copied),
-            None => Err(source.changed()),
+            None => Err(source.changed().into()),
         }
     }
 
@@ -222,7 +225,7 @@ impl Copy<'_> {
     fn record<'r>(&self, row: &Record<'r>, place: RowOfTable) -> Result<Cow<'r, str>, Error> {
         match self.layout {
             Layout::Delimited(dialect) if self.quote_formulas => {
-                let record = row.without_formulas(dialect);
+                let record = record_without_formulas(row, dialect);
                 record.ok_or_else(|| self.cannot_quote(place))
             }
             _ => Ok(row.raw().into()),
@@ -247,7 +250,7 @@ impl Copy<'_> {
                 self.unfit(place, &format!("gets, in the column {column}, {what}"))
             };
             let written = match self.quote_formulas && are_texts(column) {
-                true => dialect.written_without_formulas(field.as_deref()),
+                true => field_without_formulas(dialect, field.as_deref()),
                 false => dialect.written(field.as_deref()),
             };
             let written = written.ok_or_else(|| unfit("a delimiter or a line break"))?;

@@ -9,9 +9,10 @@ use arrow_array::RecordBatch;
 use arrow_schema::{DataType, Field, FieldRef, Schema, SchemaRef};
 use psijoin_files::{AtomicFile, Existing, spill::Spill};
 use psijoin_printable::Screen;
+use psijoin_source::{Compression, Format, Progress, Source};
 
 use crate::{
-    AlignedRows, Compression, Error, Format, MatchingRows, Progress, Source, WhichRows, WriteError,
+    AlignedRows, Error, MatchingRows, WhichRows, WriteError,
     keys::bitmap::Bitmap,
     share::{GivenColumns, Partner, PartnerRows, Payloads},
     write::{self, Added, Chosen, Form, Order},
@@ -88,7 +89,7 @@ impl Destination {
 
     /// Keeps the matching rows of `source` in memory, as Arrow data: [`StagedRows::into_batches`].
     ///
-    /// They have the types that they would have in an [Arrow file](crate#files): a text becomes
+    /// They have the types that they would have in an [Arrow file](psijoin_source#files): a text becomes
     /// columns of strings, and a dictionary its values, also where it is nested. So nothing of
     /// other rows is among what is kept, nor kept alive by it.
     ///
@@ -451,7 +452,8 @@ impl Destination {
         let pass = |output: &mut (dyn Write + Send)| match self.compression {
             None => write(output),
             Some(compression) => {
-                compression.written(output, write, |error| cannot_write(&self.name, error))
+                let failed = |error| cannot_write(&self.name, error);
+                write::write_compressed(compression, output, write, failed)
             }
         };
         let staged = match &self.target {

@@ -3,8 +3,9 @@
 use std::io;
 
 use psijoin_printable::Quoted;
+use psijoin_source::{ErrorKind, Format};
 
-use crate::{ErrorKind, Format, WhichRows, source::format::ENDINGS};
+use crate::WhichRows;
 
 /// The reason that rows could not be written.
 #[derive(Debug, thiserror::Error)]
@@ -37,7 +38,10 @@ pub enum WriteError {
     },
 
     /// The name of the output has no known ending.
-    #[error("cannot tell the format of {file} from its name: the endings known are {ENDINGS}")]
+    #[error(
+        "cannot tell the format of {file} from its name: the endings known are {endings}",
+        endings = Format::ENDINGS
+    )]
     OutputEnding {
         /// The file as the user named it.
         file: String,

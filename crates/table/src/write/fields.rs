@@ -4,11 +4,12 @@ use std::borrow::Cow;
 
 use super::{
     added::Cursor,
+    formula::defused,
     output::{Form, Output},
 };
 use psijoin_key::Place;
 
-use crate::{Error, WriteError, read::formula::defused};
+use crate::{Error, WriteError};
 
 /// Writes rows of texts.
 pub(super) trait FieldWriter {
@@ -285,7 +286,7 @@ mod tests {
     use proptest::prelude::*;
 
     use super::*;
-    use crate::{ErrorKind, Format};
+    use psijoin_source::{ErrorKind, Format};
 
     fn form(quote_empty: bool) -> Form {
         Form {

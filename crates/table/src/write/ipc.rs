@@ -6,20 +6,21 @@
 
 use std::{io, sync::Arc};
 
-use arrow_array::{
-    Array, ArrayRef, RecordBatch,
-    cast::AsArray,
-    types::{BinaryViewType, StringViewType},
-};
+use arrow_array::{Array, ArrayRef, RecordBatch, cast::AsArray};
 use arrow_ipc::writer::FileWriter;
 use arrow_schema::{ArrowError, DataType, Field, Schema, SchemaRef};
 use arrow_select::{concat::concat_batches, take::take};
 
 use super::{
-    groups::{self, Full, GroupRows, GroupWriter, Misfit},
+    groups::{self, GroupWriter, Misfit},
     output::{Output, cannot_write},
 };
-use crate::{Error, Progress, read::arrow::batch_of};
+use psijoin_source::{
+    Progress,
+    typed::{Full, GroupRows, batch_of, may_share, without_shared_texts},
+};
+
+use crate::Error;
 
 /// Puts rows together.
 pub(super) struct Encoder {
@@ -111,21 +112,6 @@ pub(super) fn can_hold(field: &Field) -> bool {
     }
 }
 
-/// Returns whether arrays of this type may share what is not in their rows, once these are picked.
-pub(super) fn may_share(data_type: &DataType) -> bool {
-    use DataType::*;
-    match data_type {
-        Dictionary(..) | Utf8View | BinaryView | ListView(_) | LargeListView(_) => true,
-        List(items) | LargeList(items) | FixedSizeList(items, _) | Map(items, _) => {
-            may_share(items.data_type())
-        }
-        Struct(fields) => fields.iter().any(|field| may_share(field.data_type())),
-        Union(fields, _) => fields.iter().any(|(_, field)| may_share(field.data_type())),
-        RunEndEncoded(_, values) => may_share(values.data_type()),
-        _ => false,
-    }
-}
-
 /// Returns a column as it is written.
 fn written(field: &Field) -> Field {
     match field.data_type() {
@@ -145,13 +131,4 @@ fn compact(array: &ArrayRef) -> Result<ArrayRef, ArrowError> {
         }
         _ => without_shared_texts(array),
     })
-}
-
-/// Returns the column; if it holds views, with a copy of their texts only.
-pub(super) fn without_shared_texts(array: &ArrayRef) -> ArrayRef {
-    match array.data_type() {
-        DataType::Utf8View => Arc::new(array.as_byte_view::<StringViewType>().gc()),
-        DataType::BinaryView => Arc::new(array.as_byte_view::<BinaryViewType>().gc()),
-        _ => array.clone(),
-    }
 }

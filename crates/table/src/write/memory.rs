@@ -11,12 +11,15 @@ use arrow_schema::{ArrowError, DataType, Field, Schema, SchemaRef};
 use arrow_select::concat::{concat, concat_batches};
 
 use super::{
-    groups::{self, Full, GroupRows, GroupWriter, Misfit},
-    ipc::may_share,
+    groups::{self, GroupWriter, Misfit},
     output::cannot_write,
-    owned::{can_own, owned},
 };
-use crate::{Error, Progress, read::arrow::batch_of};
+use psijoin_source::{
+    Progress,
+    typed::{Full, GroupRows, batch_of, can_own, may_share, owned},
+};
+
+use crate::Error;
 
 /// Rows in memory, and how errors call them.
 pub(super) struct Kept<'a> {

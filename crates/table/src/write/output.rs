@@ -8,10 +8,11 @@ use super::{
     added::{Added, Cursor},
     aligned::Order,
 };
+use psijoin_source::{Format, typed::value_type};
+
 use crate::{
-    Error, Format, WriteError,
+    Error, WriteError,
     keys::{BlockStart, bitmap::Bitmap},
-    read::arrow::value_type,
 };
 
 /// The rows that are written.

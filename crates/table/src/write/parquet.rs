@@ -1,5 +1,7 @@
 //! Writes Parquet files.
 
+mod kept;
+
 use std::{collections::BTreeMap, io, sync::Arc};
 
 use arrow_array::{
@@ -28,19 +30,17 @@ use parquet::{
 };
 
 use super::{
-    groups::{self, Full, GroupRows, GroupWriter, Misfit},
-    ipc,
+    groups::{self, GroupWriter, Misfit},
     output::{Output, cannot_write},
 };
 use psijoin_key::panics::contained;
-
-use crate::{
-    Error, Progress,
-    read::{
-        arrow::{batch_of, value_type},
-        parquet::kept,
-    },
+use psijoin_source::{
+    Progress,
+    typed::{Full, GroupRows, batch_of, value_type, without_shared_texts},
 };
+
+use crate::Error;
+use kept::kept;
 
 /// Encodes row groups.
 pub(super) struct Encoder {
@@ -180,7 +180,7 @@ impl groups::Encoder for Encoder {
     fn fitted(&self, rows: &RecordBatch) -> Result<RecordBatch, Misfit> {
         let columns = rows.columns().iter().enumerate();
         let columns = columns.map(|(number, column)| {
-            let column = ipc::without_shared_texts(column);
+            let column = without_shared_texts(column);
             held(&column).map_err(|error| match first_beyond(&column) {
                 Some(row) => Misfit::Value {
                     row,

@@ -17,21 +17,22 @@ use super::{
     added::{Added, Cursor, Portion, own_bytes, widened},
     aligned::{self, Order},
     fields::FieldWriter,
-    groups::{Encoder, Group, GroupRows, GroupWriter},
+    groups::{Encoder, GroupWriter},
     ipc,
     memory::{self, Kept},
     output::{Chosen, Output, cannot_write},
-    parquet, row_claims,
+    parquet,
 };
 use psijoin_key::Place;
-
-use crate::{
-    Error, Format, Progress, Source,
-    in_order::in_order,
-    keys::bitmap::Bitmap,
-    read::arrow::PIECE_BYTES,
-    source::{Batch, Pieces, Selection, TableBatches, TablePiece},
+use psijoin_source::{
+    Format, Progress, Source,
+    typed::{
+        Batch, Group, GroupRows, PIECE_BYTES, Pieces, Selection, TableBatches, TablePiece,
+        without_claims,
+    },
 };
+
+use crate::{Error, in_order::in_order, keys::bitmap::Bitmap};
 
 /// Texts are handed to the writer when there are this many bytes or rows of them.
 const BATCH_BYTES: usize = 1 << 24;
@@ -84,7 +85,7 @@ pub(super) fn filter(
         progress,
     };
     let is_widened = chosen.added.is_some();
-    let schema = Arc::new(row_claims::without(selection.schema(), is_widened));
+    let schema = Arc::new(without_claims(selection.schema(), is_widened));
     let schema = match chosen.added {
         Some(added) => &widened(&schema, &added.schema),
         None => &schema,
@@ -175,7 +176,7 @@ impl<'a> RowCopy<'a> {
                     for rows in chosen {
                         full.lock().extend(group.add(&rows, &W::Encoder::FULL));
                     }
-                    self.progress.advance(bytes)
+                    Ok(self.progress.advance(bytes)?)
                 }
             },
         )?;
@@ -429,7 +430,7 @@ impl<'t, 'a> Tasks<'t, 'a> {
     fn finish(&self) -> Result<(), Error> {
         match self.rows == self.copy.chosen.len() {
             true => Ok(()),
-            false => Err(self.copy.source.changed()),
+            false => Err(self.copy.source.changed().into()),
         }
     }
 }

@@ -23,9 +23,9 @@ use parquet::arrow::{
 use proptest::prelude::*;
 use psijoin_files::spill::{Budget, Folder, Spill};
 use psijoin_runtime::parallel::Pool;
+use psijoin_source::{Dialect, ErrorKind, Progress, Source, SourceError};
 use psijoin_table::{
-    AlignedRows, Destination, Dialect, Error, ErrorKind, Existing, KeySpec, Progress, SharedKeys,
-    Source, SourceError, TableKeys, WhichRows,
+    AlignedRows, Destination, Error, Existing, KeySpec, SharedKeys, TableKeys, WhichRows,
     share::{GivenColumns, PayloadLayout, Payloads, RepeatedKeys},
 };
 

@@ -21,10 +21,10 @@ use arrow_ipc::{
 };
 use arrow_schema::{DataType, Field, Schema};
 use parquet::arrow::arrow_reader::ParquetRecordBatchReaderBuilder;
-use psijoin_table::{
-    ArrowFault, Destination, Dialect, Error, ErrorKind, Existing, Format, Progress, ReadError,
-    Source, SourceError,
+use psijoin_source::{
+    ArrowFault, Dialect, ErrorKind, Format, Progress, ReadError, Source, SourceError,
 };
+use psijoin_table::{Destination, Error, Existing};
 
 use crate::{
     Files, array, assert_contains, assert_ends_with, held::Keys, items, join, key, only_batch,
@@ -481,7 +481,9 @@ fn what_is_not_what_its_name_says_needs_the_flag() {
     let path = files.text("t.parq", parquet);
     assert!(matches!(
         open(&path, None),
-        Err(Error::Source(SourceError::InputEnding { .. }))
+        Err(psijoin_source::Error::Source(
+            SourceError::InputEnding { .. }
+        ))
     ));
     assert!(open(&path, Some(Format::Parquet)).is_ok());
 

@@ -4,7 +4,8 @@
 use std::fmt::Write;
 
 use arrow_array::*;
-use psijoin_table::{Dialect, Error, Format, KeySpec, Progress, Source, check_numbers};
+use psijoin_source::{Dialect, Format, Progress, Source, check_numbers};
+use psijoin_table::{Error, KeySpec};
 
 use crate::{Files, array, held::Keys, key};
 

@@ -3,9 +3,8 @@
 use std::sync::Arc;
 
 use arrow_array::*;
-use psijoin_table::{
-    BadKeys, Dialect, Error, Format, Inspection, KeyError, KeySpec, Place, Progress, Source,
-};
+use psijoin_source::{Dialect, Format, Progress, Source};
+use psijoin_table::{BadKeys, Error, Inspection, KeyError, KeySpec, Place};
 
 use crate::{Files, array, held::Keys, items, key, open, read, read_bytes};
 

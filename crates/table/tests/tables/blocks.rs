@@ -5,9 +5,8 @@ use std::{fs, path::PathBuf};
 
 use proptest::prelude::*;
 use psijoin_runtime::parallel::Pool;
-use psijoin_table::{
-    BadKeys, Destination, Dialect, Error, Existing, Format, Inspection, KeySpec, Progress, Source,
-};
+use psijoin_source::{Dialect, Format, Progress, Source};
+use psijoin_table::{BadKeys, Destination, Error, Existing, Inspection, KeySpec};
 
 use crate::{
     Files,

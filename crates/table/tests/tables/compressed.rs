@@ -7,10 +7,8 @@ use std::{
 };
 
 use arrow_array::{Int32Array, StringArray};
-use psijoin_table::{
-    Compression, Destination, Dialect, Error, ErrorKind, Existing, Format, Progress, Source,
-    SourceError, WriteError,
-};
+use psijoin_source::{Compression, Dialect, ErrorKind, Format, Progress, Source, SourceError};
+use psijoin_table::{Destination, Error, Existing, WriteError};
 
 use crate::{
     Files, array, assert_contains,
@@ -50,7 +48,8 @@ fn text(path: &Path) -> String {
 }
 
 fn try_open(path: &Path) -> Result<Source, Error> {
-    Source::open(path, None, &Dialect::default(), true, &Progress::default())
+    let (dialect, progress) = (Dialect::default(), Progress::default());
+    Ok(Source::open(path, None, &dialect, true, &progress)?)
 }
 
 #[test]
@@ -297,7 +296,10 @@ fn progress_is_in_compressed_bytes() {
 
     progress.interrupt();
     let interrupted = Source::open(&input, None, &Dialect::default(), true, &progress);
-    assert!(matches!(interrupted, Err(Error::Interrupted)));
+    assert!(matches!(
+        interrupted,
+        Err(psijoin_source::Error::Interrupted)
+    ));
 }
 
 #[test]

@@ -19,7 +19,8 @@ use parquet::{
         reader::{FileReader, SerializedFileReader},
     },
 };
-use psijoin_table::{ArrowFault, Error, ErrorKind, Format, ParquetFault, ReadError};
+use psijoin_source::{ArrowFault, ErrorKind, Format, ParquetFault, ReadError};
+use psijoin_table::Error;
 
 use crate::{Files, array, assert_contains, held::Keys, join, key, read_bytes};
 

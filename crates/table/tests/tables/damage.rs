@@ -14,7 +14,8 @@ use parquet::{
         reader::{FileReader, SerializedFileReader},
     },
 };
-use psijoin_table::{ArrowFault, Error, ErrorKind, Format, ParquetFault, ReadError};
+use psijoin_source::{ArrowFault, ErrorKind, Format, ParquetFault, ReadError};
+use psijoin_table::Error;
 
 use crate::{array, assert_contains, key, read_bytes};
 

@@ -9,9 +9,8 @@ use std::{
 
 use arrow_array::{Int32Array, StringArray, StructArray};
 use arrow_schema::{DataType, Field};
-use psijoin_table::{
-    Destination, Dialect, Error, ErrorKind, Existing, Progress, Source, SourceError, WriteError,
-};
+use psijoin_source::{Dialect, ErrorKind, Progress, Source, SourceError};
+use psijoin_table::{Destination, Error, Existing, WriteError};
 
 use crate::{
     Files, array, assert_ends_with, assert_starts_with,

@@ -7,7 +7,8 @@ use std::{
 };
 
 use proptest::prelude::*;
-use psijoin_table::{Dialect, Encoding, Error, ErrorKind, Format, Progress, Source, SourceError};
+use psijoin_source::{Dialect, Encoding, ErrorKind, Format, Progress, Source, SourceError};
+use psijoin_table::Error;
 
 use crate::{
     Files, assert_starts_with, held::Keys, items, join_dialect, key, read, read_bytes, read_dialect,
@@ -50,7 +51,8 @@ fn latin(text: &str, euro: u8) -> Vec<u8> {
 }
 
 fn open(path: &Path, dialect: &Dialect) -> Result<Source, Error> {
-    Source::open(path, None, dialect, true, &Progress::default())
+    let progress = Progress::default();
+    Ok(Source::open(path, None, dialect, true, &progress)?)
 }
 
 fn packed(bytes: &[u8], name: &str) -> Vec<u8> {
@@ -164,22 +166,6 @@ fn tsv_lines_and_streams_are_encoded_too() {
         let read = Keys::read_csv(&csv[..], "t", &said(label), &id, &[]).unwrap();
         assert_eq!(read.fingerprints, keys.fingerprints);
     }
-}
-
-#[test]
-fn an_encoding_alone_makes_no_csv() {
-    let files = Files::new();
-    let words = files.text("words", b"\xe9\n");
-    let dialect = said("latin1");
-    let source = Source::open(&words, None, &dialect, false, &Progress::default()).unwrap();
-    assert_eq!(source.format(), Format::Lines);
-    assert_eq!(source.description(), "lines, windows-1252");
-    assert!(!source.is_usual());
-    let refused = Source::open(&words, None, &dialect, true, &Progress::default());
-    assert!(matches!(
-        refused,
-        Err(Error::Source(SourceError::InputEnding { .. }))
-    ));
 }
 
 #[test]

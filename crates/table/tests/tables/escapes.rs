@@ -3,7 +3,8 @@
 use std::fs;
 
 use proptest::prelude::*;
-use psijoin_table::{Dialect, Error, ErrorKind, Format, Progress, Source, SourceError, WriteError};
+use psijoin_source::{Dialect, ErrorKind, Format, Progress, Source, SourceError};
+use psijoin_table::{Error, WriteError};
 
 use crate::{
     Files, assert_contains, held::Keys, items, join_dialect, key, read, read_bytes, read_dialect,
@@ -167,14 +168,14 @@ fn escapes_that_make_no_sense_are_refused() {
         let error = open(Format::Tsv, &escapes().with_delimiter(delimiter).unwrap());
         assert!(matches!(
             error,
-            Error::Source(SourceError::DelimiterOfEscapes)
+            psijoin_source::Error::Source(SourceError::DelimiterOfEscapes)
         ));
         assert_eq!(error.kind(), ErrorKind::Usage);
     }
     for format in [Format::Lines, Format::Parquet] {
         assert!(matches!(
             open(format, &escapes()),
-            Error::Source(SourceError::NoDialect { .. })
+            psijoin_source::Error::Source(SourceError::NoDialect { .. })
         ));
     }
 }

@@ -10,7 +10,8 @@ use arrow_array::{cast::AsArray, types::Date64Type, *};
 use arrow_buffer::OffsetBuffer;
 use arrow_schema::Field;
 use parquet::arrow::arrow_reader::ParquetRecordBatchReaderBuilder;
-use psijoin_table::{Destination, Error, ErrorKind, Source, share::RepeatedKeys};
+use psijoin_source::{ErrorKind, Source};
+use psijoin_table::{Destination, Error, share::RepeatedKeys};
 
 use crate::{
     Files, array, assert_contains,

@@ -1,6 +1,6 @@
 //! CSV and Parquet of the same data have the same keys; names tell formats.
 
-use std::{fs::File, path::Path, sync::Arc};
+use std::{fs::File, sync::Arc};
 
 use arrow_array::{types::Int32Type, *};
 use parquet::{
@@ -15,9 +15,8 @@ use parquet::{
     schema::parser::parse_message_type,
 };
 use proptest::prelude::*;
-use psijoin_table::{
-    Destination, Dialect, Error, ErrorKind, Existing, Format, Progress, Source, check_numbers,
-};
+use psijoin_source::{Dialect, ErrorKind, Format, Progress, Source, check_numbers};
+use psijoin_table::{Destination, Error, Existing};
 
 use crate::{
     Files, array, held::Keys, items, join, key, open, read, read_bytes, set_of, typed_columns,
@@ -223,8 +222,12 @@ fn refusals(files: &Files, bytes: &[u8]) -> [String; 4] {
     let id = key(&["id"], &[]);
     let output = files.path("o.parquet");
     [
-        message(source.check_key(&id).unwrap_err()),
-        message(check_numbers(&source, &["id".to_owned()]).unwrap_err()),
+        message(source.check_key(&id).unwrap_err().into()),
+        message(
+            check_numbers(&source, &["id".to_owned()])
+                .unwrap_err()
+                .into(),
+        ),
         message(Keys::read(&source, &id, &[], &Progress::default()).unwrap_err()),
         message(Destination::prepare(Some(&output), &source, Existing::Replace).unwrap_err()),
     ]
@@ -367,28 +370,6 @@ fn names_tell_formats() {
 }
 
 #[test]
-fn files_that_cannot_be_opened_are_named() {
-    let files = Files::new();
-    let open = |path: &Path| {
-        Source::open(path, None, &Dialect::default(), true, &Progress::default()).unwrap_err()
-    };
-    let missing = files.path("missing.csv");
-    assert!(
-        open(&missing)
-            .to_string()
-            .starts_with(&format!("cannot open {}", missing.display()))
-    );
-    let directory = files.0.path();
-    assert_eq!(
-        open(directory).to_string(),
-        format!(
-            "the folder {} holds no files (those whose names begin with `_` or `.` do not count)",
-            directory.display()
-        )
-    );
-}
-
-#[test]
 fn streams_are_spooled_whatever_their_format() {
     let files = Files::new();
     let path = files.parquet("t.parquet", &[("n", array(Int32Array::from(vec![1, 2])))]);
@@ -429,7 +410,7 @@ fn an_interrupt_ends_reading() {
         &Dialect::default(),
         &progress,
     );
-    assert!(matches!(spooled, Err(Error::Interrupted)));
+    assert!(matches!(spooled, Err(psijoin_source::Error::Interrupted)));
 }
 
 proptest! {

@@ -4,10 +4,8 @@ use std::path::Path;
 
 use arrow_array::*;
 use proptest::prelude::*;
-use psijoin_table::{
-    Destination, Dialect, Error, ErrorKind, Existing, Progress, Source, WhichRows,
-    share::RepeatedKeys,
-};
+use psijoin_source::{Dialect, ErrorKind, Progress, Source};
+use psijoin_table::{Destination, Error, Existing, WhichRows, share::RepeatedKeys};
 
 use crate::{
     Files, array, assert_contains,

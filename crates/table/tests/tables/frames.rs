@@ -11,9 +11,9 @@ use parquet::arrow::{ArrowWriter, arrow_reader::ParquetRecordBatchReaderBuilder}
 use proptest::prelude::*;
 use psijoin_files::spill::{Budget, Folder, Spill};
 use psijoin_runtime::parallel::Pool;
+use psijoin_source::{ErrorKind, Format, Progress, Source};
 use psijoin_table::{
-    Destination, Error, ErrorKind, Existing, Format, Progress, Source, StagedRows, TableKeys,
-    WhichRows,
+    Destination, Error, Existing, StagedRows, TableKeys, WhichRows,
     share::{GivenColumns, PayloadLayout, RepeatedKeys},
 };
 
@@ -488,20 +488,6 @@ fn tables_without_rows_have_columns() {
         destination.write(&source, &keys, &[], &progress).unwrap();
         assert_eq!(files.read("o.csv"), "id,text\n");
     }
-}
-
-#[test]
-fn frames_are_shared_and_not_copied() {
-    let ids = array(Int64Array::from_iter_values(0..1000));
-    let rows = RecordBatch::try_from_iter([("id", ids.clone())]).unwrap();
-    let before = Arc::strong_count(&ids);
-    let source = frame(std::slice::from_ref(&rows));
-    assert_eq!(Arc::strong_count(&ids), before + 1);
-    assert_eq!(source.bytes(), 8000);
-    // Slices count what is in them, not what is behind them.
-    assert_eq!(frame(&slices(&rows, &[10, 20, 500])).bytes(), 8000);
-    drop(source);
-    assert_eq!(Arc::strong_count(&ids), before);
 }
 
 /// Returns rows of all types, those that files do not hold among them, and long texts behind views.

@@ -12,9 +12,9 @@ use arrow_schema::{DataType, Field, Schema, TimeUnit};
 use proptest::prelude::*;
 use psijoin_files::spill::{Budget, Folder, Spill};
 use psijoin_runtime::parallel::Pool;
+use psijoin_source::{Dialect, ErrorKind, Progress, Source};
 use psijoin_table::{
-    Destination, Dialect, Error, ErrorKind, Existing, Progress, SharedKeys, Source, TableKeys,
-    WhichRows,
+    Destination, Error, Existing, SharedKeys, TableKeys, WhichRows,
     share::{GivenColumns, PartitionedPayloads, PayloadLayout, Payloads, RepeatedKeys},
 };
 

@@ -16,7 +16,8 @@ use parquet::{
     file::properties::{WriterProperties, WriterPropertiesBuilder},
 };
 use psijoin_runtime::parallel::Pool;
-use psijoin_table::{Destination, Error, Existing, Progress};
+use psijoin_source::Progress;
+use psijoin_table::{Destination, Error, Existing};
 
 use crate::{
     Files, array,

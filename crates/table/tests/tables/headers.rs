@@ -23,7 +23,8 @@ use parquet::{
         properties::{EnabledStatistics, WriterProperties, WriterVersion},
     },
 };
-use psijoin_table::{Error, Format};
+use psijoin_source::Format;
+use psijoin_table::Error;
 
 use crate::{array, held::Keys, key, read_bytes};
 

@@ -3,9 +3,10 @@
 use std::collections::HashMap;
 
 use psijoin_files::spill::Spill;
+use psijoin_source::{Dialect, Doubt, Progress, Source};
 use psijoin_table::{
-    AlignedRows, BadCellsOfKey, Counts, Destination, Dialect, Doubt, Error, KeySpec, MatchingRows,
-    Meaning, Progress, SharedKeys, Source, StagedRows, TableKeys,
+    AlignedRows, BadCellsOfKey, Counts, Destination, Error, KeySpec, MatchingRows, Meaning,
+    SharedKeys, StagedRows, TableKeys,
     share::{PartnerRows, PayloadLayout, Payloads},
 };
 

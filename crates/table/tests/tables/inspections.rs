@@ -1,7 +1,8 @@
 //! The view of a table's keys for its owner.
 
 use arrow_array::*;
-use psijoin_table::{Inspection, Progress};
+use psijoin_source::Progress;
+use psijoin_table::Inspection;
 
 use crate::{Files, array, held::Keys, key, open, read};
 

@@ -4,7 +4,8 @@ use std::collections::HashMap;
 
 use arrow_array::Int32Array;
 use proptest::prelude::*;
-use psijoin_table::{Dialect, Format, KeySpec};
+use psijoin_source::{Dialect, Format};
+use psijoin_table::KeySpec;
 
 use crate::{Files, array, fingerprints, held::Keys, items, key, read, read_bytes, read_dialect};
 

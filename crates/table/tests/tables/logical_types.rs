@@ -16,7 +16,8 @@ use parquet::{
         types::{SchemaDescriptor, Type},
     },
 };
-use psijoin_table::{Format, share::GivenColumns};
+use psijoin_source::Format;
+use psijoin_table::share::GivenColumns;
 
 use crate::{Files, array, join, key, open, read, read_bytes, set_of};
 

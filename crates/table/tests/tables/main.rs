@@ -36,7 +36,6 @@ mod rows;
 mod secrecy;
 mod spellings;
 mod spilled;
-mod streams;
 mod which_rows;
 
 use std::{
@@ -48,9 +47,8 @@ use std::{
 
 use arrow_array::{types::Int32Type, *};
 use parquet::arrow::ArrowWriter;
-use psijoin_table::{
-    Destination, Dialect, Doubt, Error, Existing, Format, KeySpec, Progress, Source,
-};
+use psijoin_source::{Dialect, Doubt, Format, Progress, Source};
+use psijoin_table::{Destination, Error, Existing, KeySpec};
 use tempfile::TempDir;
 
 use held::{Keys, WriteMatched as _};

@@ -1,6 +1,6 @@
 //! Errors about tables that cannot be read.
 
-use psijoin_table::{ErrorKind, Format};
+use psijoin_source::{ErrorKind, Format};
 
 use crate::{assert_contains, key, read_bytes};
 

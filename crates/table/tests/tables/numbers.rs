@@ -2,9 +2,8 @@
 
 use arrow_array::{types::*, *};
 use arrow_buffer::i256;
-use psijoin_table::{
-    Dialect, Error, ErrorKind, Format, MAX_SCALE, Progress, Source, check_numbers,
-};
+use psijoin_source::{Dialect, ErrorKind, Format, MAX_SCALE, Progress, Source, check_numbers};
+use psijoin_table::Error;
 
 use crate::{Files, array, assert_contains, held::Keys, key, open, values};
 

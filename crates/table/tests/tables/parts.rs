@@ -9,10 +9,8 @@ use std::{
 use arrow_array::{ArrayRef, Int32Array, Int64Array, RecordBatch, StringArray, cast::AsArray};
 use parquet::arrow::arrow_reader::ParquetRecordBatchReaderBuilder;
 use proptest::prelude::*;
-use psijoin_table::{
-    Destination, Dialect, Doubt, Error, ErrorKind, Existing, KeySpec, Progress, Source,
-    SourceError, WriteError, check_numbers,
-};
+use psijoin_source::{Dialect, Doubt, ErrorKind, Progress, Source, SourceError, check_numbers};
+use psijoin_table::{Destination, Error, Existing, KeySpec, WriteError};
 
 use crate::{
     Files, array, assert_contains, assert_starts_with,
@@ -25,7 +23,8 @@ fn open_all(inputs: &[PathBuf]) -> Result<Source, Error> {
 }
 
 fn open_dialect(inputs: &[PathBuf], dialect: &Dialect) -> Result<Source, Error> {
-    Source::open_all(inputs, None, dialect, true, &Progress::default())
+    let progress = Progress::default();
+    Ok(Source::open_all(inputs, None, dialect, true, &progress)?)
 }
 
 fn read_all(inputs: &[PathBuf], key: &KeySpec) -> Result<Keys, Error> {
@@ -325,19 +324,6 @@ fn a_pattern_stands_for_what_matches_it() {
     assert_eq!(rows("?.csv"), "id\n1\n2\n");
     // A file of that very name wins.
     assert_eq!(rows("a[1].csv"), "id\n3\n");
-}
-
-#[test]
-fn an_interrupt_ends_the_opening() {
-    let files = Files::new();
-    let inputs = [
-        files.text("a.csv", "id\n1\n"),
-        files.text("b.csv", "id\n2\n"),
-    ];
-    let progress = Progress::default();
-    progress.interrupt();
-    let opened = Source::open_all(&inputs, None, &Dialect::default(), true, &progress);
-    assert!(matches!(opened, Err(Error::Interrupted)));
 }
 
 #[test]
@@ -662,16 +648,6 @@ fn files_of_one_encoding_are_put_together_and_others_refused() {
     let plain = files.text("3.csv", "id,name\n3,x\n");
     let error = open_all(&[first, plain]).unwrap_err().to_string();
     assert_contains(&error, "3.csv is encoded in another way than");
-}
-
-#[test]
-fn what_is_left_aside_in_folders_is_left_aside_by_patterns_too() {
-    let files = Files::new();
-    files.text("part-0.csv", "id\n1\n");
-    files.text("_SUCCESS", "");
-    files.text("_part.csv", "id\n2\n");
-    assert_eq!(open_all(&[files.path("*")]).unwrap().files(), 1);
-    assert_eq!(open_all(&[files.path("_p*")]).unwrap().files(), 1);
 }
 
 #[test]

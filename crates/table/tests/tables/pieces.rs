@@ -17,7 +17,8 @@ use parquet::{
 };
 use proptest::prelude::*;
 use psijoin_runtime::parallel::Pool;
-use psijoin_table::{KeySpec, Progress};
+use psijoin_source::Progress;
+use psijoin_table::KeySpec;
 
 use crate::{Files, array, held::Keys, join, key, open, read, wherever};
 

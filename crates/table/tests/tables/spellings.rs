@@ -5,7 +5,8 @@ use std::sync::Arc;
 
 use arrow_array::{types::*, *};
 use arrow_buffer::i256;
-use psijoin_table::{Format, Inspection, Progress};
+use psijoin_source::{Format, Progress};
+use psijoin_table::Inspection;
 
 use crate::{Files, array, held::Keys, items, key, open, read, read_bytes};
 

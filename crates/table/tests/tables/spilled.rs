@@ -4,7 +4,8 @@ use std::borrow::Cow;
 
 use psijoin_files::spill::{Budget, Folder, Spill};
 use psijoin_runtime::parallel::Pool;
-use psijoin_table::{ErrorKind, Items, SharedKeys, TableKeys};
+use psijoin_source::ErrorKind;
+use psijoin_table::{Items, SharedKeys, TableKeys};
 
 use super::*;
 

@@ -6,10 +6,8 @@ use arrow_array::{cast::AsArray, *};
 use parquet::arrow::arrow_reader::ParquetRecordBatchReaderBuilder;
 use proptest::prelude::*;
 use psijoin_runtime::parallel::Pool;
-use psijoin_table::{
-    Destination, Dialect, Encoding, Error, ErrorKind, Existing, KeySpec, Progress, Source,
-    WhichRows,
-};
+use psijoin_source::{Dialect, Encoding, ErrorKind, Progress, Source};
+use psijoin_table::{Destination, Error, Existing, KeySpec, WhichRows};
 
 use crate::{
     Files, array, assert_contains,

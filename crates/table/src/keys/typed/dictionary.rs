@@ -6,8 +6,7 @@ use arrow_array::{Array, ArrayRef, cast::AsArray};
 
 use super::super::stretch::Builder;
 use psijoin_key::{Fingerprinter, KeyColumns, KeyFault, Suspicion};
-
-use crate::read::arrow::{KeyColumn, Stored};
+use psijoin_source::typed::{KeyColumn, Stored};
 
 /// A value as a key of one column: its fingerprint, or none if it is null or empty, and what is
 /// suspicious about it.

@@ -17,14 +17,17 @@ use arrow_schema::{ArrowError, DataType, Field, Schema, SchemaRef};
 use arrow_select::interleave::interleave_record_batch;
 
 use super::{Buckets, Order, Parted, Placed};
+use psijoin_source::{
+    Progress,
+    typed::{Full, Group, GroupRows, PIECE_BYTES, PIECE_ROWS, owned},
+};
+
 use crate::{
-    Error, Progress,
+    Error,
     in_order::in_order,
-    read::arrow::{PIECE_BYTES, PIECE_ROWS},
     write::{
-        groups::{Encoder, Full, Group, GroupRows, GroupWriter, Misfit},
+        groups::{Encoder, GroupWriter, Misfit},
         output::cannot_write,
-        owned::owned,
     },
 };
 

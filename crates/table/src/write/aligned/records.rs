@@ -3,8 +3,10 @@
 use std::iter;
 
 use super::{Buckets, Order, Parted};
+use psijoin_source::Progress;
+
 use crate::{
-    Error, Progress,
+    Error,
     write::{fields::Records, output::Output},
 };
 
