@@ -12,6 +12,8 @@
 //! 3. [`Encoder`] solves the equations of a bin: the vector.
 //! 4. [`Decoder`] evaluates rows in a vector of a bin: this or another, since decoding is linear.
 //!
+//! [`Store`] does all of this where a store need not be sent bin by bin.
+//!
 //! Each step handles one bin by itself: bins can be spread over threads, and made, sent and
 //! received one by one. Sizes come from [`psijoin_params::okvs`], with a proof of how rarely a bin
 //! cannot be encoded.
@@ -36,11 +38,13 @@ mod encode;
 mod partition;
 mod peeling;
 mod row;
+mod store;
 
 pub use decode::Decoder;
 pub use encode::Encoder;
 pub use partition::{Partition, bin_of};
 pub use row::{Row, RowHasher};
+pub use store::Store;
 
 #[cfg(test)]
 mod tests;

@@ -12,7 +12,7 @@ use psijoin_params::{
 };
 use psijoin_runtime::parallel;
 
-use super::{Decoder, Encoder, Partition, Row, RowHasher, bin_of};
+use super::{Decoder, Encoder, Partition, Row, RowHasher, Store, bin_of};
 use crate::{DigestVec, Digests, Error, testing::assert_fails_as_bounded};
 
 fn prg(seed: u64) -> Prg {
@@ -540,4 +540,41 @@ fn a_partition_does_not_depend_on_the_number_of_threads() {
     };
     let (one, three) = (run(1), run(3));
     assert!((0..9).all(|bin| one.bin(bin) == three.bin(bin)));
+}
+
+/// In several bins, of either length of digests.
+#[test]
+fn a_store_gives_keys_their_values_and_no_others() {
+    for digest_bytes in [16, 32] {
+        let count = 200_000;
+        let shape = safe(count);
+        assert!(shape.bins > 1);
+        let keys = digests(digest_bytes, 1, count);
+        let rows = RowHasher::pseudorandom([3; 32], shape);
+        let mut values = vec![Gf64::default(); count];
+        Gf64::fill(&mut values, &mut prg(4));
+        let keys = keys.as_digests();
+        let store = Store::encode(shape, &rows, keys, &values, &mut prg(5)).unwrap();
+        assert_eq!(store.decode(&rows, keys), values);
+        let sent = Store::from_elements(shape, store.elements().to_vec());
+        assert_eq!(sent, store);
+        let others = digests(digest_bytes, 2, 1000);
+        let others = store.decode(&rows, others.as_digests());
+        assert!(
+            others
+                .iter()
+                .zip(&values)
+                .all(|(other, value)| other != value)
+        );
+    }
+}
+
+#[test]
+fn a_store_with_a_key_twice_is_an_error() {
+    let shape = safe(3);
+    let rows = RowHasher::pseudorandom([3; 32], shape);
+    let keys = Digests::Short(&[[1; 16], [2; 16], [1; 16]]);
+    let values = [Gf64(1), Gf64(2), Gf64(3)];
+    let store = Store::encode(shape, &rows, keys, &values, &mut prg(5));
+    assert_eq!(store.unwrap_err(), Error::DependentRows);
 }
