@@ -10,12 +10,15 @@
 //! | [`CM20`](cm20::CM20) | CM20 | semi-honest parties |
 //! | [`CM20_MALICIOUS_SENDER`](cm20::CM20_MALICIOUS_SENDER) | CM20 | a malicious sender |
 //!
-//! In all of them the receiver learns which of its items are shared.
+//! In all of them the receiver learns which of its items are shared. What they stand on can be used
+//! for itself: [`batched_oprf`] and [`multi_point_oprf`].
 
 #![forbid(unsafe_code)]
 
+pub mod batched_oprf;
 pub mod cm20;
 pub mod kkrt;
+pub mod multi_point_oprf;
 pub mod pssz;
 pub mod psz;
 pub mod spot_fast;

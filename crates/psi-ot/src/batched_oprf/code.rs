@@ -6,25 +6,18 @@
 use psijoin_block::blake3_rows;
 use psijoin_psi::masks::{Mask, MaskLength};
 
-use super::params::{ROW_WORDS, WIDE_ROW_WORDS};
+use super::{Input, ROW_WORDS, WIDE_ROW_WORDS};
 
 /// Words that are combined at once.
 const PART: usize = 8;
 
 type Part = [u64; PART];
 
-/// C: a digest and the list that it is looked for in, to a word of w bits.
+/// C: inputs to words of w bits.
 pub(super) struct Code {
     key: [u8; 32],
     /// The bits of a code word, in a row.
     kept: Vec<u64>,
-}
-
-/// The input of C for a digest and a list.
-pub(super) type CodeInput = [u64; 5];
-
-pub(super) fn code_input([a, b, c, d]: [u64; 4], list: u8) -> CodeInput {
-    [a, b, c, d, list.into()]
 }
 
 impl Code {
@@ -44,11 +37,12 @@ impl Code {
         self.kept.len()
     }
 
-    /// Computes the code words of these inputs, in rows: BLAKE3 under a key that was drawn after
-    /// the inputs were fixed, a pseudorandom function as Lemma 1 asks for. The second eight words
-    /// come from a second call.
-    pub(super) fn encode(&self, inputs: &mut [CodeInput], code_words: &mut [u64]) {
+    /// Computes the code words of these inputs, which are lost, in rows: BLAKE3 under a key that
+    /// was drawn after the inputs were fixed, a pseudorandom function as Lemma 1 asks for. The
+    /// second eight words come from a second call.
+    pub(super) fn encode(&self, inputs: &mut [Input], code_words: &mut [u64]) {
         let row_words = self.row_words();
+        let inputs: &mut [[u64; 5]] = bytemuck::cast_slice_mut(inputs);
         if row_words == PART {
             blake3_rows::keyed_hash(&self.key, inputs, parts_mut(code_words));
         } else {
@@ -161,10 +155,8 @@ mod tests {
         bits: usize,
         inputs: &[([u8; D], u8)],
     ) -> Vec<[u64; R]> {
-        let mut inputs: Vec<CodeInput> = inputs
-            .iter()
-            .map(|(digest, list)| code_input(words(digest), *list))
-            .collect();
+        let input = |(digest, more): &([u8; D], u8)| Input::new(words(digest), *more);
+        let mut inputs: Vec<Input> = inputs.iter().map(input).collect();
         let mut words = vec![[0; R]; inputs.len()];
         Code::new([1; 32], bits, R).encode(&mut inputs, words.as_flattened_mut());
         words

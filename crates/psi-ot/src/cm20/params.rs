@@ -1,14 +1,11 @@
-use psijoin_channel::stream::Chunks;
 use psijoin_params::{cm20, digest, mask};
 use psijoin_psi::{
-    BaseParams, Conversation, Derived, Dialogue, Error, Info, Plan, Request, parameters,
+    BaseParams, Derived, Dialogue, Error, Info, Plan, Request, parameters,
     sorted_masks::SortedMasks,
 };
 
-use super::{
-    INFO, MALICIOUS_SENDER_INFO, Receiver, Sender, evaluation::MAX_COLUMNS, function, keys,
-};
-use crate::seeds::SeedOts;
+use super::{INFO, MALICIOUS_SENDER_INFO, Receiver, Sender};
+use crate::multi_point_oprf::{self, INPUT_BYTES};
 
 /// Whom a plan protects against.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
@@ -22,7 +19,7 @@ enum Variant {
 pub struct Params {
     base: BaseParams,
     variant: Variant,
-    pub(super) shape: cm20::Shape,
+    pub(super) oprf: multi_point_oprf::Params,
     pub(super) mask_range: u128,
 }
 
@@ -61,85 +58,51 @@ impl Params {
         let sizes = request.sizes;
         let mut base = BaseParams::with_digests(request, variant.digest_bytes())?;
         let budget = &mut base.budget;
-        if variant.digest_bytes() > function::INPUT_BYTES {
-            let inputs = digest::collision(sizes, function::INPUT_BYTES);
+        if variant.digest_bytes() > INPUT_BYTES {
+            let inputs = digest::collision(sizes, INPUT_BYTES);
             budget.charge("pseudorandom function's inputs", inputs)?;
         }
 
-        let (senders, receivers) = (sizes.sender(), sizes.receiver());
-        let shape = cm20::shape(rows, senders, receivers, budget.share(0.6))?;
-        if shape.columns as usize > MAX_COLUMNS {
-            return Err(Error::Misuse(
-                "the matrix has too few rows for the receiver's items",
-            ));
-        }
-        budget.charge("few ones", shape.few_ones(senders, receivers))?;
-        // A cipher repeats no output, where a function would.
-        let repeats = digest::collision(sizes, function::INPUT_BYTES);
-        let ciphers = function::ciphers(shape.columns as usize) as u128;
-        budget.charge("ciphers unlike functions", repeats.times(ciphers))?;
+        let checked = variant == Variant::MaliciousSender;
+        let oprf = multi_point_oprf::Params::new(rows, sizes, checked, budget.share(0.6))?;
+        budget.charge("few ones", oprf.few_ones(sizes))?;
+        budget.charge("ciphers unlike functions", oprf.repeats(sizes))?;
 
         let mask_range = match variant {
             Variant::SemiHonest => mask::range(sizes.pairs(), budget.remaining())?,
-            Variant::MaliciousSender => cm20::malicious_mask_range(receivers, request.security),
+            Variant::MaliciousSender => {
+                cm20::malicious_mask_range(sizes.receiver(), request.security)
+            }
         };
         let masks = mask::range_collision(sizes.pairs(), mask_range);
         budget.charge("mask collision", masks)?;
         Ok(Self {
             base,
             variant,
-            shape,
+            oprf,
             mask_range,
         })
-    }
-
-    /// Returns w.
-    pub(super) fn columns(&self) -> usize {
-        self.shape.columns as usize
-    }
-
-    /// Returns the messages of step 3: one for each bin.
-    pub(super) fn bins(&self) -> Chunks {
-        Chunks {
-            total: self.shape.bins as usize,
-            per_message: 1,
-        }
-    }
-
-    /// Returns the number of bytes of a bin's columns.
-    pub(super) fn bin_bytes(&self) -> usize {
-        self.columns() * self.shape.bin_rows as usize / 8
     }
 
     pub(super) fn masks(&self) -> SortedMasks {
         SortedMasks::new(self.base.request.sizes.sender() as usize, self.mask_range)
     }
 
-    /// Returns the OTs of step 1.
-    pub(super) fn ots(&self) -> SeedOts {
-        SeedOts {
-            columns: self.columns(),
-            checked: self.variant == Variant::MaliciousSender,
-        }
-    }
-
     /// Returns the plan of a run with these numbers.
     pub fn plan(self) -> Plan {
-        let online = Conversation::default()
-            .receiver(keys::NONCE_BYTES as u64)
-            .receiver(self.bins().bytes(|_| self.bin_bytes()))
-            .sender(self.masks().coded_bytes());
+        let online = self.oprf.online().sender(self.masks().coded_bytes());
+        let shape = self.oprf.shape;
         let own = parameters(&[
             ("digest bytes", self.base.digest_bytes as u64),
-            ("bins", self.shape.bins.into()),
-            ("rows a bin", self.shape.bin_rows.into()),
-            ("columns", self.shape.columns.into()),
+            ("bins", shape.bins.into()),
+            ("rows a bin", shape.bin_rows.into()),
+            ("columns", shape.columns.into()),
         ]);
         let derived = Derived {
             info: self.variant.info(),
             base: self.base.clone(),
             parameters: [own, self.masks().parameters()].concat(),
-            dialogue: Dialogue::new(self.ots().conversation(), online),
+            dialogue: Dialogue::new(self.oprf.setup(), online),
         };
         Plan::new::<Sender, Receiver>(derived, self)
     }

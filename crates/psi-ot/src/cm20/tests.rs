@@ -13,8 +13,8 @@ fn any_number_of_rows_gives_the_same_result() {
     let mut widths = Vec::new();
     for rows in [10_800, 12_000, 13_200, 24_000] {
         let params = default.with_rows(rows).unwrap();
-        assert!(params.shape.bins >= 2 && params.shape.rows() >= rows);
-        widths.push(params.shape.columns);
+        assert!(params.oprf.shape.bins >= 2 && params.oprf.shape.rows() >= rows);
+        widths.push(params.oprf.shape.columns);
         let plan = params.plan();
         assert_ne!(plan.digest(), default_digest);
         let found = output(
@@ -32,7 +32,7 @@ fn any_number_of_rows_gives_the_same_result() {
 #[test]
 fn a_crowded_bin() {
     let params = Params::semi_honest(&Request::rows(20_000, 3).unwrap()).unwrap();
-    assert_eq!(params.shape.bins, 1);
+    assert_eq!(params.oprf.shape.bins, 1);
     let plan = params.plan();
     let receivers = items([19_999, 20_000, 9_000], &plan);
     let found = output(&plan, &items(0..20_000, &plan), &receivers);
@@ -97,7 +97,10 @@ fn the_cost_is_that_of_the_document() {
             (Params::malicious_sender(&request).unwrap(), 2048 + 2064, 16),
         ];
         for (params, more_of_sender, more_of_receiver) in plans {
-            let (w, m) = (u64::from(params.shape.columns), params.shape.rows());
+            let (w, m) = (
+                u64::from(params.oprf.shape.columns),
+                params.oprf.shape.rows(),
+            );
             let masks = (1..128).map(|l| {
                 let upper_bits = u128::from(n) + ((params.mask_range - 1) >> l);
                 upper_bits.div_ceil(8) + (u128::from(n) * l).div_ceil(8)
@@ -105,7 +108,7 @@ fn the_cost_is_that_of_the_document() {
             let masks = masks.min().unwrap() as u64;
             let sender = 32 + 2048 * w.div_ceil(128) + masks + more_of_sender;
             let receiver = 8192 + 32 + m * w / 8 + more_of_receiver;
-            let (bins, plan) = (params.shape.bins, params.plan());
+            let (bins, plan) = (params.oprf.shape.bins, params.plan());
             let cost = plan.cost().total;
             assert_eq!((cost.sender_bytes, cost.receiver_bytes), (sender, receiver));
 

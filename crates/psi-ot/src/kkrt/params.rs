@@ -1,9 +1,7 @@
 use psijoin_channel::stream::Chunks;
 use psijoin_encode::CHOICES;
-use psijoin_ot::matrix::RowShape;
 use psijoin_params::{
     Security,
-    code::{near_collision, width_bits},
     cuckoo::{self, Costs, Shape},
 };
 use psijoin_psi::{
@@ -12,29 +10,18 @@ use psijoin_psi::{
 };
 
 use super::{INFO, Receiver, STASH, Sender};
-use crate::seeds::SeedOts;
-
-/// Rows of the matrix that are expanded, encoded and sent at once. Their columns, rows and
-/// code words take half a megabyte, which fits the second-level cache.
-const ROWS_PER_MESSAGE: usize = 2048;
+use crate::batched_oprf;
 
 /// Items whose masks travel together.
-const ITEMS_PER_MESSAGE: usize = 2048;
-
-/// Words of a row, unless it is wide.
-pub(super) const ROW_WORDS: usize = 8;
-
-/// Words of a wide row.
-pub(super) const WIDE_ROW_WORDS: usize = 16;
+const ITEMS_PER_MESSAGE: usize = batched_oprf::Evaluator::BATCH;
 
 /// All numbers of a run.
 #[derive(Debug)]
 pub struct Params {
     pub(super) base: BaseParams,
-    pub(super) masks: MaskLength,
     pub(super) shape: Shape,
-    /// w, a multiple of eight: a row is sent as whole bytes.
-    pub(super) code_bits: usize,
+    /// A function for each bin and each stash place, whose values are the masks.
+    pub(super) oprf: batched_oprf::Params,
 }
 
 impl Params {
@@ -60,20 +47,17 @@ impl Params {
         budget.charge("Cuckoo hashing", cuckoo::failure(sizes.receiver(), shape))?;
 
         let evaluations = (CHOICES as u64 + u64::from(shape.stash)) * sizes.sender();
-        let code_bits = width_bits(evaluations, budget.share(0.125))?.next_multiple_of(8);
-        budget.charge("code distance", near_collision(code_bits, evaluations))?;
-        Ok(Self {
-            base,
-            masks,
-            shape,
-            code_bits: code_bits as usize,
-        })
+        let functions = shape.bins as usize + shape.stash as usize;
+        let share = budget.share(0.125);
+        let oprf = batched_oprf::Params::new(functions, evaluations, masks, share)?;
+        budget.charge("code distance", oprf.near_code_words(evaluations))?;
+        Ok(Self { base, shape, oprf })
     }
 
     /// Returns the plan of a run with these numbers.
     pub fn plan(self) -> Plan {
         let online = Conversation::default()
-            .receiver(self.row_chunks().bytes(|rows| rows * self.row_bytes()))
+            .receiver(self.oprf.online_bytes())
             .sender(
                 self.mask_chunks()
                     .bytes(|items| self.mask_message_bytes(items)),
@@ -82,47 +66,21 @@ impl Params {
             ("digest bytes", self.base.digest_bytes as u64),
             ("bins", self.shape.bins.into()),
             ("stash places", self.shape.stash.into()),
-            ("code bits", self.code_bits as u64),
-            ("mask bits", self.masks.bits.into()),
+            ("code bits", self.oprf.code_bits as u64),
+            ("mask bits", self.masks().bits.into()),
         ]);
         let derived = Derived {
             info: &INFO,
             base: self.base.clone(),
             parameters,
-            dialogue: Dialogue::new(self.ots().conversation(), online),
+            dialogue: Dialogue::new(self.oprf.setup(), online),
         };
         Plan::new::<Sender, Receiver>(derived, self)
     }
 
-    /// Returns rows without gaps, with 32 bits for their number.
-    pub(super) fn row_shape(&self) -> RowShape {
-        let is_wide = self.code_bits > ROW_WORDS * 64 - 32;
-        RowShape {
-            words: if is_wide { WIDE_ROW_WORDS } else { ROW_WORDS },
-            columns_per_word: u64::BITS as usize,
-        }
-    }
-
-    /// Returns the OTs of step 1.
-    pub(super) fn ots(&self) -> SeedOts {
-        SeedOts {
-            columns: self.code_bits,
-            checked: false,
-        }
-    }
-
-    /// Returns the number of bytes of a row on the wire.
-    pub(super) fn row_bytes(&self) -> usize {
-        self.code_bits / 8
-    }
-
-    /// Returns the rows of the matrix: bins and stash.
-    pub(super) fn row_chunks(&self) -> Chunks {
-        let total = self.shape.bins as usize + self.shape.stash as usize;
-        Chunks {
-            total,
-            per_message: ROWS_PER_MESSAGE,
-        }
+    /// Returns the length of masks.
+    pub(super) fn masks(&self) -> MaskLength {
+        self.oprf.values
     }
 
     /// Returns the sender's items, in messages of their masks.
@@ -150,6 +108,6 @@ impl Params {
 
     /// Returns the number of bytes of the masks of this many items.
     pub(super) fn mask_message_bytes(&self, items: usize) -> usize {
-        self.masks.packed_bytes(items * self.lists())
+        self.masks().packed_bytes(items * self.lists())
     }
 }

@@ -1,27 +1,23 @@
-use psijoin_channel::{Inbound, Outbound, stream};
+use psijoin_channel::{Inbound, stream};
 use psijoin_encode::{BinHasher, CHOICES, CuckooTable, Digests};
-use psijoin_ot::matrix::{ReceiverMatrix, ReceiverRows};
 use psijoin_psi::{
     Context, Error, Input, Output, Party, Result,
     masks::{Mask, MaskIndex},
 };
-use psijoin_runtime::{memory::Buffer, parallel};
+use psijoin_runtime::parallel;
 
-use super::{
-    Functions, Params, STASH,
-    code::{self, CodeInput, code_input},
-};
+use super::{Params, STASH, bins};
+use crate::batched_oprf;
 
 /// The party that learns the result, after the offline phase.
-pub(super) struct Receiver(ReceiverMatrix);
+pub(super) struct Receiver(batched_oprf::Receiver);
 
 impl Party for Receiver {
     type Params = Params;
 
     /// Step 1.
     fn offline(params: &Params, context: &mut Context) -> Result<Self, Error> {
-        let seeds = params.ots().offer(context)?;
-        Ok(Self(seeds.into_matrix(params.row_shape())))
+        Ok(Self(batched_oprf::Receiver::setup(&params.oprf, context)?))
     }
 
     fn online(self, params: &Params, input: &Input, context: &mut Context) -> Result<Output> {
@@ -30,52 +26,21 @@ impl Party for Receiver {
 
         // Step 2.
         context.phases.begin("Cuckoo hashing");
-        let functions = Functions::new(params, input.joint_seed);
-        let table = Table::build(items, &functions.bins, params)?;
+        let table = Table::build(items, &bins(params, input.joint_seed), params)?;
 
-        // Step 3, and the own masks of step 5 while the rows are at hand.
+        // Step 3.
         context.phases.begin("code words");
-        let own = self.send_code_words(params, items, &table, &functions, outbound)?;
+        let input_of = |row| {
+            let (item, list) = table.row(row)?;
+            let words = items.words(item as usize);
+            Some(batched_oprf::Input::new(words, list))
+        };
+        let own = self.0.evaluate(&input_of, input.joint_seed, outbound)?;
 
         // Step 5.
         context.phases.begin("masks");
         let found = find_shared(params, &own, &table, inbound)?;
         Ok(Output::rows(found, items.len()))
-    }
-}
-
-impl Receiver {
-    /// Step 3: sends u_j, and returns H(j, T_0,j), of all rows j.
-    fn send_code_words(
-        &self,
-        params: &Params,
-        items: Digests<'_>,
-        table: &Table,
-        functions: &Functions,
-        outbound: &mut dyn Outbound,
-    ) -> Result<Buffer<Mask>, Error> {
-        let (chunks, row_words) = (params.row_chunks(), params.row_shape().words);
-        let mut own = Buffer::<Mask>::zeroed(chunks.total);
-        stream::send_with(
-            outbound,
-            chunks,
-            &mut own,
-            &Scratch::default,
-            &|range, own, scratch, message| {
-                let first_row = range.start as u32;
-                self.0.expand(range, &mut scratch.rows);
-                // u_j = T_0 ⊕ T_1 ⊕ C(y, z)
-                scratch.add_code_words(first_row, items, table, functions);
-                let ReceiverRows { t0, sum, .. } = &mut scratch.rows;
-                code::append_bytes(sum, row_words, params.row_bytes(), message);
-                for (number, row) in (first_row..).zip(t0.chunks_exact_mut(row_words)) {
-                    code::tag(row, number);
-                }
-                functions.hash.masks(t0, own);
-                Ok::<(), Error>(())
-            },
-        )?;
-        Ok(own)
     }
 }
 
@@ -86,7 +51,7 @@ fn find_shared(
     table: &Table,
     inbound: &mut dyn Inbound,
 ) -> Result<Vec<u32>, Error> {
-    let masks = params.masks;
+    let masks = params.masks();
     let index = MaskIndex::new(own, masks, table.occupied().into_iter());
     // A message holds the masks of some items, one list after the other.
     let find = |items: usize, message: &[u8]| {
@@ -107,47 +72,6 @@ fn find_shared(
         &|range, message| find(range.len(), message),
     )?;
     Ok(found.concat())
-}
-
-/// The matrix rows of one message.
-#[derive(Default)]
-struct Scratch {
-    rows: ReceiverRows,
-    inputs: Vec<CodeInput>,
-    code_words: Vec<u64>,
-    /// The rows that hold an item.
-    occupied: Vec<usize>,
-}
-
-impl Scratch {
-    /// Adds the code word of each row's item to T_0 ⊕ T_1.
-    fn add_code_words(
-        &mut self,
-        first_row: u32,
-        items: Digests<'_>,
-        table: &Table,
-        functions: &Functions,
-    ) {
-        let row_words = functions.code.row_words();
-        let sums = &mut self.rows.sum;
-        self.inputs.clear();
-        self.occupied.clear();
-        for i in 0..sums.len() / row_words {
-            if let Some((item, list)) = table.row(first_row + i as u32) {
-                self.inputs
-                    .push(code_input(items.words(item as usize), list));
-                self.occupied.push(i);
-            }
-        }
-        self.code_words.resize(self.inputs.len() * row_words, 0);
-        functions
-            .code
-            .encode(&mut self.inputs, &mut self.code_words);
-        let words = self.code_words.chunks_exact(row_words);
-        for (i, word) in self.occupied.iter().zip(words) {
-            code::add(&mut sums[i * row_words..][..row_words], word);
-        }
-    }
 }
 
 /// The receiver's items in rows of the matrix: bins first, then stash places.

@@ -10,12 +10,11 @@ fn params(sender: u64, receiver: u64) -> Params {
 
 #[test]
 fn long_digests_and_wide_code_words() {
-    for code_bits in [params(900, 700).code_bits, 480, 488, 544] {
+    for code_bits in [params(900, 700).oprf.code_bits, 480, 488, 544] {
         for digest_bytes in [16, 32] {
             let mut params = params(900, 700);
-            params.code_bits = code_bits;
+            params.oprf.code_bits = code_bits;
             params.base.digest_bytes = digest_bytes;
-            assert_eq!(params.row_shape().words == 16, code_bits > 480);
             let plan = params.plan();
             let found = output(&plan, &items(0..900, &plan), &items(600..1300, &plan));
             assert_eq!(
@@ -32,6 +31,7 @@ fn stash_places_are_used_and_compared() {
     let mut params = params(40, 30);
     // As many bins as five items need: the others must lie in the stash.
     params.shape = Shape { bins: 5, stash: 25 };
+    params.oprf.functions = 30;
     let plan = params.plan();
     let found = output(&plan, &items(0..40, &plan), &items(20..50, &plan));
     assert_eq!(found.unwrap(), Output::Rows((0..20).collect()));
@@ -41,19 +41,8 @@ fn stash_places_are_used_and_compared() {
 fn a_table_that_is_too_small_is_bad_luck_and_not_a_wrong_result() {
     let mut params = params(40, 30);
     params.shape = Shape { bins: 29, stash: 0 };
+    params.oprf.functions = 29;
     let plan = params.plan();
     let error = output(&plan, &items(0..40, &plan), &items(0..30, &plan)).unwrap_err();
     assert!(matches!(error, Error::BadLuck(_, 40)), "{error}");
-}
-
-/// Without it, parties would still agree; but H would be asked twice about related inputs.
-#[test]
-fn the_number_of_a_row_stands_in_its_last_bits() {
-    for words in [8, 16] {
-        let mut row = vec![1; words];
-        code::tag(&mut row, 5);
-        let (last, others) = row.split_last().unwrap();
-        assert_eq!(*last, 5 << 32 | 1);
-        assert!(others.iter().all(|word| *word == 1));
-    }
 }

@@ -5,8 +5,8 @@ use psijoin_block::{
 };
 use psijoin_encode::Digests;
 
-/// Bytes that AES takes.
-pub(super) const INPUT_BYTES: usize = Block::BYTES;
+/// Bytes of an item that F takes: longer digests are folded.
+pub const INPUT_BYTES: usize = Block::BYTES;
 
 /// Blocks that are encrypted at once.
 const BATCH: usize = 128;

@@ -47,7 +47,7 @@ impl Keys {
     }
 
     /// Returns the key of H2.
-    pub(super) fn masks(&self) -> [u8; 32] {
+    pub(super) fn values(&self) -> [u8; 32] {
         blake3::derive_key("psijoin 2026 cm20 masks", &self.seed)
     }
 }

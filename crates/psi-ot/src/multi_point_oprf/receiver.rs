@@ -1,10 +1,12 @@
+//! The party that gets the values at its items only.
+
 use psijoin_block::{Block, cells::Cells, positions::POSITIONS, scatter};
-use psijoin_channel::{Outbound, stream};
+use psijoin_channel::{Outbound, joint_seed::JointSeed, stream};
 use psijoin_encode::{Digests, okvs::Partition};
-use psijoin_psi::{Context, Error, Input, Output, Party, Result};
+use psijoin_psi::{Context, Error};
 
 use super::{
-    Params,
+    Params, Values,
     columns::ReceiverColumns,
     evaluation::Evaluation,
     function::{Function, Rows},
@@ -12,40 +14,51 @@ use super::{
 };
 use crate::seeds::SeedPairs;
 
-/// The party that learns the result, after the offline phase.
-pub(super) struct Receiver(SeedPairs);
+/// The party that gets the values at its items only, after the offline phase.
+pub struct Receiver {
+    params: Params,
+    seeds: SeedPairs,
+}
 
-impl Party for Receiver {
-    type Params = Params;
-
+impl Receiver {
     /// Step 1.
-    fn offline(params: &Params, context: &mut Context) -> Result<Self, Error> {
-        Ok(Self(params.ots().offer(context)?))
+    ///
+    /// # Errors
+    /// If the channel breaks, or the peer misbehaves.
+    pub fn setup(params: &Params, context: &mut Context) -> Result<Self, Error> {
+        Ok(Self {
+            params: *params,
+            seeds: params.ots().offer(context)?,
+        })
     }
 
-    fn online(self, params: &Params, input: &Input, context: &mut Context) -> Result<Output> {
+    /// Steps 2, 3 and 5: the values at these distinct items.
+    ///
+    /// # Errors
+    /// If the channel breaks.
+    pub fn evaluate(
+        self,
+        items: Digests<'_>,
+        joint_seed: &JointSeed,
+        context: &mut Context,
+    ) -> Result<Values, Error> {
+        let params = &self.params;
         // Step 2.
-        let keys = Keys::draw(input.joint_seed, context.channel, &mut context.rng)?;
+        let keys = Keys::draw(joint_seed, context.channel, &mut context.rng)?;
         let matrix = Matrix {
-            columns: ReceiverColumns::new(&self.0, &keys.columns()),
+            columns: ReceiverColumns::new(&self.seeds, &keys.columns()),
             function: Function::new(keys.function(), params.columns(), params.shape.bin_rows),
-            mask_key: keys.masks(),
+            value_key: keys.values(),
             params,
         };
         context.phases.begin("bins");
-        let items = Partition::new(input.items.digests(), params.shape.bins);
+        let items = Partition::new(items, params.shape.bins);
 
-        // Step 3, and the own values of step 5 while the rows are at hand.
+        // Step 3, and step 5 while the rows are at hand.
         context.phases.begin("columns");
-        let (outbound, inbound) = context.channel.halves();
-        let outputs = matrix.send(&items, outbound)?;
-
-        // Step 5.
-        context.phases.begin("masks");
-        let found = params.masks().find(&outputs, inbound)?;
-        let positions = items.positions();
-        let rows = found.iter().map(|place| positions[*place as usize]);
-        Ok(Output::rows(rows, positions.len()))
+        let (outbound, _) = context.channel.halves();
+        let values = matrix.send(&items, outbound)?;
+        Ok(Values { values, items })
     }
 }
 
@@ -53,7 +66,7 @@ impl Party for Receiver {
 struct Matrix<'a> {
     columns: ReceiverColumns,
     function: Function,
-    mask_key: [u8; 32],
+    value_key: [u8; 32],
     params: &'a Params,
 }
 
@@ -142,7 +155,7 @@ impl Scratch {
                 self.append_difference(message);
             }
         }
-        self.evaluation.hash(&matrix.mask_key, bin.outputs);
+        self.evaluation.hash(&matrix.value_key, bin.outputs);
     }
 
     /// Appends Δ_i = A_i ⊕ D_i ⊕ A'_i.

@@ -1,13 +1,15 @@
+//! The party that gets the function.
+
 use std::sync::{Mutex, PoisonError};
 
 use psijoin_block::{Block, cells::Cells, positions::POSITIONS, scatter};
-use psijoin_channel::{Inbound, stream};
+use psijoin_channel::{Inbound, joint_seed::JointSeed, stream};
 use psijoin_encode::{Digests, okvs::Partition};
-use psijoin_psi::{Context, Error, Input, Output, Party, Result};
+use psijoin_psi::{Context, Error};
 use psijoin_runtime::parallel;
 
 use super::{
-    Params,
+    Params, Values,
     columns::SenderColumns,
     evaluation::Evaluation,
     function::{Function, Rows},
@@ -18,41 +20,53 @@ use crate::seeds::ChosenSeeds;
 /// Items that are evaluated at once. A bin may have many more, if the sender has many.
 const ITEMS_PER_TASK: usize = 8192;
 
-/// The party that learns nothing, after the offline phase.
-pub(super) struct Sender(ChosenSeeds);
+/// The party that gets the function, after the offline phase.
+pub struct Sender {
+    params: Params,
+    seeds: ChosenSeeds,
+}
 
-impl Party for Sender {
-    type Params = Params;
-
+impl Sender {
     /// Step 1.
-    fn offline(params: &Params, context: &mut Context) -> Result<Self, Error> {
-        Ok(Self(params.ots().choose(context)?))
+    ///
+    /// # Errors
+    /// If the channel breaks, or the peer misbehaves.
+    pub fn setup(params: &Params, context: &mut Context) -> Result<Self, Error> {
+        Ok(Self {
+            params: *params,
+            seeds: params.ots().choose(context)?,
+        })
     }
 
-    fn online(self, params: &Params, input: &Input, context: &mut Context) -> Result<Output> {
+    /// Steps 2 to 4: the values at these distinct items.
+    ///
+    /// # Errors
+    /// If the channel breaks, or the peer misbehaves.
+    pub fn evaluate(
+        self,
+        items: Digests<'_>,
+        joint_seed: &JointSeed,
+        context: &mut Context,
+    ) -> Result<Values, Error> {
+        let params = &self.params;
         context.phases.begin("bins");
-        let items = Partition::new(input.items.digests(), params.shape.bins);
+        let items = Partition::new(items, params.shape.bins);
 
         // Step 2.
-        let keys = Keys::receive(input.joint_seed, context.channel)?;
-        let columns = SenderColumns::new(self.0, &keys.columns());
+        let keys = Keys::receive(joint_seed, context.channel)?;
+        let columns = SenderColumns::new(self.seeds, &keys.columns());
         let evaluators = Evaluators {
             function: Function::new(keys.function(), params.columns(), params.shape.bin_rows),
-            mask_key: keys.masks(),
+            value_key: keys.values(),
             params,
             idle: Mutex::default(),
         };
 
-        // Step 3, and the values of step 4 while a bin's columns are at hand.
+        // Step 3, and step 4 while a bin's columns are at hand.
         context.phases.begin("columns");
-        let (outbound, inbound) = context.channel.halves();
-        let outputs = evaluators.receive(&columns, &items, inbound)?;
-        drop(items);
-
-        // Step 4.
-        context.phases.begin("masks");
-        params.masks().send_unsorted(outputs, outbound)?;
-        Ok(Output::Nothing)
+        let (_, inbound) = context.channel.halves();
+        let values = evaluators.receive(&columns, &items, inbound)?;
+        Ok(Values { values, items })
     }
 }
 
@@ -65,7 +79,7 @@ struct Bin<'a> {
 /// Step 4, on all threads: a bin with many items keeps several busy.
 struct Evaluators<'a> {
     function: Function,
-    mask_key: [u8; 32],
+    value_key: [u8; 32],
     params: &'a Params,
     idle: Mutex<Vec<Evaluator>>,
 }
@@ -148,6 +162,6 @@ impl Evaluator {
                 self.cells.read(rows, self.evaluation.column_mut(column));
             }
         }
-        self.evaluation.hash(&shared.mask_key, outputs);
+        self.evaluation.hash(&shared.value_key, outputs);
     }
 }
