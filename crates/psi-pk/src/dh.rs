@@ -62,7 +62,7 @@ use group::{Exponent, Group};
 use mask_partitions::MaskPartitions;
 
 mod count;
-mod group;
+pub(crate) mod group;
 mod mask_partitions;
 mod oblivious;
 mod regrouped;

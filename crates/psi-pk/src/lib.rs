@@ -7,12 +7,15 @@
 //! | [`dh`], `dh-ffdhe3072` | Diffie-Hellman, over ristretto255 or ffdhe3072 | semi-honest |
 //! | [`rsa`] | blind RSA signatures | semi-honest |
 //!
+//! [`dh_oprf`] is the oblivious PRF of `dh` with payloads, for itself.
+//!
 //! Each ends with a comparison of masks. Everything except the length of messages follows from
 //! [`MaskParams`](psijoin_psi::mask_params::MaskParams).
 
 #![forbid(unsafe_code)]
 
 pub mod dh;
+pub mod dh_oprf;
 pub mod naive;
 pub mod rsa;
 

@@ -9,7 +9,7 @@ use psijoin_psi::masks::{Mask, MaskLength};
 use crate::{compare, uniform_hash};
 
 /// Bytes of an encoded element of ristretto255.
-pub(super) const POINT_BYTES: usize = 32;
+pub(crate) const POINT_BYTES: usize = 32;
 
 /// Bytes of an encoded element of ffdhe3072.
 const NUMBER_BYTES: usize = ffdhe3072::ELEMENT_BYTES;
@@ -19,7 +19,7 @@ const _: () = assert!(ffdhe3072::UNIFORM_BYTES == uniform_hash::BYTES);
 
 /// A group.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub(super) enum Group {
+pub(crate) enum Group {
     /// The group of RFC 9496.
     Ristretto255,
     /// The group of RFC 7919, with short exponents.
@@ -27,7 +27,7 @@ pub(super) enum Group {
 }
 
 /// A secret exponent in a group. Wiped on drop.
-pub(super) enum Exponent {
+pub(crate) enum Exponent {
     /// Of [`Group::Ristretto255`].
     Ristretto255(Scalar),
     /// Of [`Group::Ffdhe3072`].
@@ -36,7 +36,7 @@ pub(super) enum Exponent {
 
 impl Group {
     /// Returns the number of bytes of an encoded element.
-    pub(super) fn element_bytes(self) -> usize {
+    pub(crate) fn element_bytes(self) -> usize {
         match self {
             Self::Ristretto255 => POINT_BYTES,
             Self::Ffdhe3072 => NUMBER_BYTES,
@@ -44,7 +44,7 @@ impl Group {
     }
 
     /// Elements in a message: some KiB, and some milliseconds of computing.
-    pub(super) fn elements_per_message(self) -> usize {
+    pub(crate) fn elements_per_message(self) -> usize {
         match self {
             Self::Ristretto255 => 256,
             Self::Ffdhe3072 => 16,
@@ -52,7 +52,7 @@ impl Group {
     }
 
     /// Returns a random exponent.
-    pub(super) fn exponent(self, rng: &mut Prg) -> Exponent {
+    pub(crate) fn exponent(self, rng: &mut Prg) -> Exponent {
         match self {
             Self::Ristretto255 => Exponent::Ristretto255(Scalar::from_uniform_bytes(&rng.bytes())),
             Self::Ffdhe3072 => Exponent::Ffdhe3072(ffdhe3072::Exponent::from_uniform_bytes(
@@ -63,7 +63,7 @@ impl Group {
     }
 
     /// Returns the masks of elements: hashes of all of their bytes.
-    pub(super) fn masks(self, elements: &[u8], key: &[u8; 32], length: MaskLength) -> Vec<Mask> {
+    pub(crate) fn masks(self, elements: &[u8], key: &[u8; 32], length: MaskLength) -> Vec<Mask> {
         match self {
             Self::Ristretto255 => compare::masks::<{ POINT_BYTES / 8 }>(elements, key, length),
             Self::Ffdhe3072 => compare::masks::<{ NUMBER_BYTES / 8 }>(elements, key, length),
@@ -73,7 +73,7 @@ impl Group {
 
 impl Exponent {
     /// Returns H(row)^exponent of each row; H is keyed.
-    pub(super) fn hash_power(&self, key: &[u8; 32], rows: &[[u64; 4]]) -> Vec<u8> {
+    pub(crate) fn hash_power(&self, key: &[u8; 32], rows: &[[u64; 4]]) -> Vec<u8> {
         match self {
             Self::Ristretto255(exponent) => {
                 let mut uniform = vec![[0_u64; 8]; rows.len()];
@@ -96,7 +96,7 @@ impl Exponent {
     ///
     /// # Errors
     /// If bytes encode no element, or one whose powers reveal nothing about the exponent.
-    pub(super) fn power(&self, elements: &[u8]) -> Result<Vec<u8>, Error> {
+    pub(crate) fn power(&self, elements: &[u8]) -> Result<Vec<u8>, Error> {
         match self {
             Self::Ristretto255(exponent) => {
                 let (elements, _) = elements.as_chunks();
