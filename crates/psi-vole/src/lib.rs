@@ -6,6 +6,8 @@
 //! | [`RR22_MALICIOUS`](rr22::RR22_MALICIOUS) | the same, secure if a party cheats |
 //! | [`RR22_CIRCUIT`](rr22_circuit::RR22_CIRCUIT) | a function of the intersection, from the same PRF, programmed |
 //!
+//! [`vole_oprf`] is the oblivious PRF of all three, for itself.
+//!
 //! # From LPN to rows
 //!
 //! Each layer has a header with its functionality, source, security and cost; `docs/rr22.md` has
@@ -42,6 +44,7 @@
 
 pub mod rr22;
 pub mod rr22_circuit;
+pub mod vole_oprf;
 
 mod oprf;
 

@@ -44,6 +44,22 @@ impl<B: Base> Receiver<B> {
     }
 }
 
+impl<B: Base> Receiver<B> {
+    /// Steps 2, 3 and 5 for semi-honest parties: the values at all items, in the order of the bins.
+    pub(crate) fn evaluate(
+        self,
+        inputs: &Inputs<'_>,
+        context: &mut Context,
+    ) -> Result<Buffer<u128>, Error> {
+        let Self { a, c } = self;
+        let rows = inputs.send_store(&a, context.channel.halves().0, &mut context.rng)?;
+        drop(a);
+        let outputs = Outputs::hashes(rows.len());
+        let outputs = inputs.outputs(c, rows, Tower::default(), outputs);
+        Ok(outputs.hashes)
+    }
+}
+
 impl Inputs<'_> {
     /// Steps 2 and 3 of the receiver, bin by bin: the rows of all items, in the order of the bins.
     pub(crate) fn send_store<B: Base>(

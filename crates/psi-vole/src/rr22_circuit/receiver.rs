@@ -1,9 +1,9 @@
-use psijoin_block::tower::{Gf64, Tower};
+use psijoin_block::tower::Gf64;
 use psijoin_channel::{Channel, joint_seed::JointSeed};
 use psijoin_circuit::equality;
 use psijoin_encode::Digests;
 use psijoin_ot::{iknp::SemiHonest, vole::Base};
-use psijoin_psi::{Context, Error, Input, Output, Party, Result, output_hash::Outputs};
+use psijoin_psi::{Context, Error, Input, Output, Party, Result};
 use psijoin_psi_functions::{
     bins::Table,
     functions::{self, Compared},
@@ -51,7 +51,7 @@ impl<B: Base> Party for Receiver<B> {
         let (table, inputs) = place(params, items, input.joint_seed)?;
         // Step 3.
         context.phases.begin("store");
-        let outputs = evaluate(&inputs, oprf, context)?;
+        let outputs = oprf.evaluate(&inputs, context)?;
         // Step 4.
         context.phases.begin("hints");
         let keys = inputs.items.digests();
@@ -90,19 +90,6 @@ fn place<'a>(
     let keys = keys.of_placed(items, &table);
     let inputs = oprf::Inputs::new::<SemiHonest>(&params.oprf, keys.as_digests(), joint_seed);
     Ok((table, inputs))
-}
-
-/// Step 3: the PRF at all keys.
-fn evaluate<B: Base>(
-    inputs: &oprf::Inputs<'_>,
-    oprf::Receiver { a, c }: oprf::Receiver<B>,
-    context: &mut Context,
-) -> Result<Buffer<u128>, Error> {
-    let rows = inputs.send_store(&a, context.channel.halves().0, &mut context.rng)?;
-    drop(a);
-    let outputs = Outputs::hashes(rows.len());
-    let outputs = inputs.outputs(c, rows, Tower::default(), outputs);
-    Ok(outputs.hashes)
 }
 
 /// Step 4: what stands in each bin for the equality test, given the bin of the key at a place.
