@@ -18,6 +18,7 @@
 //! | [`letters`] | bytes of an item where each takes an OT | PSZ14 Appendix A |
 //! | [`lpn`] | noise points under silent OT and VOLE | argument in the module |
 //! | [`mask`] | length of the masks that are compared | KKRT16 §6.1 |
+//! | [`numbers`] | fingerprints of items that are numbers | – |
 //! | [`public_key`] | lengths of moduli and exponents | NIST SP 800-57, RFC 7919 |
 //! | [`okvs`] | bins, slots and dense columns of an oblivious key-value store | RR22; proof in the module |
 //! | [`overfitting`] | items that a malicious receiver can put into such a store | proof in the module |
@@ -68,6 +69,7 @@ pub mod garbled_bloom;
 pub mod letters;
 pub mod lpn;
 pub mod mask;
+pub mod numbers;
 pub mod okvs;
 pub mod overfitting;
 pub mod parts;

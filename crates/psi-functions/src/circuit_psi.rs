@@ -38,7 +38,9 @@
 //! **Deviations.**
 //! - ℓ is derived from the failure budget, and takes all of it: no two items of both sets, and no
 //!   item and ⊥, have the same number (`psijoin_params::domain`). A number is part of a salted
-//!   digest, a random function of the item; the paper measures items of 32 bits.
+//!   digest, a random function of the item. Items that *are* numbers ([`Request::numbers`]) are
+//!   taken as they are, as in the paper: ℓ = 32, for example. Zero may be one of them. So where
+//!   rows are revealed, one more wire is shuffled, which tells an item from ⊥.
 //! - The sets may have any sizes, equal or not: places of the merging network that are left over
 //!   hold public greatest items, which take no gates; Waksman's network is that of any size. For
 //!   equal sizes that are powers of two, there are σ(3n·log2 n + 4n) − n gates, as published.
@@ -169,7 +171,7 @@ pub static CIRCUIT_GMW_VECTOR_SILENT: Protocol =
     .computing(has_circuit);
 
 fn has_circuit(output: &OutputKind) -> bool {
-    Reveals::of(output).is_some()
+    Reveals::of(output, false).is_some()
 }
 
 /// The party that learns nothing, after the offline phase.
@@ -280,7 +282,10 @@ fn receive<W: Lanes>(
     // Step 6.
     let learned = Bits::numbers(&party.learn(&outputs)?);
     match params.reveals {
-        Reveals::Rows => rows(&learned, &numbers),
+        Reveals::Rows { with_zero } => {
+            let flag = u128::from(with_zero) << params.bits();
+            rows(&learned, &numbers, flag)
+        }
         Reveals::Count => {
             let most = params.items(Role::Sender).min(numbers.len());
             count(learned[0], most)
@@ -322,11 +327,12 @@ fn their_switches<W: Lanes>(
     Ok(wires.collect::<Result<Vec<_>, _>>()?.concat())
 }
 
-/// Returns the receiver's rows for the numbers that it learned. A zero means no item.
-fn rows(learned: &[u128], numbers: &[(u128, u32)]) -> Result<Output, Error> {
+/// Returns the receiver's rows for the numbers that it learned, each with this flag. A zero means
+/// no item.
+fn rows(learned: &[u128], numbers: &[(u128, u32)], flag: u128) -> Result<Output, Error> {
     let found = learned.iter().filter(|number| **number != 0);
     let positions = found.map(|number| {
-        let place = numbers.binary_search_by_key(number, |(number, _)| *number);
+        let place = numbers.binary_search_by_key(&(number ^ flag), |(number, _)| *number);
         place.map(|place| numbers[place].1)
     });
     let positions = positions

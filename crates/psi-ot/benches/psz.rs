@@ -1,5 +1,5 @@
 //! Both parties of `psz-balanced`, `psz-cuckoo` and `pssz` on short items, one thread each, from
-//! base OTs to rows. `psijoin-lab bench` measures digests, which represent long items.
+//! base OTs to rows.
 
 use divan::Bencher;
 use psijoin_channel::{joint_seed::JointSeed, memory};
@@ -34,8 +34,8 @@ fn psz_balanced(bencher: Bencher, (bits, log_n): (u32, u32)) {
 /// Consecutive numbers, half of them shared.
 fn both_parties(bencher: Bencher, scheme: &'static Scheme, bits: u32, log_n: u32) {
     let n = 1_u64 << log_n;
-    let request = Request::rows(n, n).expect("a set of this size");
-    let plan = Params::short(&request, scheme, bits)
+    let request = Request::rows(n, n).and_then(|request| request.numbers(bits));
+    let plan = Params::new(&request.expect("a set of this size"), scheme)
         .expect("parameters")
         .plan();
     let items = |first| Items::numbers(&(first..first + n).collect::<Vec<_>>());

@@ -23,9 +23,8 @@
 //!   by chance: σ + log2((3 + s)·n_sender) bits and what the budget's share costs, where `psz`
 //!   counts all pairs.
 //!
-//! **Short items.** Digests do not keep what makes items short, so the program has no use for it
-//! yet: [`psz::Params::short`](crate::psz::Params::short) with [`PERMUTATION`] makes the plan, and
-//! [`Items::numbers`](psijoin_psi::Items::numbers) its input.
+//! **Short items** are those of a request for [numbers](psijoin_psi::Request::numbers). Digests do
+//! not keep what makes items short.
 //!
 //! **Security, cost.** As `psz-cuckoo`, with fewer letters.
 

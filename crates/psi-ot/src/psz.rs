@@ -26,9 +26,9 @@
 //!    y is shared if its own mask is among them.
 //!
 //! **Items.** A long item is a random digest, and its first t bytes are the letters: enough that
-//! none of the n_sender·n_receiver pairs is likely to agree by chance (Appendix A). Short items,
-//! numbers of up to 64 bits, can be spelled as they are ([`Params::short`],
-//! [`Items::numbers`](psijoin_psi::Items::numbers)): four letters for 32 bits, and no two agree.
+//! none of the n_sender·n_receiver pairs is likely to agree by chance (Appendix A). Items that are
+//! [numbers](psijoin_psi::Request::numbers) of at most 64 bits are spelled as they are: four
+//! letters for 32 bits, and no two agree.
 //!
 //! **Deviations.**
 //! - §5.2 has one part of every OT's string for each of the sender's items, so that masks of items

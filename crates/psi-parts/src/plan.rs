@@ -62,6 +62,7 @@ pub fn in_parts(protocol: &'static Protocol, request: &Request, parts: u32) -> R
     }
     let mut budget = FailureBudget::new(request.security);
     let shape = parts::shape(request.sizes, parts, &mut budget)?;
+    // Without numbers: parts are filled up with random digests, and a number may be somebody's.
     let of_a_part = Request::of(shape.capacities, shape.security).output(output);
     let plan = protocol.plan(&of_a_part)?;
     let failures = plan.budget().total().times(parts.into());
@@ -72,6 +73,7 @@ pub fn in_parts(protocol: &'static Protocol, request: &Request, parts: u32) -> R
         base: BaseParams {
             request: request.clone(),
             digest_bytes: parts.plan.digest_bytes(),
+            number_bits: None,
             budget,
         },
         parameters: [

@@ -4,7 +4,7 @@ use psijoin_block::{Block, Prg};
 use psijoin_channel::{Channel, joint_seed::JointSeed, memory};
 use psijoin_psi::{
     Columns, Error, Fingerprint, Input, Items, Output, OutputKind, Plan, Request, Role, Shares,
-    TotalShares, pair,
+    TotalShares, items, pair,
 };
 use psijoin_runtime::parallel::Pool;
 
@@ -51,6 +51,20 @@ pub fn structured(items: &[u64]) -> Vec<Fingerprint> {
         .collect()
 }
 
+/// Returns the fingerprints of these items as a plan takes them. If items are to be short numbers,
+/// those from 2^40 on become the upper half of all short numbers.
+pub(crate) fn fingerprints(plan: &Plan, numbers: &[u64]) -> Vec<Fingerprint> {
+    let Some(bits) = plan.request().item_bits else {
+        return structured(numbers);
+    };
+    let upper = 1 << (bits - 1);
+    let short = |item: &u64| item & (upper - 1) | (item >> 40 & 1) * upper;
+    numbers
+        .iter()
+        .map(|item| items::number(short(item)))
+        .collect()
+}
+
 /// Runs both parties over these channels.
 pub fn run_pair(
     plan: &Plan,
@@ -68,7 +82,7 @@ pub(crate) fn run_streams(
     pairs: Vec<(Channel, Channel)>,
     setup: &Setup,
 ) -> Results {
-    let items = |numbers: &[u64]| plan.items(&structured(numbers), &setup.joint_seed);
+    let items = |numbers: &[u64]| plan.items(&fingerprints(plan, numbers), &setup.joint_seed);
     let output = &plan.request().output;
     let (senders, receivers) = (items(&sets.sender), items(&sets.receiver));
     let sender_columns = columns(Role::Sender, &sets.sender, output);

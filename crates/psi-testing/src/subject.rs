@@ -18,6 +18,7 @@ pub struct Subject {
     pub(crate) units: Option<Units>,
     pub(crate) parts: Option<u32>,
     pub(crate) window: Window,
+    pub(crate) item_bits: Option<u32>,
 }
 
 impl Subject {
@@ -36,6 +37,7 @@ impl Subject {
             units: None,
             parts: None,
             window: Window::default(),
+            item_bits: None,
         }
     }
 
@@ -90,6 +92,15 @@ impl Subject {
         Self { limit, ..self }
     }
 
+    /// Promises that items are numbers of this many bits.
+    #[must_use]
+    pub fn numbers(self, item_bits: u32) -> Self {
+        Self {
+            item_bits: Some(item_bits),
+            ..self
+        }
+    }
+
     /// Marks a protocol whose sender's messages hold a unit per item, in random order.
     #[must_use]
     pub fn units(self, units: Units) -> Self {
@@ -99,8 +110,12 @@ impl Subject {
         }
     }
 
-    pub(crate) fn name(&self) -> &'static str {
-        self.protocol.info().name
+    pub(crate) fn name(&self) -> String {
+        let name = self.protocol.info().name;
+        match self.item_bits {
+            Some(bits) => format!("{name}-of-{bits}-bits"),
+            None => name.to_owned(),
+        }
     }
 
     /// Returns these sets, or a sixteenth of them for a slow protocol. Their messages hold as much
@@ -140,7 +155,11 @@ impl Subject {
         self.try_plan(request).expect("it can be planned")
     }
 
-    fn try_plan(&self, request: &Request) -> Result<Plan, Error> {
+    pub(crate) fn try_plan(&self, request: &Request) -> Result<Plan, Error> {
+        let request = &match self.item_bits {
+            Some(bits) => request.clone().numbers(bits)?,
+            None => request.clone(),
+        };
         match self.parts {
             Some(parts) => psijoin_psi_parts::in_parts(self.protocol, request, parts),
             None => self.protocol.plan(request),

@@ -12,6 +12,8 @@ pub struct BaseParams {
     pub request: Request,
     /// Bytes of the item digests that it works on: 16 or 32.
     pub digest_bytes: usize,
+    /// The bits of the items, if they are numbers that are not digested.
+    pub number_bits: Option<u32>,
     /// The failure events so far, and how likely each is at most.
     pub budget: FailureBudget,
 }
@@ -27,6 +29,7 @@ impl BaseParams {
         Ok(Self {
             request: request.clone(),
             digest_bytes: items::digest_bytes(request.sizes, &mut budget)?,
+            number_bits: None,
             budget,
         })
     }
@@ -43,8 +46,20 @@ impl BaseParams {
         Ok(Self {
             request: request.clone(),
             digest_bytes,
+            number_bits: None,
             budget,
         })
+    }
+
+    /// Derives the parameters with items that are numbers of this many bits, as they are: no two
+    /// are taken for each other.
+    pub fn of_numbers(request: &Request, number_bits: u32) -> Self {
+        Self {
+            request: request.clone(),
+            digest_bytes: items::NUMBER_BYTES,
+            number_bits: Some(number_bits),
+            budget: FailureBudget::new(request.security),
+        }
     }
 
     /// Returns σ.

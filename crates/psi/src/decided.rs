@@ -20,6 +20,7 @@ pub(crate) fn plan(info: &'static Info, request: &Request) -> Option<Plan> {
         base: BaseParams {
             request: request.clone(),
             digest_bytes: DIGEST_BYTES,
+            number_bits: None,
             budget: FailureBudget::new(request.security),
         },
         parameters: Vec::new(),

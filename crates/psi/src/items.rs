@@ -5,15 +5,30 @@
 //! a joint seed, and each maps its fingerprints to digests: BLAKE3 keyed by a salt from that
 //! seed, 128 or 256 bits as the plan demands. Protocols see digests only. Since the salt
 //! comes after the sets, nobody can have prepared items whose digests collide.
+//!
+//! Items that are numbers of at most 64 bits have fingerprints from which they can be read
+//! ([`number`]). A plan may take them as they are ([`Plan::number_bits`](crate::Plan::number_bits)): what is compared is
+//! shorter then, and no two items are taken for each other.
 
 use psijoin_block::{Prg, blake3_rows};
 use psijoin_channel::joint_seed::JointSeed;
 use psijoin_encode::{DigestVec, Digests, digests::words};
-use psijoin_params::{Error, FailureBudget, Sizes, digest, parts};
+use psijoin_params::{Error, FailureBudget, Sizes, digest, numbers, parts};
 use psijoin_runtime::parallel;
+
+pub use psijoin_params::numbers::MAX_BITS;
 
 /// The output of a collision-resistant hash of an item, such as BLAKE3's.
 pub type Fingerprint = [u8; 32];
+
+/// Bytes of a number in [`Items`].
+pub(crate) const NUMBER_BYTES: usize = 16;
+
+/// Returns the fingerprint of an item that is a number. Where items are numbers
+/// ([`Request::numbers`](crate::Request::numbers)), all fingerprints are of this form.
+pub fn number(number: u64) -> Fingerprint {
+    numbers::fingerprint(number)
+}
 
 /// The context that the key of all digests is derived for.
 const SALT: &str = "psijoin 2026 salt of item digests";
@@ -106,11 +121,30 @@ impl Items {
         }
     }
 
-    /// Returns distinct items that are numbers of at most 64 bits, as they are, for a plan of short
-    /// items (`psz::Params::short`). All other plans require digests.
+    /// Returns distinct items that are numbers, as they are, for a plan that takes them so
+    /// ([`Plan::number_bits`](crate::Plan::number_bits)). All other plans require digests.
     pub fn numbers(items: &[u64]) -> Self {
         let item = |number: &u64| u128::from(*number).to_le_bytes();
         DigestVec::Short(items.iter().map(item).collect()).into()
+    }
+
+    /// Returns the numbers of these fingerprints. A fingerprint that is not of a number makes an
+    /// item that is too long for any plan.
+    pub(crate) fn of_numbers(fingerprints: &[Fingerprint]) -> Self {
+        let item = |fingerprint: &Fingerprint| {
+            let number = numbers::of_fingerprint(fingerprint);
+            number.map_or(u128::MAX, u128::from).to_le_bytes()
+        };
+        DigestVec::Short(fingerprints.iter().map(item).collect()).into()
+    }
+
+    /// Returns whether all items are numbers of at most this many bits.
+    pub(crate) fn are_numbers(&self, bits: u32) -> bool {
+        let fits = |i| {
+            let [number, rest @ ..] = self.digests().words(i);
+            number.checked_shr(bits).unwrap_or(0) == 0 && rest == [0; 3]
+        };
+        (0..self.len()).all(fits)
     }
 
     /// Returns the number of items.
@@ -238,6 +272,19 @@ mod tests {
                 // Six standard deviations.
                 assert!(count.abs_diff(ITEMS as usize / 7) < 210, "{count}");
             }
+        }
+    }
+
+    #[test]
+    fn a_fingerprint_of_something_else_is_no_number() {
+        let of = |fingerprint| Items::of_numbers(&[number(1), fingerprint]);
+        assert_eq!(of(number(9)).digests(), Items::numbers(&[1, 9]).digests());
+        for (bits, most) in [(1, 1), (32, (1 << 32) - 1), (64, u64::MAX)] {
+            assert!(of(number(most)).are_numbers(bits));
+            assert!(bits == 64 || !of(number(most + 1)).are_numbers(bits));
+            let mut other = number(1);
+            other[31] = 1;
+            assert!(!of(other).are_numbers(bits));
         }
     }
 

@@ -151,12 +151,20 @@ impl Plan {
     }
 
     /// Returns a party's items as this plan takes them: digests under the seed that both parties
-    /// agreed on after both had fixed their sets, and the part of each item if there are parts.
+    /// agreed on after both had fixed their sets, and the part of each item if there are parts; or
+    /// [numbers](Self::number_bits).
     pub fn items(&self, fingerprints: &[Fingerprint], joint_seed: &JointSeed) -> Items {
-        match &self.parts {
-            None => Items::digest(fingerprints, joint_seed, self.digest_bytes()),
-            Some(parts) => parts.items(fingerprints, joint_seed),
+        match (&self.parts, self.number_bits()) {
+            (Some(parts), _) => parts.items(fingerprints, joint_seed),
+            (None, Some(_)) => Items::of_numbers(fingerprints),
+            (None, None) => Items::digest(fingerprints, joint_seed, self.digest_bytes()),
         }
+    }
+
+    /// Returns the bits of the items, if they are [numbers](Request::numbers) that this plan takes
+    /// as they are; `None` if it digests them.
+    pub fn number_bits(&self) -> Option<u32> {
+        self.derived.base.number_bits
     }
 
     fn driver(&self, role: Role) -> &dyn Driver {
@@ -224,6 +232,9 @@ impl Plan {
         field("sender items", request.sizes.sender());
         field("receiver items", request.sizes.receiver());
         field("sigma", request.security.statistical_bits().into());
+        if let Some(bits) = request.item_bits {
+            field("item bits", bits.into());
+        }
         for Parameter { name, value } in self.parameters() {
             field(name, *value);
         }
@@ -417,6 +428,7 @@ pub fn run_batches(
 struct Demands {
     items: u64,
     digest_bytes: usize,
+    number_bits: Option<u32>,
     in_parts: bool,
     columns: usize,
     payload_bytes: usize,
@@ -428,6 +440,7 @@ impl Demands {
         Self {
             items: role.items(request.sizes),
             digest_bytes: plan.digest_bytes(),
+            number_bits: plan.number_bits(),
             in_parts: plan.parts.is_some(),
             columns: request.output.columns().of(role),
             payload_bytes: request.output.payload_bytes(role),
@@ -440,6 +453,11 @@ impl Demands {
         }
         if input.items.digest_bytes() != self.digest_bytes {
             return Err(Error::OTHER_DIGESTS);
+        }
+        if (self.number_bits).is_some_and(|bits| !input.items.are_numbers(bits)) {
+            return Err(Error::Misuse(
+                "an item is not a number of as many bits as was agreed on",
+            ));
         }
         if self.in_parts && input.items.parts().len() != input.items.len() {
             return Err(Error::Misuse(

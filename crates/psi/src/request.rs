@@ -3,7 +3,7 @@
 use psijoin_channel::path::Path;
 use psijoin_params::{Security, Sizes};
 
-use crate::{Error, OutputKind};
+use crate::{Error, OutputKind, items};
 
 /// The computation that both parties agreed on. Made by [`rows`](Self::rows), and changed by the
 /// other methods:
@@ -25,6 +25,9 @@ pub struct Request {
     pub output: OutputKind,
     /// If fewer items than this are shared, both learn that they are fewer, and nothing else.
     pub min_intersection: u64,
+    /// The items of both parties are numbers of at most this many bits; they may be anything if
+    /// this is `None`. Both promise it to each other, and a protocol may rely on it or not.
+    pub item_bits: Option<u32>,
     /// The network between the parties. A protocol that chooses among others goes by it; no
     /// protocol's plan depends on it.
     pub path: Path,
@@ -47,6 +50,7 @@ impl Request {
             security,
             output: OutputKind::Rows,
             min_intersection: 0,
+            item_bits: None,
             path: Path::default(),
         }
     }
@@ -55,6 +59,29 @@ impl Request {
     #[must_use]
     pub fn output(self, output: OutputKind) -> Self {
         Self { output, ..self }
+    }
+
+    /// Promises that all items of both parties are numbers of at most this many bits, whose
+    /// fingerprints are those of [`items::number`](crate::items::number). A protocol that gains
+    /// from it takes them as they are ([`Plan::number_bits`](crate::Plan::number_bits)); all others
+    /// digest them. So do sessions in parts.
+    ///
+    /// # Errors
+    /// If that is not 1 to [`MAX_BITS`](crate::items::MAX_BITS), or a set has more items than there
+    /// are numbers.
+    pub fn numbers(self, bits: u32) -> Result<Self, Error> {
+        if !(1..=items::MAX_BITS).contains(&bits) {
+            return Err(Error::Misuse("items that are numbers have 1 to 64 bits"));
+        }
+        if u128::from(self.sizes.larger()) > 1 << bits {
+            return Err(Error::Misuse(
+                "a set has more items than there are numbers of so many bits",
+            ));
+        }
+        Ok(Self {
+            item_bits: Some(bits),
+            ..self
+        })
     }
 
     /// Withholds everything if fewer items than this are shared.

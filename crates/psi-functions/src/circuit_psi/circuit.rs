@@ -13,8 +13,11 @@ use psijoin_psi::{Columns, OutputKind, Totals};
 /// The output that a circuit reveals to the receiver.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(super) enum Reveals {
-    /// The shared numbers.
-    Rows,
+    /// The shared numbers. If zero may be an item, a further bit tells it from no item.
+    Rows {
+        /// Whether zero may be an item.
+        with_zero: bool,
+    },
     /// Their number.
     Count,
     /// One bit: 1 if at least this many items are shared.
@@ -28,9 +31,9 @@ pub(super) const TOTAL_BITS: usize = u64::BITS as usize;
 
 impl Reveals {
     /// Returns the kind for this output; `None` if there is no circuit for it.
-    pub(super) fn of(output: &OutputKind) -> Option<Self> {
+    pub(super) fn of(output: &OutputKind, with_zero: bool) -> Option<Self> {
         match output {
-            OutputKind::Rows => Some(Self::Rows),
+            OutputKind::Rows => Some(Self::Rows { with_zero }),
             OutputKind::Count => Some(Self::Count),
             OutputKind::Threshold(least) => Some(Self::Threshold(*least)),
             OutputKind::Totals(Totals {
@@ -55,7 +58,8 @@ pub(super) struct Inputs<W> {
 }
 
 /// Returns what the receiver learns: shared numbers and zeros in the order of the sender's
-/// permutation, or the bits of a count, or one bit.
+/// permutation, with a one above each shared number if zero may be an item; or the bits of a count,
+/// or one bit.
 ///
 /// # Errors
 /// As [`Backend::products`].
@@ -69,15 +73,18 @@ pub(super) fn outputs<B: Backend>(
         merge::merge(backend, sender.len(), &sender, &receiver)?
     };
     let found = duplicates(backend, &sorted)?;
-    if reveals != Reveals::Rows {
+    let Reveals::Rows { with_zero } = reveals else {
         return counted(backend, reveals, &found, &inputs.blind);
-    }
+    };
     let seconds: Vec<u32> = (1..).step_by(2).take(found.lanes()).collect();
     let numbers: Vec<_> = sorted.iter().map(|wire| wire.gather(&seconds)).collect();
     drop(sorted);
     // Zero if it was not found.
     let mut numbers = select::mask(backend, &found, &numbers)?;
     let layers = waksman::layers(found.lanes() as u32);
+    if with_zero {
+        numbers.push(found);
+    }
     waksman::permute(backend, &layers, &inputs.switches, &mut numbers)?;
     Ok(numbers)
 }
@@ -98,14 +105,15 @@ pub(super) fn count(
     let neighbours = wide(numbers - 1);
     let Ok(equal) = compare::equal(&mut count, &neighbours, &neighbours);
     let Ok(found) = on_either_side(&mut count, &equal);
-    if reveals != Reveals::Rows {
+    let Reveals::Rows { with_zero } = reveals else {
         let blind = [Width(1); TOTAL_BITS];
         let Ok(learned) = counted(&mut count, reveals, &found, &blind);
         return (count, learned.iter().map(Lanes::lanes).sum());
-    }
+    };
     let Ok(_) = select::mask(&mut count, &found, &wide(found.lanes()));
+    let bits = bits + usize::from(with_zero);
     for switches in waksman::switches_by_layer(found.lanes() as u32) {
-        let numbers = wide(switches);
+        let numbers = vec![Width(switches); bits];
         let Ok(_) = select::swap(&mut count, &Width(switches), &numbers, &numbers);
     }
     (count, bits * found.lanes())
@@ -144,6 +152,9 @@ mod tests {
     const BITS: usize = 8;
 
     const BLIND: u64 = u64::MAX - 2;
+
+    const WITHOUT_ZERO: Reveals = Reveals::Rows { with_zero: false };
+    const WITH_ZERO: Reveals = Reveals::Rows { with_zero: true };
 
     fn evaluated(
         plain: &mut Plain,
@@ -193,11 +204,14 @@ mod tests {
                     assert_eq!(bits, learned.iter().map(Lanes::lanes).sum::<usize>());
                     learned
                 };
-                let mut rows = Bits::numbers(&learn(Reveals::Rows));
-                rows.sort_unstable();
-                let zeros = rows.len() - shared.len();
-                prop_assert!(rows[..zeros].iter().all(|row| *row == 0));
-                prop_assert_eq!(&rows[zeros..], &shared);
+                for (reveals, flag) in [(WITHOUT_ZERO, 0), (WITH_ZERO, 1 << BITS)] {
+                    let mut rows = Bits::numbers(&learn(reveals));
+                    rows.sort_unstable();
+                    let zeros = rows.len() - shared.len();
+                    prop_assert!(rows[..zeros].iter().all(|row| *row == 0));
+                    let flagged: Vec<u128> = shared.iter().map(|number| number | flag).collect();
+                    prop_assert_eq!(&rows[zeros..], &flagged);
+                }
                 let counted = Bits::numbers(&learn(Reveals::Count));
                 prop_assert_eq!(counted, [shared.len() as u128]);
                 let total = Bits::numbers(&learn(Reveals::Total));
@@ -222,10 +236,19 @@ mod tests {
     #[test]
     fn rows_come_in_the_order_of_the_permutation() {
         let set: BTreeSet<u128> = (1..=16).collect();
-        let learned = evaluated(&mut Plain::small(), Reveals::Rows, &set, &set, 7);
+        let learned = evaluated(&mut Plain::small(), WITHOUT_ZERO, &set, &set, 7);
         let permutation = Prg::from_seed(Block(7)).permutation(16);
         let expected: Vec<u128> = permutation.iter().map(|i| u128::from(*i) + 1).collect();
         assert_eq!(Bits::numbers(&learned), expected);
+    }
+
+    #[test]
+    fn zero_may_be_an_item() {
+        let sets = [[0, 7], [0, 9]].map(BTreeSet::from);
+        let learned = evaluated(&mut Plain::shallow(), WITH_ZERO, &sets[0], &sets[1], 1);
+        let mut rows = Bits::numbers(&learned);
+        rows.sort_unstable();
+        assert_eq!(rows, [0, 1 << BITS]);
     }
 
     /// PSZ14 App. D.1.
@@ -234,7 +257,7 @@ mod tests {
         for log2 in [1, 4, 8, 12, 16] {
             let n = 1_u64 << log2;
             for bits in [32, 74] {
-                let (count, revealed) = count(Count::small(), Reveals::Rows, 2 << log2, bits);
+                let (count, revealed) = count(Count::small(), WITHOUT_ZERO, 2 << log2, bits);
                 let sigma = bits as u64;
                 let published = sigma * (3 * n * log2 + 4 * n) - n;
                 assert_eq!(count.gates().ands(), published);

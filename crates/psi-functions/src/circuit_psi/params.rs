@@ -23,6 +23,7 @@ pub(super) struct Params {
     entry: &'static Entry,
     base: BaseParams,
     pub(super) reveals: Reveals,
+    /// Bits of a number.
     bits: u32,
     pub(super) work: Work,
 }
@@ -41,19 +42,23 @@ pub(super) struct Work {
 }
 
 impl Params {
-    /// Derives them. The whole failure budget is for items that have the same number.
+    /// Derives them. The whole failure budget is for items that have the same number; items that
+    /// *are* numbers take nothing of it.
     ///
     /// # Errors
     /// If there is no circuit for the output, or numbers would be longer than a digest.
     pub(super) fn new(entry: &'static Entry, request: &Request) -> Result<Self, Error> {
         let sizes = request.sizes;
-        let reveals = Reveals::of(&request.output).ok_or_else(|| Error::UnsupportedOutput {
-            protocol: entry.info.name,
-            output: request.output.to_string(),
-        })?;
-        let mut budget = FailureBudget::new(request.security);
-        let bits = domain::bits(sizes, budget.remaining())?;
-        budget.charge("two items with one number", domain::collision(sizes, bits))?;
+        let with_zero = request.item_bits.is_some();
+        let reveals =
+            Reveals::of(&request.output, with_zero).ok_or_else(|| Error::UnsupportedOutput {
+                protocol: entry.info.name,
+                output: request.output.to_string(),
+            })?;
+        let (base, bits) = match request.item_bits {
+            Some(bits) => (BaseParams::of_numbers(request, bits), bits),
+            None => shortened(request)?,
+        };
         let (count, revealed_bits) = circuit::count(
             entry.engine.counter(),
             reveals,
@@ -62,11 +67,7 @@ impl Params {
         );
         Ok(Self {
             entry,
-            base: BaseParams {
-                request: request.clone(),
-                digest_bytes: DIGEST_BYTES,
-                budget,
-            },
+            base,
             reveals,
             bits,
             work: Work {
@@ -116,7 +117,7 @@ impl Params {
     /// Returns how many lanes are shuffled: none if the receiver does not learn rows.
     pub(super) fn shuffled(&self) -> u32 {
         match self.reveals {
-            Reveals::Rows => (self.base.request.sizes.union() / 2) as u32,
+            Reveals::Rows { .. } => (self.base.request.sizes.union() / 2) as u32,
             Reveals::Count | Reveals::Threshold(_) | Reveals::Total => 0,
         }
     }
@@ -139,4 +140,19 @@ impl Params {
         numbers.sort_unstable();
         numbers
     }
+}
+
+/// Returns the parameters, and the bits of a number, where numbers are parts of digests.
+fn shortened(request: &Request) -> Result<(BaseParams, u32), Error> {
+    let mut budget = FailureBudget::new(request.security);
+    let bits = domain::bits(request.sizes, budget.remaining())?;
+    let collision = domain::collision(request.sizes, bits);
+    budget.charge("two items with one number", collision)?;
+    let base = BaseParams {
+        request: request.clone(),
+        digest_bytes: DIGEST_BYTES,
+        number_bits: None,
+        budget,
+    };
+    Ok((base, bits))
 }

@@ -20,6 +20,19 @@ fn yao_sends_the_gates_that_are_published() {
     }
 }
 
+/// PSZ14 App. D.1 for items of 32 bits, as the paper measures them. The shuffle has a bit more: the
+/// paper's items are not zero.
+#[test]
+fn items_of_32_bits_take_the_gates_that_are_published() {
+    for log2 in [2, 8, 12, 16] {
+        let n = 1 << log2;
+        let request = Request::rows(n, n).unwrap().numbers(32).unwrap();
+        let gates = Params::new(&YAO, &request).unwrap().work.gates.ands();
+        let shuffle_of_a_bit = n * log2 - n + 1;
+        assert_eq!(gates, 32 * (3 * n * log2 + 4 * n) - n + shuffle_of_a_bit);
+    }
+}
+
 /// PSZ14 Table 6: 6nκσ·log2 n bits instead of 10nκσ·log2 n.
 #[test]
 fn vector_triples_send_at_most_three_fifths() {
@@ -49,11 +62,17 @@ fn no_more_is_revealed_than_was_asked() {
 #[test]
 fn what_the_receiver_does_not_have_is_refused() {
     let numbers = [(3, 1), (8, 0), (9, 2)];
-    assert_eq!(
-        rows(&[0, 9, 0, 3], &numbers).unwrap(),
-        Output::Rows(vec![1, 2])
-    );
-    for wrong in [rows(&[0, 4], &numbers), count(4, 3)] {
+    for flag in [0, 16] {
+        assert_eq!(
+            rows(&[0, 9 | flag, 0, 3 | flag], &numbers, flag).unwrap(),
+            Output::Rows(vec![1, 2])
+        );
+    }
+    for wrong in [
+        rows(&[0, 4], &numbers, 0),
+        rows(&[3], &numbers, 16),
+        count(4, 3),
+    ] {
         assert_eq!(wrong.unwrap_err().kind(), ErrorKind::Peer);
     }
     assert_eq!(count(3, 3).unwrap(), Output::Count(3));

@@ -5,13 +5,11 @@ use psijoin_channel::joint_seed::JointSeed;
 use psijoin_encode::{BinHasher, CHOICES, Digests, Permutations, Place, SimpleHasher};
 use psijoin_ot::kk13::Hash;
 use psijoin_params::letters;
-use psijoin_psi::{Error, Input};
 use psijoin_runtime::{memory::Buffer, parallel};
 
 use super::{
     TWO,
     params::Params,
-    spelling::Domain,
     spelling::{Method, Spelling},
 };
 
@@ -80,18 +78,13 @@ impl Bins {
 }
 
 impl Functions {
-    /// Step 2, for an input that fits the plan.
-    ///
-    /// # Errors
-    /// If an item is a number that is longer than was said.
-    pub(super) fn new(params: &Params, input: &Input) -> Result<Self, Error> {
-        check(params.domain, input.items.digests())?;
-        let seed = input.joint_seed;
-        Ok(Self {
+    /// Step 2.
+    pub(super) fn new(params: &Params, seed: &JointSeed) -> Self {
+        Self {
             bins: Bins::new(&params.spelling, seed),
             spelling: params.spelling,
             strings: Hash::new(seed.key("psijoin 2026 psz strings")),
-        })
+        }
     }
 
     /// Returns how many bins an item has.
@@ -155,23 +148,6 @@ impl Functions {
     /// Returns the letters by which an item is compared with all.
     pub(super) fn all_letters(&self, words: [u64; 4]) -> Letters {
         first_letters(words, self.spelling.all_letters)
-    }
-}
-
-/// Refuses numbers that are longer than was said.
-fn check(domain: Domain, items: Digests<'_>) -> Result<(), Error> {
-    let Domain::Numbers { bits } = domain else {
-        return Ok(());
-    };
-    let fits = |i| {
-        let [number, rest @ ..] = items.words(i);
-        number.checked_shr(bits).unwrap_or(0) == 0 && rest == [0; 3]
-    };
-    match (0..items.len()).all(fits) {
-        true => Ok(()),
-        false => Err(Error::Misuse(
-            "an item is longer than the plan for short items says",
-        )),
     }
 }
 

@@ -2,7 +2,7 @@ use std::ops::Range;
 
 use psijoin_encode::CHOICES;
 use psijoin_ot::kk13;
-use psijoin_params::{FailureBudget, letters, mask};
+use psijoin_params::{letters, mask};
 use psijoin_psi::{
     BaseParams, Conversation, Derived, Dialogue, Error, Parameter, Plan, Request, parameters,
     sorted_masks::SortedMasks,
@@ -18,58 +18,30 @@ use crate::seeds::SeedOts;
 /// Masks of a list where all items are compared with all places, about: 64 MiB of hashes.
 const MASKS_PER_LIST: usize = 1 << 22;
 
-/// Bytes of a number in [`Items::numbers`](psijoin_psi::Items::numbers).
-const NUMBER_BYTES: usize = 16;
-
 /// All numbers of a run.
 #[derive(Debug)]
 pub struct Params {
     pub(super) base: BaseParams,
     scheme: &'static Scheme,
-    pub(super) domain: Domain,
     pub(super) spelling: Spelling,
     mask_range: u128,
 }
 
 impl Params {
-    /// Derives the parameters for any items. The sets are not empty.
+    /// Derives the parameters. The sets are not empty.
     ///
     /// The failure budget: an eighth each for digests and the table, a quarter for the letters,
-    /// the rest for the masks.
+    /// the rest for the masks. Items that are numbers ([`Request::numbers`]) take nothing for
+    /// digests and letters.
     ///
     /// # Errors
     /// If no parameters reach the security level.
     pub fn new(request: &Request, scheme: &'static Scheme) -> Result<Self, Error> {
-        Self::derive(BaseParams::new(request)?, scheme, Domain::Digests)
-    }
-
-    /// Derives the parameters for items that *are* numbers of `item_bits` bits
-    /// ([`Items::numbers`](psijoin_psi::Items::numbers)): fewer letters spell them, and none is
-    /// taken for another. Both parties must choose alike. The sets are not empty.
-    ///
-    /// # Errors
-    /// As [`new`](Self::new), and if items do not have 1 to 64 bits.
-    pub fn short(
-        request: &Request,
-        scheme: &'static Scheme,
-        item_bits: u32,
-    ) -> Result<Self, Error> {
-        if !(1..=64).contains(&item_bits) {
-            return Err(Error::Misuse("short items have 1 to 64 bits"));
-        }
-        let base = BaseParams {
-            request: request.clone(),
-            digest_bytes: NUMBER_BYTES,
-            budget: FailureBudget::new(request.security),
+        let domain = Domain::of(request);
+        let mut base = match domain {
+            Domain::Digests => BaseParams::new(request)?,
+            Domain::Numbers { bits } => BaseParams::of_numbers(request, bits),
         };
-        Self::derive(base, scheme, Domain::Numbers { bits: item_bits })
-    }
-
-    fn derive(
-        mut base: BaseParams,
-        scheme: &'static Scheme,
-        domain: Domain,
-    ) -> Result<Self, Error> {
         let (request, budget) = (&base.request, &mut base.budget);
         let spelling = Spelling::cheapest(request, scheme.hashing, domain, budget)?;
         let letters = spelling.letters;
@@ -83,7 +55,6 @@ impl Params {
         let mut params = Self {
             base,
             scheme,
-            domain,
             spelling,
             mask_range: 1,
         };
@@ -92,6 +63,18 @@ impl Params {
         let collision = mask::range_collision(comparisons, params.mask_range);
         params.base.budget.charge("mask collision", collision)?;
         Ok(params)
+    }
+
+    /// Derives them for items that are numbers of `item_bits` bits.
+    ///
+    /// # Errors
+    /// As [`new`](Self::new) and [`Request::numbers`].
+    pub fn short(
+        request: &Request,
+        scheme: &'static Scheme,
+        item_bits: u32,
+    ) -> Result<Self, Error> {
+        Self::new(&request.clone().numbers(item_bits)?, scheme)
     }
 
     /// Returns the plan of a run with these numbers.
@@ -118,14 +101,11 @@ impl Params {
         let sections = self.sections();
         let section = |candidates| sections.iter().find(|it| it.candidates == candidates);
         let (of_bins, of_all) = (section(Candidates::OfBin), section(Candidates::All));
-        let item_bits = match self.domain {
-            Domain::Digests => 8 * self.base.digest_bytes as u64,
-            Domain::Numbers { bits } => bits.into(),
-        };
+        let item_bits = (self.base.number_bits).unwrap_or(8 * self.base.digest_bytes as u32);
         let places_beside = of_all.map_or(0, |section| section.places() as u64);
         parameters(&[
             ("digest bytes", self.base.digest_bytes as u64),
-            ("item bits", item_bits),
+            ("item bits", item_bits.into()),
             ("bins", of_bins.map_or(0, |section| section.bins.into())),
             (
                 "places a bin",

@@ -28,7 +28,7 @@ impl Party for Receiver {
         let (outbound, inbound) = context.channel.halves();
 
         // Step 2.
-        let functions = Functions::new(params, input)?;
+        let functions = Functions::new(params, input.joint_seed);
         context.phases.begin("hashing");
         let placed = Placed::build(input.items, &functions, params)?;
 

@@ -34,7 +34,7 @@ impl Party for Sender {
     fn online(self, params: &Params, input: &Input, context: &mut Context) -> Result<Output> {
         let items = input.items.digests();
         // Step 2.
-        let functions = Functions::new(params, input)?;
+        let functions = Functions::new(params, input.joint_seed);
         match (params.spelling.method, &params.sections()[..]) {
             (Method::None, [section]) => {
                 context.phases.begin("letters");

@@ -17,6 +17,16 @@ pub(super) enum Domain {
     Numbers { bits: u32 },
 }
 
+impl Domain {
+    /// Returns the domain that the request promises.
+    pub(super) fn of(request: &Request) -> Self {
+        match request.item_bits {
+            Some(bits) => Self::Numbers { bits },
+            None => Self::Digests,
+        }
+    }
+}
+
 /// The way items are hashed to places, with its numbers.
 #[derive(Debug, Clone, Copy)]
 pub(super) enum Method {

@@ -8,7 +8,7 @@ use psijoin_psi::{
     Columns, Context, Error, Input, Items, Output, OutputKind, Payloads, Plan, Role, prepare,
 };
 
-use crate::{JOINT_SEED, Sets, Subject, structured};
+use crate::{JOINT_SEED, Sets, Subject, run::fingerprints};
 
 /// The mistake of a caller.
 #[derive(Debug, Clone, Copy, PartialEq)]
@@ -17,6 +17,8 @@ enum Wrong {
     TooManyItems,
     DigestBytes,
     TooManyColumns,
+    /// Items must be numbers.
+    LongNumber,
     /// From here on there must be a column to get wrong.
     MissingColumn,
     ShortColumn,
@@ -25,11 +27,12 @@ enum Wrong {
     ShortPayload,
 }
 
-const ALL: [Wrong; 7] = [
+const ALL: [Wrong; 8] = [
     Wrong::TooFewItems,
     Wrong::TooManyItems,
     Wrong::DigestBytes,
     Wrong::TooManyColumns,
+    Wrong::LongNumber,
     Wrong::MissingColumn,
     Wrong::ShortColumn,
     Wrong::Overflow,
@@ -60,7 +63,11 @@ pub fn wrong_input_is_refused(subject: &Subject) {
     for mistaken in [Role::Sender, Role::Receiver] {
         let columns = plan.request().output.columns().of(mistaken);
         for wrong in ALL {
-            if columns > 0 || (wrong as u8) < Wrong::MissingColumn as u8 {
+            let can_be_wrong = match wrong {
+                Wrong::LongNumber => plan.number_bits().is_some(),
+                _ => columns > 0 || (wrong as u8) < Wrong::MissingColumn as u8,
+            };
+            if can_be_wrong {
                 check(&plan, mistaken, wrong);
             }
         }
@@ -123,13 +130,10 @@ fn run(plan: &Plan, mistaken: Role, wrong: Wrong) -> [Result<Output, Error>; 2] 
 fn input(plan: &Plan, role: Role, wrong: Option<Wrong>) -> (Items, Vec<Vec<i64>>) {
     let request = plan.request();
     let mut numbers: Vec<u64> = (0..role.items(request.sizes)).collect();
-    let mut digest_bytes = plan.digest_bytes();
     let columns = request.output.columns().of(role);
     match wrong {
         Some(Wrong::TooFewItems) => drop(numbers.pop()),
         Some(Wrong::TooManyItems) => numbers.push(1 << 40),
-        // The other length.
-        Some(Wrong::DigestBytes) => digest_bytes = 16 + 32 - digest_bytes,
         _ => {}
     }
     let mut columns = vec![vec![7; numbers.len()]; columns];
@@ -141,6 +145,17 @@ fn input(plan: &Plan, role: Role, wrong: Option<Wrong>) -> (Items, Vec<Vec<i64>>
         _ => {}
     }
     let joint_seed = JointSeed::insecure_fixed(JOINT_SEED);
-    let items = Items::digest(&structured(&numbers), &joint_seed, digest_bytes);
+    let mut fingerprints = fingerprints(plan, &numbers);
+    if wrong == Some(Wrong::LongNumber) {
+        // A fingerprint of something else.
+        fingerprints[0][31] = 1;
+    }
+    let items = match wrong {
+        Some(Wrong::DigestBytes) => {
+            let other_length = 16 + 32 - plan.digest_bytes();
+            Items::digest(&fingerprints, &joint_seed, other_length)
+        }
+        _ => plan.items(&fingerprints, &joint_seed),
+    };
     (items, columns)
 }

@@ -11,7 +11,7 @@ use psijoin_psi::{Error, ErrorKind, Output, OutputKind, Plan, Role};
 use super::{cost, faults, order, results, secrets, views};
 use crate::{
     JOINT_SEED, Results, Sets, Setup, Subject,
-    run::{assert_output, run_pair, structured},
+    run::{assert_output, fingerprints, run_pair},
 };
 
 /// Numbers of parts: the fewest, and an odd one.
@@ -105,7 +105,7 @@ fn piled(plan: &Plan, part: u32) -> Vec<u64> {
 fn numbers_in(plan: &Plan, part: u32) -> impl Iterator<Item = u64> {
     let joint_seed = JointSeed::insecure_fixed(JOINT_SEED);
     (0..).filter(move |number| {
-        let items = plan.items(&structured(&[*number]), &joint_seed);
+        let items = plan.items(&fingerprints(plan, &[*number]), &joint_seed);
         u32::from(items.parts()[0]) == part
     })
 }

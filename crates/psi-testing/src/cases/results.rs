@@ -106,7 +106,7 @@ pub fn the_failure_budget_is_kept_at_every_size(subject: &Subject) {
         let sizes = Sizes::new(sender, receiver).expect("these are allowed");
         for sigma in [40, 63, 80] {
             let security = Security::new(sigma).expect("these are offered");
-            let plan = subject.protocol.plan(&Request::of(sizes, security));
+            let plan = subject.try_plan(&Request::of(sizes, security));
             if sigma == 80 && subject.limit.forbids(sender, receiver) {
                 assert_eq!(
                     plan.err().map(|error| error.kind()),

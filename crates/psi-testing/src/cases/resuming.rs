@@ -9,7 +9,7 @@ use psijoin_psi_parts::{Remaining, steps};
 
 use crate::{
     JOINT_SEED, MemoryLedger, Results, Sets, Subject,
-    run::{assert_output, structured},
+    run::{assert_output, fingerprints},
     sets::{columns, payloads},
 };
 
@@ -179,7 +179,7 @@ fn attempt(
     let joint_seed = &JointSeed::insecure_fixed(JOINT_SEED);
     let party = |role, items: &[u64], mut channel, ledger| {
         let input = Input {
-            items: &plan.items(&structured(items), joint_seed),
+            items: &plan.items(&fingerprints(plan, items), joint_seed),
             columns: &columns(role, items, output),
             payloads: &payloads(role, items, output),
             joint_seed,

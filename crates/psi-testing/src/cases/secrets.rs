@@ -6,7 +6,7 @@ use psijoin_psi::{OutputKind, Payloads, Request, Role};
 
 use crate::{
     JOINT_SEED, Sets, Setup, Subject,
-    run::{assert_output, run_pair, structured},
+    run::{assert_output, fingerprints, run_pair},
     sets::payloads,
 };
 
@@ -90,7 +90,7 @@ pub fn no_item_and_no_randomness_is_sent(subject: &Subject) {
         }
         for numbers in [&sets.sender, &sets.receiver] {
             let joint_seed = JointSeed::insecure_fixed(JOINT_SEED);
-            let items = plan.items(&structured(numbers), &joint_seed);
+            let items = plan.items(&fingerprints(&plan, numbers), &joint_seed);
             let digests = items.rows(0..numbers.len() as u32);
             let mut starts = digests.iter().map(|digest| digest[0].to_le_bytes());
             assert!(starts.all(|start| !sent.contains(&start)), "a digest");
