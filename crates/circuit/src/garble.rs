@@ -18,7 +18,7 @@
 //! evaluator takes label L, and the garbler L ⊕ b·Δ for 0. They cost nothing. Each of the
 //! evaluator's costs a correlated OT of Δ ([`extension`](psijoin_ot::extension)). The lowest bits
 //! of a wire's labels, W on one side and the evaluator's own on the other, are XOR shares of the
-//! bit that it carries.
+//! bit that it carries. What another protocol gave as labels is an input too ([`Labels::new`]).
 //!
 //! **Security**: semi-honest. **Cost**: 32 bytes per AND gate from the garbler; 16 AES calls for
 //! two gates on its side, 8 on the other.
@@ -85,6 +85,14 @@ impl Lanes for Labels {
 }
 
 impl Labels {
+    /// Returns a wire from its labels, one per lane, that another protocol gave both parties: for
+    /// the garbler those of 0, and for the evaluator those of the bits that it carries. The labels
+    /// of 1 are those of 0 with the garbler's [Δ](garbler::Setup::delta) added, and whoever made
+    /// them drew those of 0 at random.
+    pub fn new(labels: Vec<Block>) -> Self {
+        Self(labels)
+    }
+
     fn xor(&self, other: &Self) -> Self {
         assert_eq!(self.0.len(), other.0.len(), "as many lanes");
         Self(self.0.iter().zip(&other.0).map(|(a, b)| *a ^ *b).collect())

@@ -39,7 +39,7 @@
 //! **Two filters.** [`shape`] has k = κ slices, as the papers have, of max(n_sender, n_receiver)/ln
 //! 2 cells each. [`programmed`] has only as many slices and cells as both sums demand: k ≈ σ + log2
 //! h, because the event is statistical, and a number of cells that follows from what the *receiver*
-//! sees, unless the sender has many more items.
+//! sees. If the sender has many more items, few slices are enough, and cells follow from its items.
 
 use crate::{
     Error, Log2Prob, Sizes,
@@ -63,19 +63,36 @@ pub fn shape(sizes: Sizes, share: Log2Prob) -> Result<Shape, Error> {
 }
 
 /// Returns a filter for the sender's items. The receiver sees the cells of its own. The sender's
-/// are [`dependent`], or the filter is [`stuck`], with a probability of at most `share`. A slice is
-/// about half full with what the receiver sees.
+/// are [`dependent`], or the filter is [`stuck`], with a probability of at most `share`.
+///
+/// With about log2(`hidden`/`share`) slices, a slice is about half full with what the receiver
+/// sees, and no other number of slices takes less. If the sender has many more items, their own
+/// room decides instead, which grows with the number of slices: six take three cells per item. So
+/// fewer are taken where that saves more than a hundredth.
 ///
 /// # Errors
 /// [`Error::Unreachable`] if no slice of up to 2^28 cells is enough.
 pub fn programmed(hidden: u64, seen: u64, share: Log2Prob) -> Result<Shape, Error> {
-    let slices = ((hidden as f64).log2() - share.log2()).ceil().max(1.0);
-    let one_cell = Shape {
-        slices: (slices as u32).next_multiple_of(2),
+    const WORTH_IT: f64 = 0.99;
+    let one_cell = |slices| Shape {
+        slices,
         slice_cells: 1,
     };
     let suffices = |shape| dependent(hidden, seen, shape).or(stuck(hidden, shape)) <= share;
-    fewest_cells(one_cell, share, suffices)
+    let half_full = ((hidden as f64).log2() - share.log2()).ceil().max(1.0);
+    let half_full = (half_full as u32).next_multiple_of(2);
+    let mut best = fewest_cells(one_cell(half_full), share, suffices)?;
+    for slices in (2..half_full).step_by(2) {
+        let slice_cells = (WORTH_IT * best.cells() as f64 / f64::from(slices)) as u32;
+        let smaller = Shape {
+            slices,
+            slice_cells: slice_cells.clamp(1, MAX_SLICE_CELLS),
+        };
+        if smaller.cells() < best.cells() && suffices(smaller) {
+            best = fewest_cells(one_cell(slices), share, suffices)?;
+        }
+    }
+    Ok(best)
 }
 
 /// Returns the fewest cells per slice that suffice, at least as many as `from` has.
@@ -219,6 +236,23 @@ mod tests {
             let ratio = shape.cells() as f64 / (f64::from(slices) * n as f64);
             assert!((1.40..1.46).contains(&ratio), "{ratio} at 2^{log2}");
         }
+    }
+
+    /// If the receiver sees little, the sender's items need their own room and no more: the fewest
+    /// cells are those of six slices, about the threshold at which hypergraphs of six places an
+    /// edge can be peeled.
+    #[test]
+    fn a_programmed_filter_has_few_slices_where_little_is_seen() {
+        let share = Log2Prob::from_log2(-43.0);
+        for (hidden, seen) in [(1 << 12, 1), (1 << 16, 1), (1 << 20, 16)] {
+            let shape = programmed(hidden, seen, share).unwrap();
+            assert_eq!(shape.slices, 6, "{hidden}");
+            let ratio = shape.cells() as f64 / hidden as f64;
+            assert!((2.9..3.4).contains(&ratio), "{ratio} of {hidden}");
+        }
+        // Of few cells, two items may have all in common.
+        let few = programmed(100, 1, share).unwrap();
+        assert!(few.slices > 6 && few.cells() < 600, "{few:?}");
     }
 
     /// If the sender has many items, they need room of their own.

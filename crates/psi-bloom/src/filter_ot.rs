@@ -30,6 +30,8 @@ pub(crate) struct FilterOt {
     pub(crate) shape: Shape,
     /// The OT extension.
     pub(crate) extension: Extension,
+    /// Cells of earlier filters on these OTs: strings are numbered after theirs.
+    earlier: usize,
 }
 
 /// A party's use of the strings of a band.
@@ -37,6 +39,23 @@ pub(crate) type Use<'a> =
     dyn FnMut(&Range<usize>, &mut [Block], &mut Channel) -> Result<(), Error> + 'a;
 
 impl FilterOt {
+    /// Returns the transfers for a filter, the first on its OTs.
+    pub(crate) fn new(shape: Shape, extension: Extension) -> Self {
+        Self {
+            shape,
+            extension,
+            earlier: 0,
+        }
+    }
+
+    /// Returns those after this many filters of this shape.
+    pub(crate) fn after(self, filters: usize) -> Self {
+        Self {
+            earlier: filters * self.shape.cells() as usize,
+            ..self
+        }
+    }
+
     /// Returns the cells whose strings are made at once.
     pub(crate) fn bands(self) -> impl Iterator<Item = Range<usize>> + Clone {
         self.chunks().ranges()
@@ -139,7 +158,7 @@ impl FilterOt {
         let mut strings = Buffer::zeroed(self.longest_band());
         for band in self.bands() {
             let strings = &mut strings[..band.len()];
-            oprg::send(ots, band.start, strings, channel)?;
+            oprg::send(ots, self.earlier + band.start, strings, channel)?;
             use_band(&band, strings, channel)?;
         }
         Ok(())
@@ -166,7 +185,7 @@ impl FilterOt {
             choices.resize(band.len().div_ceil(Block::BITS), Block::ZERO);
             cells.mark(&band, items, &mut choices);
             let strings = &mut strings[..band.len()];
-            oprg::receive(ots, band.start, &choices, strings, channel)?;
+            oprg::receive(ots, self.earlier + band.start, &choices, strings, channel)?;
             use_band(&band, strings, channel)?;
             cells.add(&band, items, strings, &mut sums);
         }
@@ -185,10 +204,7 @@ mod tests {
     #[test]
     fn bands_are_bounded() {
         for items in [1, 1000, 1 << 16, 1 << 20, 1 << 21, 1 << 26] {
-            let filter = FilterOt {
-                shape: bloom::smallest(items),
-                extension: Extension::Iknp,
-            };
+            let filter = FilterOt::new(bloom::smallest(items), Extension::Iknp);
             let pair = 2 * filter.shape.slice_cells as usize;
             let mut end = 0;
             for band in filter.bands() {

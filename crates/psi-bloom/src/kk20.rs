@@ -16,31 +16,27 @@
 //! 2. Protocol 4, steps 1 to 3. The receiver places its items in bins by Cuckoo hashing with three
 //!    functions and no stash; the sender has each of its items in all of its three bins, and draws
 //!    a target of η bits for each bin.
-//! 3. Step 4, which is Protocol 3, the batch one-time OPPRF. The sender makes one garbled Bloom
-//!    filter for all bins, in which the cells of (x, i) sum up to the target of bin i of x; the
-//!    receiver marks the cells of its (y, i), i being the function that led y to its bin. OT of
-//!    each cell, with messages (nothing, string). The receiver adds up its strings: the sum is the
-//!    target of its bin if the item is shared, and a random number otherwise. In an empty bin it
-//!    draws a random number itself.
+//! 3. Step 4, which is Protocol 3, the batch one-time OPPRF ([`opprf`](crate::opprf)). The sender
+//!    programs its key (x, i) to the target of bin i of x; the receiver has the key (y, i), i being
+//!    the function that led y to its bin. It gets the target of its bin if the item is shared, and
+//!    a random number otherwise. In an empty bin it draws a random number itself.
 //! 4. Step 5. Equality tests ([`psm_co`](crate::psm_co)) of the numbers in each bin. The sender
 //!    draws its share of the result.
 //! 5. The output is made of these shares.
 //!
-//! With a single bin, steps 3 and 4 are Protocol 1, the one-time OPPRF, and Protocol 2, private set
-//! membership.
+//! Without bins, these are Protocol 2, private set membership.
 //!
 //! **Two entries of the registry**, one protocol: `kk20` has IKNP's OT extension, and equality
 //! tests with tagged ciphertexts, as in the paper; `kk20-silent` has silent OT, and two ciphertexts
 //! per bit instead of four. The type parameter `O` chooses one.
 //!
 //! **Deviations.**
-//! - Nothing is sent for cells that the receiver does not choose, where the paper sends zero: it
-//!   gets a random string there, and adds it to nothing.
-//! - The filter has 1.44·k·n_receiver cells (more if the sender's set is much larger), not
-//!   1.44·k·3·n_sender, and k ≈ σ + log2(n_sender) + 5 slices. Only the receiver's keys, one per
-//!   item, must leave enough of the filter unseen. The sender's keys find their places round by
-//!   round (`psijoin_encode::garbled_bloom`). [`psijoin_params::garbled_bloom`] has the proofs.
-//! - The hash functions of a bin ("H_i") are one set of functions, of keys (x, i) instead of items.
+//! - Those of [`opprf`](crate::opprf). The filter has 1.44·k·n_receiver cells (fewer slices and
+//!   cells of its own if the sender's set is larger), not 1.44·k·3·n_sender, and k ≈ σ +
+//!   log2(n_sender) + 5 slices. Only the receiver's keys, one per item, must leave enough of the
+//!   filter unseen. The sender's keys find their places round by round
+//!   (`psijoin_encode::garbled_bloom`). [`psijoin_params::garbled_bloom`] has the proofs.
+//! - The number in a key is that of a hash function, not of a bin.
 //! - Numbers have about η = σ + log2 β + 2 bits, not 40: with 40, one of 2^20 bins would be taken
 //!   for shared with a probability of 2^-20.
 //! - The sender's bins are not padded with random items: nothing shows how many keys a bin holds,
@@ -49,14 +45,12 @@
 //!   1.27.
 //! - The deviations of [`psm_co`](crate::psm_co), and in `kk20-silent` its smaller ciphertexts.
 //!
-//! **Security.** Semi-honest. The sender sees what the sender of OTs sees. The receiver sees the
-//! filter in the cells of its own keys. Let the sender's keys that the receiver does not have be
-//! linearly independent in the other cells, which fails within the budget: then what the receiver
-//! sees fits equally many fillings of those cells, for any targets of those keys. So it is uniform
-//! except for the sums of the keys that both have. These sums are targets of different bins, since
-//! the receiver has one key per bin, and targets are uniform. *What the receiver sees is uniform*,
-//! whichever of its items are shared; a simulator draws it. The target of a bin whose item is not
-//! shared is uniform given all that. So it equals the receiver's number with a probability of 2^-η.
+//! **Security.** Semi-honest. What the receiver sees of the filter is uniform, except for the sums
+//! of the keys that both have ([`opprf`](crate::opprf)). These sums are targets of different bins,
+//! since the receiver has one key per bin, and targets are uniform. *What the receiver sees is
+//! uniform*, whichever of its items are shared; a simulator draws it. The target of a bin whose
+//! item is not shared is uniform given all that. So it equals the receiver's number with a
+//! probability of 2^-η.
 //! The equality tests and the output follow.
 //!
 //! **Cost.** See [`Plan::cost`]: exact. On IKNP m·(κ + η) bits for the filter and β·η·(κ + 4·(κ +
@@ -70,7 +64,6 @@ use psijoin_psi::{Adversary, Error, Info, OutputKind, Plan, Protocol, Request};
 use crate::psm_co::{Pointed, Tagged};
 
 mod params;
-mod prepared;
 mod receiver;
 mod sender;
 #[cfg(test)]
@@ -97,7 +90,7 @@ static INFO: Info = Info {
     paper: "KK20, CO18",
     adversary: Adversary::SemiHonest,
     leaks: "set sizes",
-    version: 2,
+    version: 3,
 };
 
 static SILENT_INFO: Info = Info {
@@ -106,7 +99,7 @@ static SILENT_INFO: Info = Info {
     paper: "KK20, CO18",
     adversary: Adversary::SemiHonest,
     leaks: "set sizes",
-    version: 2,
+    version: 3,
 };
 
 fn plan(request: &Request) -> Result<Plan, Error> {

@@ -9,8 +9,12 @@
 //! | [`KK20`](kk20::KK20) | a function of the intersection, or shares | KK20, CO18 | IKNP's OT extension |
 //! | [`KK20_SILENT`](kk20::KK20_SILENT) | the same | the same | silent OT |
 //!
-//! All are for semi-honest parties. [`psm_co`] has the equality tests of `kk20`, and the more
-//! general test of membership.
+//! All are for semi-honest parties. Building blocks to use alone:
+//!
+//! | module | contents |
+//! |---|---|
+//! | [`opprf`] | one-time and batch oblivious programmable PRFs |
+//! | [`psm_co`] | the equality tests of `kk20`, and the more general test of membership |
 //!
 //! # Filters that are never there
 //!
@@ -29,11 +33,13 @@
 
 pub mod gbf;
 pub mod kk20;
+pub mod opprf;
 pub mod psm_co;
 pub mod random_gbf;
 
 mod filter_ot;
 mod garbled_transfer;
+mod prepared;
 
 use psijoin_psi::Protocol;
 

@@ -56,9 +56,12 @@ use psijoin_channel::{
     Channel,
     stream::{self, Chunks},
 };
+use psijoin_circuit::{Bits, garble::Labels};
 use psijoin_ot::extension::{self, Receiver, Sender};
-use psijoin_psi::{Conversation, Error, masks::MaskLength, ots::Ots};
+use psijoin_params::{FailureBudget, equality};
+use psijoin_psi::{Conversation, Error, Parameter, masks::MaskLength, ots::Ots, parameters};
 use psijoin_runtime::memory::Buffer;
+use zeroize::Zeroizing;
 
 mod form;
 mod lanes;
@@ -73,6 +76,9 @@ pub use tagged::Tagged;
 
 use lanes::Lanes;
 
+/// Bits of a label of a garbled circuit.
+pub const LABEL_BITS: usize = Block::BITS;
+
 /// OTs whose strings a party holds at once: 32 bytes each.
 const OTS_AT_ONCE: usize = 1 << 21;
 
@@ -86,12 +92,43 @@ fn messages(lanes: usize) -> Chunks {
     }
 }
 
+/// Returns the lowest bits of numbers, one after the other.
+fn choices(numbers: &[Block], bits: usize) -> Vec<Block> {
+    let length = MaskLength { bits: bits as u32 };
+    let mut packed = Vec::new();
+    let cut = numbers.iter().map(|number| length.cut(number.0));
+    length.pack(cut, &mut packed);
+    let blocks = packed.chunks(Block::BYTES).map(|bytes| {
+        let mut block = [0; Block::BYTES];
+        block[..bytes.len()].copy_from_slice(bytes);
+        Block::from_bytes(block)
+    });
+    blocks.collect()
+}
+
+/// Draws the sender's shares of the results.
+fn draw_shares(count: usize, rng: &mut Prg) -> Bits {
+    let mut shares = vec![Block::ZERO; count.div_ceil(Block::BITS)];
+    // Forked, so that the opened shares do not come from the generator that everything else is
+    // drawn from.
+    rng.fork().fill(&mut shares);
+    Bits::from_blocks(&shares, count)
+}
+
+/// Returns λ0 and λ1 for each of the sender's shares: what the receiver's is then.
+fn opening(shares: &Bits) -> Vec<[Block; 2]> {
+    let pairs = shares.iter().map(|share| [share, !share]);
+    pairs
+        .map(|pair| pair.map(|bit| Block(bit.into())))
+        .collect()
+}
+
 /// Returns how often the receivers of this many tests decrypt.
 pub fn decryptions(bits: u32, lanes: u64) -> u64 {
     u64::from(bits - 1) * lanes
 }
 
-/// The parameters that the parties agreed on.
+/// The tests that the parties agreed on.
 #[derive(Debug, Clone, Copy)]
 pub struct Tests<F> {
     /// Of ciphertexts.
@@ -105,6 +142,116 @@ pub struct Tests<F> {
 }
 
 impl<F: Form> Tests<F> {
+    /// Derives tests of this many pairs of numbers, which are random where they are to differ.
+    /// Numbers that are equal by chance take up to seven sixteenths of the failure budget,
+    /// ciphertexts a quarter. A run sets the [key](Self::keyed).
+    ///
+    /// # Errors
+    /// If no numbers or ciphertexts are long enough.
+    pub fn derive(
+        lanes: u64,
+        opened_bits: usize,
+        budget: &mut FailureBudget,
+    ) -> Result<Self, Error> {
+        let bits = equality::bits(lanes, 1, budget.share(7.0 / 16.0))?;
+        budget.charge("equal by chance", equality::by_chance(lanes, bits))?;
+        let decryptions = decryptions(bits, lanes);
+        let form = F::derive(decryptions, budget.share(0.25))?;
+        budget.charge("another ciphertext's tag", form.wrong(decryptions))?;
+        Ok(Self {
+            form,
+            bits: bits as usize,
+            opened_bits,
+            key: [0; 32],
+        })
+    }
+
+    /// Returns what both parties must agree on.
+    pub fn parameters(&self) -> Vec<Parameter> {
+        parameters(&[
+            ("compared bits", self.bits as u64),
+            ("tag bits", self.form.tag_bits().into()),
+        ])
+    }
+
+    /// Sets the public key of the hashes.
+    #[must_use]
+    pub fn keyed(self, key: [u8; 32]) -> Self {
+        Self { key, ..self }
+    }
+
+    /// Runs the sender, and returns its XOR shares of whether each of the `numbers` is equal to the
+    /// receiver's. The peer calls [`receive_shares`](Self::receive_shares).
+    ///
+    /// # Errors
+    /// If the channel breaks.
+    pub fn send_shares(
+        &self,
+        numbers: &[Block],
+        ots: &mut Sender,
+        channel: &mut Channel,
+        rng: &mut Prg,
+    ) -> Result<Bits, Error> {
+        let shares = draw_shares(numbers.len(), rng);
+        self.send(numbers, &opening(&shares), ots, channel, rng)?;
+        Ok(shares)
+    }
+
+    /// Runs the receiver, and returns its XOR shares.
+    ///
+    /// # Errors
+    /// If the channel breaks.
+    pub fn receive_shares(
+        &self,
+        numbers: &[Block],
+        ots: &mut Receiver,
+        channel: &mut Channel,
+    ) -> Result<Bits, Error> {
+        let opened = self.receive(numbers, ots, channel)?;
+        Ok(opened.iter().map(|share| share.bit(0)).collect())
+    }
+
+    /// Runs the sender of a garbled circuit's inputs, and returns the labels of 0. The peer calls
+    /// [`receive_labels`](Self::receive_labels), and gets those of whether its numbers are equal.
+    /// `delta` is the circuit's:
+    /// [`garbler::Setup::delta`](psijoin_circuit::garble::garbler::Setup::delta).
+    ///
+    /// # Errors
+    /// If the channel breaks.
+    ///
+    /// # Panics
+    /// Unless 128 bits are opened.
+    pub fn send_labels(
+        &self,
+        numbers: &[Block],
+        delta: &Block,
+        ots: &mut Sender,
+        channel: &mut Channel,
+        rng: &mut Prg,
+    ) -> Result<Labels, Error> {
+        assert_eq!(self.opened_bits, LABEL_BITS, "a label is a block");
+        let mut labels = vec![Block::ZERO; numbers.len()];
+        // As the sender's shares.
+        rng.fork().fill(&mut labels);
+        let pairs = labels.iter().map(|label| [*label, *label ^ *delta]);
+        let opened = Zeroizing::new(pairs.collect::<Vec<_>>());
+        self.send(numbers, &opened, ots, channel, rng)?;
+        Ok(Labels::new(labels))
+    }
+
+    /// Runs the receiver, and returns the labels of the bits.
+    ///
+    /// # Errors
+    /// If the channel breaks.
+    pub fn receive_labels(
+        &self,
+        numbers: &[Block],
+        ots: &mut Receiver,
+        channel: &mut Channel,
+    ) -> Result<Labels, Error> {
+        Ok(Labels::new(self.receive(numbers, ots, channel)?))
+    }
+
     /// Returns what is said, in these OTs and after them.
     pub fn conversation(&self, ots: Ots, lanes: usize) -> Conversation {
         self.groups(lanes)
@@ -170,7 +317,7 @@ impl<F: Form> Tests<F> {
     ) -> Result<Vec<Block>, Error> {
         let mut opened = vec![Block::ZERO; numbers.len()];
         for group in self.groups(numbers.len()) {
-            let choices = self.choices(&numbers[group.clone()]);
+            let choices = choices(&numbers[group.clone()], self.bits);
             let mut strings = Buffer::zeroed(group.len() * self.bits);
             ots.receive_chosen(&choices, &mut strings, channel)?;
             extension::random_message(&mut strings);
@@ -209,24 +356,6 @@ impl<F: Form> Tests<F> {
             per_message: at_once,
         }
         .ranges()
-    }
-
-    /// Returns the bits of numbers, one after the other.
-    fn choices(&self, numbers: &[Block]) -> Vec<Block> {
-        let length = MaskLength {
-            bits: self.bits as u32,
-        };
-        let mut packed = Vec::new();
-        length.pack(
-            numbers.iter().map(|number| length.cut(number.0)),
-            &mut packed,
-        );
-        let blocks = packed.chunks(Block::BYTES).map(|bytes| {
-            let mut block = [0; Block::BYTES];
-            block[..bytes.len()].copy_from_slice(bytes);
-            Block::from_bytes(block)
-        });
-        blocks.collect()
     }
 
     /// Returns the number of bytes of the ciphertexts of this many tests.

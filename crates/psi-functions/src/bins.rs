@@ -1,10 +1,8 @@
-//! Items in bins of a Cuckoo table without a stash, and keys. A key is a hash of an item and the
-//! number of one of its hash functions.
+//! Items in bins of a Cuckoo table without a stash, and keys. A key is a hash of an item and a
+//! number ([`KeyHash`]): here that of one of its hash functions.
 //!
 //! Each of the receiver's items is in one bin and has one key, which looks up the sender's hint for
 //! that bin. Each of the sender's items has a key for each of its bins.
-
-use std::ops::Range;
 
 use psijoin_block::blake3_rows;
 use psijoin_channel::joint_seed::JointSeed;
@@ -22,14 +20,24 @@ pub fn sender_keys(sizes: Sizes) -> u64 {
     CHOICES as u64 * sizes.sender()
 }
 
-/// Returns what protocols with bins derive first: the shortest digests and keys that are all
-/// different, within a sixteenth of the failure budget.
+/// Returns what protocols with bins derive first, for the keys of both parties: see
+/// [`base_params_of`].
+///
+/// # Errors
+/// As [`base_params_of`].
+pub fn base_params(request: &Request) -> Result<BaseParams, Error> {
+    base_params_of(
+        request,
+        sender_keys(request.sizes) + request.sizes.receiver(),
+    )
+}
+
+/// Returns the shortest digests, and this many keys of both parties as long as digests, that are
+/// all different, within a sixteenth of the failure budget.
 ///
 /// # Errors
 /// If there are none.
-pub fn base_params(request: &Request) -> Result<BaseParams, Error> {
-    let sizes = request.sizes;
-    let keys = sender_keys(sizes) + sizes.receiver();
+pub fn base_params_of(request: &Request, keys: u64) -> Result<BaseParams, Error> {
     let share = FailureBudget::new(request.security).share(1.0 / 32.0);
     let bytes = digest::bytes_among(keys, share)?;
     let mut base = BaseParams::with_digests(request, bytes)?;
@@ -58,7 +66,7 @@ const ITEMS_PER_TASK: usize = 1024;
 /// The keys that both expand from the joint seed.
 pub struct Keys {
     bins: BinHasher,
-    key: [u8; 32],
+    hash: KeyHash,
 }
 
 impl Keys {
@@ -68,7 +76,7 @@ impl Keys {
         let [seed, key] = purposes.map(|purpose| joint_seed.key(purpose));
         Self {
             bins: BinHasher::new(*seed.first_chunk().expect("32 bytes"), shape.bins),
-            key,
+            hash: KeyHash::new(key),
         }
     }
 
@@ -83,64 +91,77 @@ impl Keys {
 
     /// Returns the keys of each item, one for each of its bins: item by item.
     pub fn of_all(&self, items: Digests<'_>) -> DigestBuffer {
-        self.hash(items, CHOICES * items.len(), &|range| {
-            range.map(|i| (i / CHOICES, (i % CHOICES) as u8)).collect()
+        (self.hash).keys(items, CHOICES * items.len(), &|key| {
+            (key / CHOICES, (key % CHOICES) as u64)
         })
     }
 
     /// Returns the keys of the items in the bins that hold one.
     pub fn of_placed(&self, items: Digests<'_>, table: &Table) -> DigestBuffer {
-        self.hash(items, table.placed.len(), &|range| {
-            let input = |placed: &Placed| (placed.item as usize, placed.choice);
-            table.placed[range].iter().map(input).collect()
+        self.hash.keys(items, table.placed.len(), &|key| {
+            let placed = &table.placed[key];
+            (placed.item as usize, placed.choice.into())
         })
     }
+}
 
-    /// Returns `count` keys, as wide as the items.
-    fn hash(&self, items: Digests<'_>, count: usize, inputs: &Inputs<'_>) -> DigestBuffer {
+/// A hash of an item and a number: an item has a key of its own in each of several sets.
+#[derive(Clone)]
+pub struct KeyHash([u8; 32]);
+
+impl KeyHash {
+    /// Returns the hash under this key, which both parties know.
+    pub fn new(key: [u8; 32]) -> Self {
+        Self(key)
+    }
+
+    /// Returns `count` keys, as wide as the items. `input` gives the position of a key's item, and
+    /// its number. On the threads of the caller's pool.
+    pub fn keys(&self, items: Digests<'_>, count: usize, input: &Input<'_>) -> DigestBuffer {
         match items {
             Digests::Short(_) => {
                 let mut keys = Buffer::<[u8; 16]>::zeroed(count);
                 let bytes = bytemuck::cast_slice_mut(&mut keys);
-                self.hash_rows::<3, 2>(items, inputs, bytes);
+                self.hash_rows::<3, 2>(items, input, bytes);
                 DigestBuffer::Short(keys)
             }
             Digests::Long(_) => {
                 let mut keys = Buffer::<[u8; 32]>::zeroed(count);
                 let bytes = bytemuck::cast_slice_mut(&mut keys);
-                self.hash_rows::<5, 4>(items, inputs, bytes);
+                self.hash_rows::<5, 4>(items, input, bytes);
                 DigestBuffer::Long(keys)
             }
         }
     }
 
-    /// Hashes items of `OUT` words, which are `IN` words with the number of a hash function.
+    /// Hashes items of `OUT` words, which are `IN` words with a number.
     fn hash_rows<const IN: usize, const OUT: usize>(
         &self,
         items: Digests<'_>,
-        inputs: &Inputs<'_>,
+        input: &Input<'_>,
         keys: &mut [u8],
     ) {
         let key_bytes = OUT * size_of::<u64>();
         let task_bytes = CHOICES * ITEMS_PER_TASK * key_bytes;
         parallel::chunks_mut(keys, task_bytes, &|range, keys| {
-            let row = |(item, choice)| {
+            let row = |key| {
+                let (item, number) = input(key);
                 let mut row = [0; IN];
                 row[..OUT].copy_from_slice(&items.words(item)[..OUT]);
-                row[OUT] = u64::from(choice);
+                row[OUT] = number;
                 row
             };
-            let inputs = inputs(range.start / key_bytes..range.end / key_bytes);
-            let rows: Vec<[u64; IN]> = inputs.into_iter().map(row).collect();
+            let rows = range.start / key_bytes..range.end / key_bytes;
+            let rows: Vec<[u64; IN]> = rows.map(row).collect();
             let mut hashes = vec![[0; OUT]; rows.len()];
-            blake3_rows::keyed_hash(&self.key, &rows, &mut hashes);
+            blake3_rows::keyed_hash(&self.0, &rows, &mut hashes);
             keys.copy_from_slice(bytemuck::cast_slice(&hashes));
         });
     }
 }
 
-/// The item, and the number of the hash function, of each key with one of these numbers.
-type Inputs<'a> = dyn Fn(Range<usize>) -> Vec<(usize, u8)> + Sync + 'a;
+/// The position of the item of the key at a place, and its number.
+pub type Input<'a> = dyn Fn(usize) -> (usize, u64) + Sync + 'a;
 
 /// An item of the receiver in its bin.
 pub struct Placed {

@@ -37,6 +37,12 @@ impl Setup {
             gates: 0,
         })
     }
+
+    /// Returns Δ, the difference of the two labels of each wire, whose lowest bit is 1. Whoever
+    /// knows it and a label knows what is garbled.
+    pub fn delta(&self) -> Zeroizing<Block> {
+        self.ots.delta()
+    }
 }
 
 /// Garbles. A wire's label is that for 0.

@@ -44,7 +44,7 @@ impl Params {
         Ok(Self {
             base,
             transfer: GarbledTransfer {
-                filter: FilterOt { shape, extension },
+                filter: FilterOt::new(shape, extension),
                 strings: MaskLength { bits },
             },
         })

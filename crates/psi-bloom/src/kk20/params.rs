@@ -1,14 +1,7 @@
 use psijoin_channel::joint_seed::JointSeed;
 use psijoin_ot::extension::Extension;
-use psijoin_params::{
-    cuckoo::Shape,
-    equality,
-    garbled_bloom::{self, dependent, stuck},
-};
-use psijoin_psi::{
-    BaseParams, Derived, Dialogue, Error, Plan, Request, Role, masks::MaskLength, ots::Ots,
-    parameters,
-};
+use psijoin_params::cuckoo::Shape;
+use psijoin_psi::{BaseParams, Conversation, Derived, Dialogue, Error, Plan, Request, parameters};
 use psijoin_psi_functions::{
     bins::{self, Keys},
     functions::Function,
@@ -16,22 +9,19 @@ use psijoin_psi_functions::{
 
 use super::{INFO, Receiver, SILENT_INFO, Sender};
 use crate::{
-    filter_ot::FilterOt,
-    garbled_transfer::GarbledTransfer,
-    psm_co::{Form, Tests, decryptions},
+    opprf::{Opprf, Size},
+    psm_co::{Form, Tests},
 };
 
 /// All numbers of a run.
 #[derive(Debug)]
 pub struct Params<F> {
-    pub(super) base: BaseParams,
+    pub(crate) base: BaseParams,
     /// Bins, without a stash.
     pub(super) bins: Shape,
-    /// The filter of the sender's keys. Its strings have η bits, as targets and numbers that are
-    /// compared.
-    pub(super) transfer: GarbledTransfer,
-    /// Ciphertexts of the equality tests.
-    form: F,
+    /// The values of the sender's keys. They have η bits, as the numbers that are compared.
+    pub(crate) opprf: Opprf,
+    tests: Tests<F>,
 }
 
 impl<F: Form> Params<F> {
@@ -44,74 +34,69 @@ impl<F: Form> Params<F> {
     /// # Errors
     /// If no parameters reach the security level.
     pub fn new(request: &Request, extension: Extension) -> Result<Self, Error> {
+        Self::opening(1, request, extension)
+    }
+
+    /// Derives them, where this many bits are opened for each bin.
+    pub(crate) fn opening(
+        opened_bits: usize,
+        request: &Request,
+        extension: Extension,
+    ) -> Result<Self, Error> {
         let sizes = request.sizes;
         let mut base = bins::base_params(request)?;
         let budget = &mut base.budget;
         let bins = bins::without_stash(sizes, budget)?;
-
-        let (keys, seen) = (bins::sender_keys(sizes), sizes.receiver());
-        let filter = garbled_bloom::programmed(keys, seen, budget.share(0.125))?;
-        budget.charge("hidden keys that cancel out", dependent(keys, seen, filter))?;
-        budget.charge("keys without cells of their own", stuck(keys, filter))?;
-
-        let tests = bins.bins.into();
-        let number_bits = equality::bits(tests, 1, budget.share(7.0 / 16.0))?;
-        budget.charge("equal by chance", equality::by_chance(tests, number_bits))?;
-        let decryptions = decryptions(number_bits, tests);
-        let form = F::derive(decryptions, budget.share(0.25))?;
-        budget.charge("another ciphertext's tag", form.wrong(decryptions))?;
+        let tests = Tests::derive(bins.bins.into(), opened_bits, budget)?;
+        let size = Size {
+            programmed: bins::sender_keys(sizes),
+            queried: sizes.receiver(),
+            uses: 1,
+        };
+        let opprf = Opprf::derive(size, tests.bits as u32, extension, budget.share(0.125))?;
+        opprf.charge(budget)?;
         Ok(Self {
             base,
             bins,
-            transfer: GarbledTransfer {
-                filter: FilterOt {
-                    shape: filter,
-                    extension,
-                },
-                strings: MaskLength { bits: number_bits },
-            },
-            form,
+            opprf,
+            tests,
         })
     }
 
     /// Returns the plan of a run with these numbers.
     pub fn plan(self) -> Plan {
         let [function_offline, function_online] = self.function().conversations();
-        let tests = self.tests_with([0; 32]);
-        let online = (self.transfer.conversation())
-            .then(tests.conversation(self.ots(), self.lanes()))
-            .then(function_online);
-        let GarbledTransfer { filter, strings } = self.transfer;
+        let online = self.online().then(function_online);
+        let info = match self.opprf.extension() {
+            Extension::Iknp => &INFO,
+            Extension::Silent => &SILENT_INFO,
+        };
         let derived = Derived {
-            info: filter.info(&INFO, &SILENT_INFO),
+            info,
             base: self.base.clone(),
             parameters: [
                 parameters(&[
                     ("digest bytes", self.base.digest_bytes as u64),
                     ("bins", self.bins.bins.into()),
                 ]),
-                filter.parameters("hash functions of the filter"),
-                parameters(&[
-                    ("compared bits", strings.bits.into()),
-                    ("tag bits", self.form.tag_bits().into()),
-                ]),
+                self.opprf.parameters(),
+                self.tests.parameters(),
             ]
             .concat(),
-            dialogue: Dialogue::new(filter.setup().then(function_offline), online),
+            dialogue: Dialogue::new(self.opprf.ots().setup().then(function_offline), online),
         };
         let lanes = self.lanes();
         Plan::new::<Sender<F>, Receiver<F>>(derived, self).places(lanes)
     }
 
-    fn ots(&self) -> Ots {
-        Ots {
-            extension: self.transfer.filter.extension,
-            sender: Role::Sender,
-        }
+    /// Returns what is said in steps 3 and 4.
+    pub(crate) fn online(&self) -> Conversation {
+        let tests = self.tests.conversation(self.opprf.ots(), self.lanes());
+        self.opprf.conversation().then(tests)
     }
 
     /// Returns the number of bins. Each is a lane of the equality tests.
-    pub(super) fn lanes(&self) -> usize {
+    pub(crate) fn lanes(&self) -> usize {
         self.bins.bins as usize
     }
 
@@ -122,17 +107,9 @@ impl<F: Form> Params<F> {
     }
 
     /// Step 4.
-    pub(super) fn tests(&self, joint_seed: &JointSeed) -> Tests<F> {
-        self.tests_with(joint_seed.key("psijoin 2026 kk20 equality tests"))
-    }
-
-    fn tests_with(&self, key: [u8; 32]) -> Tests<F> {
-        Tests {
-            form: self.form,
-            bits: self.transfer.strings.bits as usize,
-            opened_bits: 1,
-            key,
-        }
+    pub(crate) fn tests(&self, joint_seed: &JointSeed) -> Tests<F> {
+        let key = joint_seed.key("psijoin 2026 kk20 equality tests");
+        self.tests.keyed(key)
     }
 
     /// Returns what is made of the shares.

@@ -2,7 +2,7 @@ use psijoin_block::{Block, Prg};
 use psijoin_channel::{joint_seed::JointSeed, memory};
 use psijoin_ot::extension::Extension::Iknp;
 use psijoin_params::bloom::Shape;
-use psijoin_psi::{ErrorKind, Input, Output, Role, masks::MaskLength, ots::Ots};
+use psijoin_psi::{ErrorKind, Output, Role, masks::MaskLength, ots::Ots};
 use psijoin_psi_functions::bins::Table;
 use psijoin_psi_testing::{
     items, output, run_items,
@@ -75,10 +75,7 @@ fn reproduces_the_published_table() {
             slice_cells: (1.44 * 3.0 * n) as u32,
         };
         let transfer = GarbledTransfer {
-            filter: FilterOt {
-                shape,
-                extension: Iknp,
-            },
+            filter: FilterOt::new(shape, Iknp),
             strings: MaskLength { bits: ETA },
         };
         let tests = Tests {
@@ -111,7 +108,7 @@ fn reproduces_the_published_table() {
 #[test]
 fn numbers_and_filter_are_as_large_as_the_budget_demands() {
     for (log2, slices, bits) in [(8, 54, 50), (12, 58, 54), (16, 62, 58), (20, 66, 62)] {
-        let transfer = tagged(1 << log2, 1 << log2).transfer;
+        let transfer = tagged(1 << log2, 1 << log2).opprf.transfer;
         let shape = transfer.filter.shape;
         assert_eq!(transfer.strings.bits, bits, "at 2^{log2}");
         assert_eq!(shape.slices, slices, "at 2^{log2}");
@@ -133,18 +130,12 @@ fn what_the_receiver_sees_is_the_same_for_shared_items_and_others() {
     let plan = tagged(600, 600).plan();
     let receivers = items(0..600, &plan);
     let joint_seed = &JointSeed::insecure_fixed([7; 32]);
-    let input = Input {
-        items: &receivers,
-        columns: &[],
-        payloads: &[],
-        joint_seed,
-    };
     let receivers = receivers.digests();
-    let transfer = params.transfer;
+    let transfer = params.opprf.transfer;
     for first in [0, 600, 300] {
         let senders = items(first..first + 600, &plan);
         let keys = params.keys(joint_seed);
-        let cells = transfer.filter.cells(CELLS, &input);
+        let cells = params.opprf.cells(joint_seed.key(CELLS));
         let bins = keys.bins(senders.digests()).concat();
         let mut targets = vec![Block::ZERO; params.lanes()];
         Prg::from_os().fill(&mut targets);
@@ -190,11 +181,11 @@ fn what_the_receiver_sees_is_the_same_for_shared_items_and_others() {
 #[test]
 fn a_filter_that_is_too_small_is_bad_luck_and_not_a_wrong_result() {
     let mut params = tagged(30, 30);
-    params.transfer.filter.shape.slice_cells = 2;
+    params.opprf.transfer.filter.shape.slice_cells = 2;
     let plan = params.plan();
     let (sending, receiving) = memory::pair();
     let items = items(0..30, &plan);
     let (sent, received) = run_items(&plan, (&items, sending), (&items, receiving));
-    assert!(matches!(sent, Err(Error::BadLuck(_, 40))), "{sent:?}");
+    assert!(matches!(sent, Err(Error::BadLuck(_, 43))), "{sent:?}");
     assert_eq!(received.unwrap_err().kind(), ErrorKind::Channel);
 }

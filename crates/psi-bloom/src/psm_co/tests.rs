@@ -189,31 +189,43 @@ fn tags_are_as_long_as_the_share_demands() {
     assert_eq!(Pointed.wrong(decryptions), Log2Prob::ZERO);
 }
 
-/// Returns what is opened for an item, and the traffic.
-fn member(
+/// Returns what is opened for each of the receiver's items, given what may be, and the traffic.
+fn members(
     extension: Extension,
     membership: &Membership,
     set: &[Block],
-    item: u128,
-    opened: [u128; 2],
-) -> (u128, Snapshot) {
+    items: &[(u128, [u128; 2])],
+) -> (Vec<u128>, Snapshot) {
     let (sending, mut receiving) = memory::pair();
     let (mut sending, counters) = counted(sending);
     let found = thread::scope(|scope| {
         scope.spawn(|| {
             let rng = &mut Prg::from_os();
             let mut ots = extension.set_up_sender(&mut sending, rng).unwrap();
-            let opened = opened.map(Block);
-            let sent = membership.send(set, opened, &mut ots, &mut sending, rng);
+            let opened: Vec<_> = (items.iter()).map(|(_, pair)| pair.map(Block)).collect();
+            let sent = membership.send(set, &opened, &mut ots, &mut sending, rng);
             sent.unwrap();
         });
         let mut ots = extension
             .set_up_receiver(&mut receiving, &mut Prg::from_os())
             .unwrap();
-        let found = membership.receive(Block(item), &mut ots, &mut receiving);
+        let items: Vec<Block> = items.iter().map(|(item, _)| Block(*item)).collect();
+        let found = membership.receive(&items, &mut ots, &mut receiving);
         found.unwrap()
     });
-    (found.0, counters.snapshot())
+    let found = found.iter().map(|opened| opened.0).collect();
+    (found, counters.snapshot())
+}
+
+/// Returns what is opened for an item.
+fn member(
+    extension: Extension,
+    membership: &Membership,
+    set: &[Block],
+    item: u128,
+    opened: [u128; 2],
+) -> u128 {
+    members(extension, membership, set, &[(item, opened)]).0[0]
 }
 
 fn membership(items: usize, bits: usize, opened_bits: usize) -> Membership {
@@ -238,32 +250,64 @@ proptest! {
     ) {
         let expected = opened[usize::from(set.contains(&item))];
         let blocks: Vec<Block> = set.iter().map(|item| Block(*item)).collect();
-        let found = member(Extension::Silent, &membership(set.len(), 6, 128), &blocks, item, opened).0;
+        let found = member(Extension::Silent, &membership(set.len(), 6, 128), &blocks, item, opened);
         prop_assert!(found == expected);
         // All 128 bits count, though the first hundred are equal.
         let long = |item: u128| item << 122 | high;
         let blocks: Vec<Block> = set.iter().map(|item| Block(long(*item))).collect();
         let membership = membership(set.len(), 128, 9);
-        let found = member(Extension::Iknp, &membership, &blocks, long(item), opened).0;
+        let found = member(Extension::Iknp, &membership, &blocks, long(item), opened);
         prop_assert!(found == low(9, expected));
-        prop_assert!(member(Extension::Iknp, &membership, &blocks, long(item) ^ 1, opened).0 == low(9, opened[0]));
+        prop_assert!(member(Extension::Iknp, &membership, &blocks, long(item) ^ 1, opened) == low(9, opened[0]));
     }
 }
 
-/// Sets of two messages per bit; one item; one bit.
+/// Sets of two messages per bit; one item; one bit; several items of the receiver.
 #[test]
 fn membership_in_sets_of_any_size() {
     let set: Vec<Block> = (0..3000).map(|i| Block(i * 7)).collect();
-    for (items, bits) in [(3000, 20), (1, 20), (1, 1), (2, 128)] {
-        let membership = membership(items, bits, 1);
-        for (item, found) in [(0, 1), ((items as u128 - 1) * 7, 1), (1, 0)] {
-            let (opened, traffic) =
-                member(Extension::Iknp, &membership, &set[..items], item, [0, 1]);
-            assert_eq!(opened, found);
+    for (count, bits) in [(3000, 20), (1, 20), (1, 1), (2, 128), (40, 30)] {
+        let membership = membership(count, bits, 1);
+        let last = (count as u128 - 1) * 7;
+        let asked = [
+            (0, [0, 1]),
+            (last, [0, 1]),
+            (last, [1, 0]),
+            (1, [0, 1]),
+            (1, [1, 0]),
+        ];
+        for items in [&asked[..], &asked[1..2]] {
+            let (opened, traffic) = members(Extension::Iknp, &membership, &set[..count], items);
+            for ((item, pair), opened) in items.iter().zip(opened) {
+                assert_eq!(opened, pair[usize::from(*item != 1)]);
+            }
             let ots = ots(Extension::Iknp);
-            assert_said(ots.setup().then(membership.conversation(ots)), traffic);
+            let said = membership.conversation(ots, items.len());
+            assert_said(ots.setup().then(said), traffic);
         }
     }
+}
+
+/// Items that only differ beyond the bits that count are one.
+#[test]
+fn a_set_may_have_fewer_items_than_agreed_on() {
+    let set = [5, 5 | 1 << 40, 9].map(Block);
+    let membership = membership(3, 40, 1);
+    for (item, found) in [(5, 1), (5 | 1 << 41, 1), (9, 1), (6, 0)] {
+        let opened = member(Extension::Iknp, &membership, &set, item, [0, 1]);
+        assert_eq!(opened, found, "{item}");
+    }
+}
+
+/// A walk through a small set takes a message, and a large set's small levels take one, too.
+#[test]
+fn small_levels_travel_together() {
+    let small = membership(5, 60, 1).runs();
+    assert_eq!((small.len(), small[0].clone()), (1, 0..60));
+    let runs = membership(1 << 12, 60, 1).runs();
+    assert_eq!(runs[0], 0..10);
+    let large: Vec<_> = (10..60).map(|depth| depth..depth + 1).collect();
+    assert_eq!(runs[1..], large);
 }
 
 /// KK20 Table 1: 5.4, 8.1 and 10.7 MB for sets of 2^12 items of 32, 48 and 64 bits, which is n·ℓ
@@ -272,7 +316,7 @@ fn membership_in_sets_of_any_size() {
 fn membership_sends_less_than_published() {
     for (bits, published) in [(32, 5.4), (48, 8.1), (64, 10.7)] {
         let bytes = |items| {
-            let said = membership(items, bits, 128).conversation(ots(Extension::Iknp));
+            let said = membership(items, bits, 128).conversation(ots(Extension::Iknp), 1);
             said.traffic().sender_bytes as f64
         };
         assert!(bytes(1 << 12) < published * 1e6);
