@@ -24,7 +24,7 @@
 //!    draws its share of the result.
 //! 5. The output is made of these shares.
 //!
-//! Without bins, these are Protocol 2, private set membership.
+//! Without bins, these are Protocol 2, private set membership: [`psm`](crate::psm).
 //!
 //! **Two entries of the registry**, one protocol: `kk20` has IKNP's OT extension, and equality
 //! tests with tagged ciphertexts, as in the paper; `kk20-silent` has silent OT, and two ciphertexts

@@ -8,12 +8,15 @@
 //! | [`RANDOM_GBF_SILENT`](random_gbf::RANDOM_GBF_SILENT) | the same | the same | silent OT |
 //! | [`KK20`](kk20::KK20) | a function of the intersection, or shares | KK20, CO18 | IKNP's OT extension |
 //! | [`KK20_SILENT`](kk20::KK20_SILENT) | the same | the same | silent OT |
+//! | [`KK20_PSM`](psm::KK20_PSM) | the same, item by item | KK20 | IKNP's OT extension |
+//! | [`CO18_PSM`](psm::CO18_PSM) | the same, item by item | CO18 | IKNP's OT extension |
 //!
 //! All are for semi-honest parties. Building blocks to use alone:
 //!
 //! | module | contents |
 //! |---|---|
 //! | [`opprf`] | one-time and batch oblivious programmable PRFs |
+//! | [`labels`] | whether items are shared, as wires of a garbled circuit |
 //! | [`psm_co`] | the equality tests of `kk20`, and the more general test of membership |
 //!
 //! # Filters that are never there
@@ -33,7 +36,9 @@
 
 pub mod gbf;
 pub mod kk20;
+pub mod labels;
 pub mod opprf;
+pub mod psm;
 pub mod psm_co;
 pub mod random_gbf;
 

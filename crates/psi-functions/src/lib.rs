@@ -11,7 +11,8 @@
 //! | [`functions`] | from shares of which items are shared to rows, counts, sums and shares |
 //! | [`shares`] | circuits over the shares that a run gives both parties |
 //!
-//! The protocols that make shares, `rr22-circuit` and `kk20`, live with their families.
+//! The protocols that make shares, `rr22-circuit`, `kk20`, `kk20-psm` and `co18-psm`, live with
+//! their families.
 //!
 //! # How it is built
 //!

@@ -25,12 +25,15 @@ impl Sets {
         }
     }
 
-    /// Returns every sixteenth item.
-    pub(crate) fn a_sixteenth(self) -> Self {
-        let some = |items: Vec<u64>| items.into_iter().filter(|item| item % 16 == 0).collect();
+    /// Returns one of this many items.
+    pub(crate) fn one_in(&self, step: u64) -> Self {
+        let some = |items: &[u64]| {
+            let items = items.iter().copied();
+            items.filter(|item| item % step == 0).collect()
+        };
         Self {
-            sender: some(self.sender),
-            receiver: some(self.receiver),
+            sender: some(&self.sender),
+            receiver: some(&self.receiver),
         }
     }
 

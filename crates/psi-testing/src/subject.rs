@@ -10,6 +10,7 @@ pub struct Subject {
     pub(crate) protocol: &'static Protocol,
     pub(crate) is_slow: bool,
     pub(crate) most_pairs: u128,
+    tested_pairs: u128,
     pub(crate) many: usize,
     pub(crate) faulty: Sets,
     pub(crate) layered: bool,
@@ -29,6 +30,7 @@ impl Subject {
             protocol,
             is_slow: false,
             most_pairs: u128::MAX,
+            tested_pairs: u128::MAX,
             many: 1 << 16,
             faulty: Sets::new(3000, 2100, 700),
             layered: false,
@@ -51,10 +53,23 @@ impl Subject {
         }
     }
 
-    /// Refuses runs with more pairs of items.
+    /// Refuses runs with more pairs of items. A run takes seconds for a million of them.
     #[must_use]
     pub fn most_pairs(self, most_pairs: u128) -> Self {
-        Self { most_pairs, ..self }
+        Self {
+            most_pairs,
+            tested_pairs: 1 << 20,
+            ..self
+        }
+    }
+
+    /// Sets how many pairs of items take seconds, so that tests compare no more.
+    #[must_use]
+    pub fn tested_pairs(self, tested_pairs: u128) -> Self {
+        Self {
+            tested_pairs,
+            ..self
+        }
     }
 
     /// Sets how many items per party are many; 2^16 by default.
@@ -118,17 +133,18 @@ impl Subject {
         }
     }
 
-    /// Returns these sets, or a sixteenth of them for a slow protocol. Their messages hold as much
-    /// less.
+    /// Returns these sets, or a sixteenth of them for a slow protocol, or as many sixteenths as
+    /// leave few enough pairs. Their messages hold as much less.
     pub(crate) fn sized(&self, sets: Sets) -> Sets {
         let items = sets.sender.len() + sets.receiver.len();
-        let pairs = sets.sender.len() as u128 * sets.receiver.len() as u128;
-        // To compare a million pairs takes seconds.
-        let all_pairs = self.most_pairs < u128::MAX && pairs > 1 << 20;
-        if (self.is_slow || all_pairs) && items >= 64 {
-            sets.a_sixteenth()
-        } else {
-            sets
+        let mut step = if self.is_slow && items >= 64 { 16 } else { 1 };
+        loop {
+            let some = sets.one_in(step);
+            let pairs = some.sender.len() as u128 * some.receiver.len() as u128;
+            if pairs <= self.tested_pairs {
+                return some;
+            }
+            step *= 16;
         }
     }
 
