@@ -51,6 +51,19 @@ fn hash_mul_encode(bencher: Bencher, name: &str) {
 }
 
 #[divan::bench(args = names())]
+fn map_mul_encode(bencher: Bencher, name: &str) {
+    let (backend, scalar) = (named(name), scalar());
+    let bytes: Vec<[u8; 32]> = uniform()
+        .iter()
+        .map(|uniform| uniform[..32].try_into().unwrap())
+        .collect();
+    let mut out = vec![[0; 32]; ITEMS];
+    bencher
+        .counter(ItemsCount::new(ITEMS))
+        .bench_local(|| backend.map_mul_encode(black_box(&bytes), &scalar, &mut out));
+}
+
+#[divan::bench(args = names())]
 fn decode_mul_encode(bencher: Bencher, name: &str) {
     let (backend, scalar) = (named(name), scalar());
     let mut encoded = vec![[0; 32]; ITEMS];

@@ -12,10 +12,12 @@ mod portable;
 #[cfg(target_arch = "x86_64")]
 mod vector;
 
+#[cfg(all(test, target_arch = "x86_64"))]
+use crate::lanes::model::Model;
 #[cfg(target_arch = "x86_64")]
 use crate::{
     edwards::FixedTable,
-    lanes::{Lanes, avx2::Avx2, avx512::Avx512},
+    lanes::{Lanes, avx2::Avx2, avx512::Avx512, ifma::Ifma},
 };
 
 /// An implementation that this processor can run. All give the same results.
@@ -26,24 +28,52 @@ pub struct Backend(pub(crate) Kind);
 pub(crate) enum Kind {
     Portable,
     #[cfg(target_arch = "x86_64")]
+    Vector(Vector),
+}
+
+/// An instruction set with lanes, which the processor has.
+#[cfg(target_arch = "x86_64")]
+#[derive(Clone, Copy)]
+pub(crate) enum Vector {
     Avx2(Avx2),
-    #[cfg(target_arch = "x86_64")]
     Avx512(Avx512),
+    Ifma(Ifma),
+    /// The lanes of `Ifma` on any processor.
+    #[cfg(test)]
+    Model(Model),
+}
+
+/// Runs a job in the lanes of a vector.
+#[cfg(target_arch = "x86_64")]
+macro_rules! run {
+    ($vector:expr, $job:expr) => {
+        match $vector {
+            Vector::Avx2(lanes) => lanes.run($job),
+            Vector::Avx512(lanes) => lanes.run($job),
+            Vector::Ifma(lanes) => lanes.run($job),
+            #[cfg(test)]
+            Vector::Model(lanes) => lanes.run($job),
+        }
+    };
 }
 
 impl Backend {
     /// Returns all that this processor can run, slowest first; the portable one always.
     pub fn available() -> impl DoubleEndedIterator<Item = Self> {
         #[cfg(target_arch = "x86_64")]
-        let vector = [
-            Avx2::detect().map(Kind::Avx2),
-            Avx512::detect().map(Kind::Avx512),
-        ];
+        let vectors = [
+            #[cfg(test)]
+            Some(Vector::Model(Model)),
+            Avx2::detect().map(Vector::Avx2),
+            Avx512::detect().map(Vector::Avx512),
+            Ifma::detect().map(Vector::Ifma),
+        ]
+        .map(|vector| vector.map(Kind::Vector));
         #[cfg(not(target_arch = "x86_64"))]
-        let vector = [];
+        let vectors = [];
         [Some(Kind::Portable)]
             .into_iter()
-            .chain(vector)
+            .chain(vectors)
             .flatten()
             .map(Self)
     }
@@ -55,14 +85,18 @@ impl Backend {
             .unwrap_or(Self(Kind::Portable))
     }
 
-    /// Returns its name: `portable`, `avx2` or `avx512`.
+    /// Returns its name: `portable`, `avx2`, `avx512` or `avx512ifma`.
     pub fn name(self) -> &'static str {
         match self.0 {
             Kind::Portable => "portable",
             #[cfg(target_arch = "x86_64")]
-            Kind::Avx2(_) => "avx2",
+            Kind::Vector(Vector::Avx2(_)) => "avx2",
             #[cfg(target_arch = "x86_64")]
-            Kind::Avx512(_) => "avx512",
+            Kind::Vector(Vector::Avx512(_)) => "avx512",
+            #[cfg(target_arch = "x86_64")]
+            Kind::Vector(Vector::Ifma(_)) => "avx512ifma",
+            #[cfg(all(test, target_arch = "x86_64"))]
+            Kind::Vector(Vector::Model(_)) => "model of avx512ifma",
         }
     }
 
@@ -75,17 +109,27 @@ impl Backend {
         match self.0 {
             Kind::Portable => portable::hash_mul_encode(uniform, scalar, out),
             #[cfg(target_arch = "x86_64")]
-            Kind::Avx2(lanes) => lanes.run(vector::HashMulEncode {
-                uniform,
-                scalar,
-                out,
-            }),
+            Kind::Vector(vector) => run!(
+                vector,
+                vector::HashMulEncode {
+                    uniform,
+                    scalar,
+                    out,
+                }
+            ),
+        }
+    }
+
+    /// Does [`map_mul_encode`](crate::map_mul_encode) on this backend.
+    ///
+    /// # Panics
+    /// If the slices differ in length.
+    pub fn map_mul_encode(self, bytes: &[[u8; 32]], scalar: &Scalar, out: &mut [[u8; 32]]) {
+        assert_eq!(bytes.len(), out.len(), "one output for each input");
+        match self.0 {
+            Kind::Portable => portable::map_mul_encode(bytes, scalar, out),
             #[cfg(target_arch = "x86_64")]
-            Kind::Avx512(lanes) => lanes.run(vector::HashMulEncode {
-                uniform,
-                scalar,
-                out,
-            }),
+            Kind::Vector(vector) => run!(vector, vector::MapMulEncode { bytes, scalar, out }),
         }
     }
 
@@ -138,19 +182,15 @@ impl Backend {
         match self.0 {
             Kind::Portable => portable::decode_mul_encode(encoded, uniform, scalar, out),
             #[cfg(target_arch = "x86_64")]
-            Kind::Avx2(lanes) => lanes.run(vector::DecodeMulEncode {
-                encoded,
-                uniform,
-                scalar,
-                out,
-            }),
-            #[cfg(target_arch = "x86_64")]
-            Kind::Avx512(lanes) => lanes.run(vector::DecodeMulEncode {
-                encoded,
-                uniform,
-                scalar,
-                out,
-            }),
+            Kind::Vector(vector) => run!(
+                vector,
+                vector::DecodeMulEncode {
+                    encoded,
+                    uniform,
+                    scalar,
+                    out,
+                }
+            ),
         }
     }
 
@@ -163,10 +203,9 @@ impl Backend {
         Ok(FixedBase(match self.0 {
             Kind::Portable => Prepared::Portable(portable::prepare_base(encoded)?),
             #[cfg(target_arch = "x86_64")]
-            Kind::Avx2(lanes) => Prepared::Avx2(lanes, lanes.run(vector::PrepareBase { encoded })?),
-            #[cfg(target_arch = "x86_64")]
-            Kind::Avx512(lanes) => {
-                Prepared::Avx512(lanes, lanes.run(vector::PrepareBase { encoded })?)
+            Kind::Vector(vector) => {
+                let table = run!(vector, vector::PrepareBase { encoded })?;
+                Prepared::Vector(vector, table)
             }
         }))
     }
@@ -196,9 +235,7 @@ pub struct FixedBase(Prepared);
 enum Prepared {
     Portable(Box<RistrettoBasepointTable>),
     #[cfg(target_arch = "x86_64")]
-    Avx2(Avx2, FixedTable),
-    #[cfg(target_arch = "x86_64")]
-    Avx512(Avx512, FixedTable),
+    Vector(Vector, FixedTable),
 }
 
 impl FixedBase {
@@ -254,19 +291,15 @@ impl FixedBase {
         match &self.0 {
             Prepared::Portable(table) => portable::fixed_mul_encode(table, scalars, uniform, out),
             #[cfg(target_arch = "x86_64")]
-            Prepared::Avx2(lanes, table) => lanes.run(vector::FixedMulEncode {
-                table,
-                scalars,
-                uniform,
-                out,
-            }),
-            #[cfg(target_arch = "x86_64")]
-            Prepared::Avx512(lanes, table) => lanes.run(vector::FixedMulEncode {
-                table,
-                scalars,
-                uniform,
-                out,
-            }),
+            Prepared::Vector(vector, table) => run!(
+                *vector,
+                vector::FixedMulEncode {
+                    table,
+                    scalars,
+                    uniform,
+                    out,
+                }
+            ),
         }
     }
 }

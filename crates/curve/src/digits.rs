@@ -1,47 +1,71 @@
 //! Secret scalars as signed digits, and what may be asked about a digit.
 
 use curve25519_dalek::Scalar;
-use subtle::{Choice, ConditionallySelectable, ConstantTimeEq};
+use subtle::{Choice, ConditionallyNegatable, ConditionallySelectable, ConstantTimeEq};
 use zeroize::{Zeroize, ZeroizeOnDrop};
 
 use crate::lanes::MAX_LANES;
 
+/// Digits of a scalar.
+pub(crate) const DIGITS: usize = 63;
+
 /// A scalar in radix 16 with digits from −8 to 8: Σ dₖ·16^k. Wiped on drop.
 #[derive(Zeroize, ZeroizeOnDrop)]
-pub(crate) struct Digits([i8; 64]);
+pub(crate) struct Digits([i8; DIGITS]);
 
 impl Digits {
-    /// Returns the digits of a number below 2^255. Only the highest can be 8.
+    /// Returns the digits of the number nearest to zero that is `scalar` modulo ℓ. Only the highest
+    /// can be ±8, and −8 only if the number is negative.
+    ///
+    /// Its magnitude is less than ℓ/2 < 2^251 + 2^124. So a highest digit of 8 without a carry has
+    /// zeros below it, which give none.
     pub(crate) fn new(scalar: &Scalar) -> Self {
-        let mut digits = [0; 64];
-        for (pair, byte) in digits.chunks_exact_mut(2).zip(scalar.as_bytes()) {
-            pair[0] = (byte & 15).cast_signed();
-            pair[1] = (byte >> 4).cast_signed();
+        let mut negative = -scalar;
+        let is_negative = is_less(negative.as_bytes(), scalar.as_bytes());
+        let mut magnitude = Scalar::conditional_select(scalar, &negative, is_negative);
+        let mut digits = Self([0; DIGITS]);
+        for (k, digit) in digits.0.iter_mut().enumerate() {
+            *digit = (magnitude.as_bytes()[k / 2] >> (4 * (k % 2)) & 15).cast_signed();
         }
         // A digit of 8 or more becomes negative by giving 16 to the next.
-        for k in 0..63 {
-            let carry = (digits[k] + 8) >> 4;
-            digits[k] -= carry << 4;
-            digits[k + 1] += carry;
+        for k in 0..DIGITS - 1 {
+            let carry = (digits.0[k] + 8) >> 4;
+            digits.0[k] -= carry << 4;
+            digits.0[k + 1] += carry;
         }
-        Self(digits)
+        for digit in &mut digits.0 {
+            digit.conditional_negate(is_negative);
+        }
+        negative.zeroize();
+        magnitude.zeroize();
+        digits
     }
 
     pub(crate) fn highest(&self) -> i8 {
-        self.0[63]
+        self.0[DIGITS - 1]
     }
 
     /// Returns all but the highest, from high to low.
     pub(crate) fn lower(&self) -> impl Iterator<Item = i8> {
-        self.0[..63].iter().rev().copied()
+        self.0[..DIGITS - 1].iter().rev().copied()
     }
+}
+
+/// Returns whether a little-endian number is below another one; in constant time.
+fn is_less(a: &[u8; 32], b: &[u8; 32]) -> Choice {
+    let mut borrow = 0;
+    for (a, b) in a.iter().zip(b) {
+        let difference = u16::from(*a).wrapping_sub(u16::from(*b) + borrow);
+        borrow = difference >> 15;
+    }
+    Choice::from(borrow as u8)
 }
 
 /// The digits of a scalar for each lane.
 pub(crate) struct LaneDigits([Digits; MAX_LANES]);
 
 impl LaneDigits {
-    /// Returns the digits of numbers below 2^255; lanes beyond the iterator's end get zeros.
+    /// Returns the digits of scalars; lanes beyond the iterator's end get zeros.
     pub(crate) fn new(mut scalars: impl Iterator<Item = Scalar>) -> Self {
         Self(std::array::from_fn(|_| {
             let mut scalar = scalars.next().unwrap_or_default();
@@ -91,22 +115,47 @@ mod tests {
         }
     }
 
+    fn small(digit: i8) -> Scalar {
+        let magnitude = Scalar::from(digit.unsigned_abs());
+        if digit < 0 { -magnitude } else { magnitude }
+    }
+
+    fn assert_digits(scalar: &Scalar) {
+        let digits = Digits::new(scalar);
+        assert!((-8..=8).contains(&digits.highest()));
+        let mut sum = small(digits.highest());
+        for digit in digits.lower() {
+            assert!((-8..=8).contains(&digit));
+            sum = sum * Scalar::from(16u8) + small(digit);
+        }
+        assert_eq!(sum, *scalar);
+    }
+
+    #[test]
+    fn digits_of_numbers_in_the_middle_are_small() {
+        // (ℓ − 1)/2, and 2^251 below it.
+        let middle = -Scalar::ONE * Scalar::from(2u8).invert();
+        let power = (0..251).fold(Scalar::ONE, |power, _| power + power);
+        for near in [Scalar::ZERO, middle, power, -power] {
+            for distance in 0..20u8 {
+                assert_digits(&(near + Scalar::from(distance)));
+                assert_digits(&(near - Scalar::from(distance)));
+            }
+        }
+    }
+
     proptest! {
         #[test]
         fn digits_are_small_and_add_up(bytes: [u8; 32]) {
-            let scalar = Scalar::from_bytes_mod_order(bytes);
-            let digits = Digits::new(&scalar);
-            let small = |digit: i8| match digit {
-                0.. => Scalar::from(digit.unsigned_abs()),
-                _ => -Scalar::from(digit.unsigned_abs()),
-            };
-            prop_assert!((-8..=8).contains(&digits.highest()));
-            let mut sum = small(digits.highest());
-            for digit in digits.lower() {
-                prop_assert!((-8..8).contains(&digit));
-                sum = sum * Scalar::from(16u8) + small(digit);
-            }
-            prop_assert_eq!(sum, scalar);
+            assert_digits(&Scalar::from_bytes_mod_order(bytes));
+        }
+
+        #[test]
+        fn numbers_are_compared(a: [u8; 32], b: [u8; 32], same in 0..32usize) {
+            let mut b = b;
+            b[same..].copy_from_slice(&a[same..]);
+            let expected = a.iter().rev().lt(b.iter().rev());
+            prop_assert_eq!(bool::from(is_less(&a, &b)), expected);
         }
     }
 }

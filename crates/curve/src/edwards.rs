@@ -9,12 +9,13 @@
 use zeroize::Zeroize;
 
 use crate::{
-    digits::{Digits, LaneDigits, equal, magnitude_and_sign},
-    field::{Constant, Element, Mask},
-    lanes::Lanes,
+    digits::{DIGITS, Digits, LaneDigits, equal, magnitude_and_sign},
+    field::{Constant, Element, Mask, Shared},
+    lanes::{Job, Lanes},
 };
 
 /// (X : Y : Z), x = X/Z, y = Y/Z; size 1.
+#[derive(Clone, Copy)]
 pub(crate) struct Projective<L: Lanes> {
     pub(crate) x: Element<L>,
     pub(crate) y: Element<L>,
@@ -29,8 +30,7 @@ pub(crate) struct Extended<L: Lanes> {
     pub(crate) t: Element<L>,
 }
 
-/// The result of an addition before its last products: x = E/G, y = H/F. The sizes of the factors
-/// of EF, GH, FG and EH multiply to at most 2.
+/// The result of an addition before its last products: x = E/G, y = H/F; size 1.
 #[derive(Clone, Copy)]
 struct Completed<L: Lanes> {
     e: Element<L>,
@@ -46,40 +46,83 @@ struct Addend<L: Lanes> {
 }
 
 impl<L: Lanes> Projective<L> {
-    /// Returns 2P: `dbl-2008-hwcd` with F and H negated, which negates all four coordinates.
+    /// Returns 2P.
     #[inline(always)]
-    fn double(&self) -> Completed<L> {
-        let xx = self.x.square();
-        let yy = self.y.square();
-        let zz = self.z.square();
-        let h = (&xx + &yy).reduce();
-        let e = &(&self.x + &self.y).reduce().square() - &h;
-        let g = &yy - &xx;
-        let f = (&(&zz + &zz) - &g).reduce();
-        Completed { e, f, g, h }
+    fn double(&self) -> Extended<L> {
+        self.x.lanes().run(Double { point: self })
+    }
+
+    /// Returns 2^times·P.
+    #[inline(always)]
+    fn double_repeatedly(&self, times: u32) -> Self {
+        let point = self;
+        self.x.lanes().run(DoubleRepeatedly { point, times })
+    }
+
+    /// Computes `dbl-2008-hwcd` with F and H negated, which negates all four coordinates.
+    #[inline(always)]
+    fn doubled(&self) -> Completed<L> {
+        let Self { x, y, z } = self;
+        let (xx, yy, zz, xy) = (x.squared(), y.squared(), z.squared(), x.times(y));
+        Completed {
+            e: xy.plus(&xy).reduce(),
+            f: zz.plus(&zz).plus(&xx).minus(&yy).reduce(),
+            g: yy.minus(&xx).reduce(),
+            h: xx.plus(&yy).reduce(),
+        }
     }
 }
 
 impl<L: Lanes> Completed<L> {
+    /// Returns the last products, without the one for T.
     #[inline(always)]
     fn to_projective(self) -> Projective<L> {
         let Self { e, f, g, h } = &self;
         Projective {
-            x: e * f,
-            y: g * h,
-            z: f * g,
+            x: e.times(f).reduce(),
+            y: g.times(h).reduce(),
+            z: f.times(g).reduce(),
         }
     }
 
     #[inline(always)]
     fn to_extended(self) -> Extended<L> {
-        let Self { e, f, g, h } = &self;
-        Extended {
-            x: e * f,
-            y: g * h,
-            z: f * g,
-            t: e * h,
+        let t = self.e.times(&self.h).reduce();
+        let Projective { x, y, z } = self.to_projective();
+        Extended { x, y, z, t }
+    }
+}
+
+/// A point to be doubled.
+struct Double<'a, L: Lanes> {
+    point: &'a Projective<L>,
+}
+
+impl<L: Lanes> Job<L> for Double<'_, L> {
+    type Output = Extended<L>;
+
+    #[inline(always)]
+    fn run(self, _lanes: L) -> Extended<L> {
+        self.point.doubled().to_extended()
+    }
+}
+
+/// A point to be doubled `times` times over.
+struct DoubleRepeatedly<'a, L: Lanes> {
+    point: &'a Projective<L>,
+    times: u32,
+}
+
+impl<L: Lanes> Job<L> for DoubleRepeatedly<'_, L> {
+    type Output = Projective<L>;
+
+    #[inline(always)]
+    fn run(self, _lanes: L) -> Projective<L> {
+        let mut point = *self.point;
+        for _ in 0..self.times {
+            point = point.doubled().to_projective();
         }
+        point
     }
 }
 
@@ -99,7 +142,7 @@ impl<L: Lanes> Extended<L> {
     /// Returns P + Q.
     #[inline(always)]
     pub(crate) fn plus(&self, other: &Self) -> Self {
-        self.add(&other.to_addend()).to_extended()
+        self.add(&other.to_addend())
     }
 
     /// Returns P − Q.
@@ -107,13 +150,12 @@ impl<L: Lanes> Extended<L> {
     pub(crate) fn minus(&self, other: &Self) -> Self {
         let everywhere = Mask::splat(self.x.lanes(), 1);
         self.add(&other.to_addend().negate_if(everywhere))
-            .to_extended()
     }
 
     /// Returns 2P.
     #[inline(always)]
     pub(crate) fn double(&self) -> Self {
-        self.to_projective().double().to_extended()
+        self.to_projective().double()
     }
 
     #[inline(always)]
@@ -125,19 +167,33 @@ impl<L: Lanes> Extended<L> {
         }
     }
 
-    /// Returns P + Q: `add-2008-hwcd-3`.
+    /// Returns P + Q.
     #[inline(always)]
-    fn add(&self, addend: &Addend<L>) -> Completed<L> {
+    fn add(&self, addend: &Addend<L>) -> Self {
+        let point = self;
+        self.x.lanes().run(Sum { point, addend })
+    }
+
+    /// Returns P + Q without T.
+    #[inline(always)]
+    fn add_to_projective(&self, addend: &Addend<L>) -> Projective<L> {
+        let point = self;
+        self.x.lanes().run(ProjectiveSum { point, addend })
+    }
+
+    /// Computes `add-2008-hwcd-3`.
+    #[inline(always)]
+    fn added(&self, addend: &Addend<L>) -> Completed<L> {
+        let Self { x, y, z, t } = self;
         let [y_plus_x, y_minus_x, z2, t2d] = &addend.coordinates;
-        let a = &(&self.y - &self.x) * y_minus_x;
-        let b = &(&self.y + &self.x) * y_plus_x;
-        let c = &self.t * t2d;
-        let d = &self.z * z2;
+        let a = (y - x).times(y_minus_x);
+        let b = (y + x).times(y_plus_x);
+        let (c, d) = (t.times(t2d), z.times(z2));
         Completed {
-            e: (&b - &a).reduce(),
-            f: &d - &c,
-            g: (&d + &c).reduce(),
-            h: &b + &a,
+            e: b.minus(&a).reduce(),
+            f: d.minus(&c).reduce(),
+            g: d.plus(&c).reduce(),
+            h: b.plus(&a).reduce(),
         }
     }
 
@@ -153,13 +209,54 @@ impl<L: Lanes> Extended<L> {
     }
 }
 
+/// Points to be added.
+struct Sum<'a, L: Lanes> {
+    point: &'a Extended<L>,
+    addend: &'a Addend<L>,
+}
+
+impl<L: Lanes> Job<L> for Sum<'_, L> {
+    type Output = Extended<L>;
+
+    #[inline(always)]
+    fn run(self, _lanes: L) -> Extended<L> {
+        self.point.added(self.addend).to_extended()
+    }
+}
+
+/// Points to be added, whose sum needs no T.
+struct ProjectiveSum<'a, L: Lanes> {
+    point: &'a Extended<L>,
+    addend: &'a Addend<L>,
+}
+
+impl<L: Lanes> Job<L> for ProjectiveSum<'_, L> {
+    type Output = Projective<L>;
+
+    #[inline(always)]
+    fn run(self, _lanes: L) -> Projective<L> {
+        self.point.added(self.addend).to_projective()
+    }
+}
+
 impl<L: Lanes> Addend<L> {
     #[inline(always)]
     fn identity(lanes: L) -> Self {
         let zero = Element::splat(lanes, Constant::ZERO);
         let one = Element::splat(lanes, Constant::ONE);
         Self {
-            coordinates: [one, one, &one + &one, zero],
+            coordinates: [one, one, (&one + &one).reduce(), zero],
+        }
+    }
+
+    /// Returns P, as (2X : 2Y : 2Z).
+    #[inline(always)]
+    fn to_projective(self) -> Projective<L> {
+        let [y_plus_x, y_minus_x, z2, _] = self.coordinates;
+        Projective {
+            x: (&y_plus_x - &y_minus_x).reduce(),
+            y: (&y_plus_x + &y_minus_x).reduce(),
+            z: z2,
         }
     }
 
@@ -198,21 +295,19 @@ impl<L: Lanes> Table<L> {
     pub(crate) fn multiply(&mut self, point: &Extended<L>, digits: &Digits) -> Projective<L> {
         let lanes = point.x.lanes();
         self.fill(point);
-        let mut product = Extended::identity(lanes).add(&self.select(lanes, digits.highest()));
+        let mut product = self.select(lanes, digits.highest()).to_projective();
         for digit in digits.lower() {
-            for _ in 0..4 {
-                product = product.to_projective().double();
-            }
-            product = product.to_extended().add(&self.select(lanes, digit));
+            let product16 = product.double_repeatedly(3).double();
+            product = product16.add_to_projective(&self.select(lanes, digit));
         }
-        product.to_projective()
+        product
     }
 
     #[inline(always)]
     fn fill(&mut self, point: &Extended<L>) {
         self.multiples[0] = point.to_addend();
         for k in 1..8 {
-            self.multiples[k] = point.add(&self.multiples[k - 1]).to_extended().to_addend();
+            self.multiples[k] = point.add(&self.multiples[k - 1]).to_addend();
         }
     }
 
@@ -246,10 +341,10 @@ impl<L: Lanes> Multiples<L> for [Addend<L>; 8] {
     }
 }
 
-impl<L: Lanes> Multiples<L> for [[Constant; 4]; 8] {
+impl<L: Lanes> Multiples<L> for [[Shared; 4]; 8] {
     #[inline(always)]
     fn coordinate(&self, lanes: L, k: usize, c: usize) -> Element<L> {
-        Element::splat(lanes, self[k][c])
+        Element::splat_shared(lanes, self[k][c])
     }
 }
 
@@ -285,21 +380,21 @@ impl<L: Lanes> Zeroize for Table<L> {
 }
 
 /// Multiples 1 to 8 of 256^k·P, k = 0…31, of one point P for all lanes, which is public:
-/// its product with a scalar takes 4 doublings instead of 252.
-pub(crate) struct FixedTable(Vec<[[Constant; 4]; 8]>);
+/// its product with a scalar takes 4 doublings instead of 248.
+pub(crate) struct FixedTable(Vec<[[Shared; 4]; 8]>);
 
 impl FixedTable {
     /// Returns the table of the point in the first lane.
     #[inline(always)]
     pub(crate) fn new<L: Lanes>(point: &Extended<L>) -> Self {
-        let mut rows = vec![[[Constant::ZERO; 4]; 8]; 32];
+        let mut rows = vec![[[Shared::NOTHING; 4]; 8]; 32];
         let mut table = Table::new(point.x.lanes());
         let mut power = point.plus(&Extended::identity(point.x.lanes()));
         for row in &mut rows {
             table.fill(&power);
             for (row, multiple) in row.iter_mut().zip(&table.multiples) {
-                for (constant, coordinate) in row.iter_mut().zip(&multiple.coordinates) {
-                    *constant = coordinate.first_lane();
+                for (shared, coordinate) in row.iter_mut().zip(&multiple.coordinates) {
+                    *shared = coordinate.first_lane();
                 }
             }
             for _ in 0..8 {
@@ -313,16 +408,16 @@ impl FixedTable {
     #[inline(always)]
     pub(crate) fn multiply<L: Lanes>(&self, lanes: L, digits: &LaneDigits) -> Extended<L> {
         let mut product = Extended::identity(lanes);
-        for (k, multiples) in self.0.iter().enumerate() {
+        for (k, multiples) in self.0[..DIGITS / 2].iter().enumerate() {
             let chosen = select_by_lane(lanes, multiples, digits, 2 * k + 1);
-            product = product.add(&chosen).to_extended();
+            product = product.add(&chosen);
         }
         for _ in 0..4 {
             product = product.double();
         }
         for (k, multiples) in self.0.iter().enumerate() {
             let chosen = select_by_lane(lanes, multiples, digits, 2 * k);
-            product = product.add(&chosen).to_extended();
+            product = product.add(&chosen);
         }
         product
     }
@@ -332,7 +427,7 @@ impl FixedTable {
 #[inline(always)]
 fn select_by_lane<L: Lanes>(
     lanes: L,
-    multiples: &[[Constant; 4]; 8],
+    multiples: &[[Shared; 4]; 8],
     digits: &LaneDigits,
     k: usize,
 ) -> Addend<L> {

@@ -1,19 +1,24 @@
-//! Vectors of double-precision numbers: the few instructions that the field arithmetic
-//! needs, on each instruction set that has a fused multiply-add.
+//! Vectors of integers and of double-precision numbers: the few instructions that the field
+//! arithmetic needs, on each instruction set that multiplies numbers of some 50 bits.
 //!
 //! A value of a [`Lanes`] type is the proof that the processor has the instructions: it can
 //! be made only by its `detect`, and every operation takes one. That keeps `unsafe` to the
-//! two files that name the instructions.
+//! files that name the instructions.
 
 use zeroize::Zeroize;
 
+use crate::field::Arithmetic;
+
 pub(crate) mod avx2;
 pub(crate) mod avx512;
+pub(crate) mod ifma;
+#[cfg(test)]
+pub(crate) mod model;
 
 /// The most lanes that any instruction set has.
 pub(crate) const MAX_LANES: usize = 8;
 
-/// An instruction set with `COUNT` lanes of 64 bits, each seen as a double or as an integer.
+/// An instruction set with `COUNT` lanes of 64 bits, each seen as an integer.
 ///
 /// Implementations mark every method but [`Self::run`] `#[inline(always)]`, so that it becomes
 /// one instruction inside a job. So must be every function between the two, and closures must
@@ -22,17 +27,14 @@ pub(crate) trait Lanes: Copy {
     /// Lanes in a vector, at most [`MAX_LANES`].
     const COUNT: usize;
 
-    /// `COUNT` doubles.
-    type Float: Copy + Zeroize;
-
     /// `COUNT` unsigned integers of 64 bits; arithmetic wraps.
-    type Word: Copy;
+    type Word: Copy + Zeroize;
+
+    /// How the limbs of a field element are held and multiplied.
+    type Field: Arithmetic<Self>;
 
     /// Runs a job compiled for this instruction set, as a function of its own.
     fn run<J: Job<Self>>(self, job: J) -> J::Output;
-
-    /// Puts one double into every lane.
-    fn splat(self, x: f64) -> Self::Float;
 
     /// Puts one integer into every lane.
     fn splat_word(self, x: u64) -> Self::Word;
@@ -42,21 +44,6 @@ pub(crate) trait Lanes: Copy {
 
     /// Returns the lanes, followed by zeros.
     fn store(self, x: Self::Word) -> [u64; MAX_LANES];
-
-    /// Returns a + b, rounded to nearest.
-    fn add(self, a: Self::Float, b: Self::Float) -> Self::Float;
-
-    /// Returns a − b, rounded to nearest.
-    fn sub(self, a: Self::Float, b: Self::Float) -> Self::Float;
-
-    /// Returns a·b + c, rounded once, to nearest.
-    fn mul_add(self, a: Self::Float, b: Self::Float, c: Self::Float) -> Self::Float;
-
-    /// Returns the representation of doubles as integers.
-    fn bits_of(self, x: Self::Float) -> Self::Word;
-
-    /// Returns the doubles with these representations.
-    fn float_of(self, x: Self::Word) -> Self::Float;
 
     /// Returns a + b.
     fn add_words(self, a: Self::Word, b: Self::Word) -> Self::Word;
@@ -78,6 +65,39 @@ pub(crate) trait Lanes: Copy {
 
     /// Returns ⌊a / 2^BITS⌋.
     fn shr<const BITS: u32>(self, a: Self::Word) -> Self::Word;
+}
+
+/// Lanes that are seen as doubles, too, with a fused multiply-add.
+pub(crate) trait Doubles: Lanes {
+    /// `COUNT` doubles.
+    type Float: Copy + Zeroize;
+
+    /// Puts one double into every lane.
+    fn splat(self, x: f64) -> Self::Float;
+
+    /// Returns a + b, rounded to nearest.
+    fn add(self, a: Self::Float, b: Self::Float) -> Self::Float;
+
+    /// Returns a − b, rounded to nearest.
+    fn sub(self, a: Self::Float, b: Self::Float) -> Self::Float;
+
+    /// Returns a·b + c, rounded once, to nearest.
+    fn mul_add(self, a: Self::Float, b: Self::Float, c: Self::Float) -> Self::Float;
+
+    /// Returns the representation of doubles as integers.
+    fn bits_of(self, x: Self::Float) -> Self::Word;
+
+    /// Returns the doubles with these representations.
+    fn float_of(self, x: Self::Word) -> Self::Float;
+}
+
+/// Lanes with a multiplier of the lower 52 bits of integers: AVX-512 IFMA.
+pub(crate) trait Multiplier52: Lanes {
+    /// Returns c + (a·b mod 2^52), of the lower 52 bits of a and b.
+    fn add_low(self, c: Self::Word, a: Self::Word, b: Self::Word) -> Self::Word;
+
+    /// Returns c + ⌊a·b / 2^52⌋, of the lower 52 bits of a and b.
+    fn add_high(self, c: Self::Word, a: Self::Word, b: Self::Word) -> Self::Word;
 }
 
 /// Code to run on one instruction set.

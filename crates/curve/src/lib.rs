@@ -3,7 +3,8 @@
 //!
 //! In Diffie-Hellman private set intersection, a party does one of these to every item:
 //!
-//! - [`hash_mul_encode`]: uniform bytes → element → times the secret scalar → 32 bytes,
+//! - [`hash_mul_encode`]: 64 uniform bytes → uniform element → times the secret scalar → 32 bytes,
+//! - [`map_mul_encode`]: 32 uniform bytes → element → times the secret scalar → 32 bytes,
 //! - [`decode_mul_encode`]: 32 bytes → element → times the secret scalar → 32 bytes,
 //!
 //! In an oblivious transfer, a party does one of these to every instance:
@@ -55,14 +56,23 @@
 //! | step | by | field multiplications |
 //! |---|---|---|
 //! | hash to the group | RFC 9496 §4.3.4: Elligator 2, twice | 590 |
+//! | map to the group | Elligator 2 once | 290 |
 //! | decode | RFC 9496 §4.3.1 | 290 |
-//! | multiply | 4-bit signed windows, extended twisted Edwards coordinates (HWCD08) | 2,340 |
-//! | multiply one for all | tables of multiples of 256^k·P, 4-bit signed digits (Bernstein et al., CHES 2011, §4) | 540 |
+//! | multiply | 63 signed windows of 4 bits, extended twisted Edwards coordinates (HWCD08) | 2,300 |
+//! | multiply one for all | tables of multiples of 256^k·P, 4-bit signed digits (Bernstein et al., CHES 2011, §4) | 530 |
 //! | encode | RFC 9496 §4.3.2 of a double, without square root, batched inversion | 20 and 280 / 16 |
 //!
-//! The encoding doubles, so the multiplication is by half the scalar modulo ℓ. The field
-//! arithmetic splits products exactly with fused multiply-adds of doubles: the widest
-//! multiplier that these processors have in vectors.
+//! The encoding doubles, so the multiplication is by half the scalar modulo ℓ, and by the
+//! representative of that which is nearest to zero. The field arithmetic multiplies integers of 52
+//! bits where a processor has AVX-512 IFMA. Elsewhere it splits products exactly with fused
+//! multiply-adds of doubles: the widest multiplier that these processors have in vectors. Either
+//! way sums of products are reduced, not products (`field`).
+//!
+//! The other ways take as many field multiplications, or more. Windows of 5 bits save 10, and scan
+//! tables of twice the size. Tables in affine coordinates save 62 in additions, and take as many to
+//! be made. A ladder of x-coordinates takes 2,300, and needs no square root to decode; but
+//! x-coordinates are those of the whole curve or its twist, with their small subgroups, and not of
+//! this group of prime order.
 //!
 //! # Secrets
 //!
@@ -102,6 +112,23 @@ mod tests;
 /// If the slices differ in length.
 pub fn hash_mul_encode(uniform: &[[u8; 64]], scalar: &Scalar, out: &mut [[u8; 32]]) {
     Backend::fastest().hash_mul_encode(uniform, scalar, out);
+}
+
+/// Multiplies by `scalar` the elements to which MAP of RFC 9496 §4.3.4 takes each 32 uniform
+/// bytes, and encodes the products.
+///
+/// This takes half of the square roots of [`hash_mul_encode`]. The elements are not uniform: one
+/// has 0 to 16 numbers that are mapped to it, so it is at most twice as likely as if they were.
+/// That is as good where DDH is what counts. Nobody knows discrete logarithms of either. And who
+/// draws uniform elements u with logarithms that he knows, accepts each with the probability
+/// (numbers that are mapped to u)/16, and takes one of these numbers at random, has number and
+/// element with exactly the distribution of this function, after two tries on average. So a
+/// simulator can answer a random oracle as if it had uniform elements.
+///
+/// # Panics
+/// If the slices differ in length.
+pub fn map_mul_encode(bytes: &[[u8; 32]], scalar: &Scalar, out: &mut [[u8; 32]]) {
+    Backend::fastest().map_mul_encode(bytes, scalar, out);
 }
 
 /// Decodes elements, multiplies them by `scalar`, and encodes the products.

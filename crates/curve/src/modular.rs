@@ -24,7 +24,7 @@ use crypto_bigint::{
 
 use crate::batch::{Backend, Kind};
 #[cfg(target_arch = "x86_64")]
-use crate::lanes::Lanes;
+use crate::{batch::Vector, lanes::Doubles};
 
 #[cfg(target_arch = "x86_64")]
 mod vector;
@@ -122,14 +122,39 @@ impl<const WORDS: usize, const LIMBS: usize> Modulus<WORDS, LIMBS> {
                 }
             }
             #[cfg(target_arch = "x86_64")]
-            Kind::Avx2(lanes) => self.pow_in_lanes(lanes, bases, exponent, exponent_bits, out),
-            #[cfg(target_arch = "x86_64")]
-            Kind::Avx512(lanes) => self.pow_in_lanes(lanes, bases, exponent, exponent_bits, out),
+            Kind::Vector(vector) => {
+                self.pow_in_vectors(vector, bases, exponent, exponent_bits, out);
+            }
+        }
+    }
+
+    /// Does it in doubles.
+    #[cfg(target_arch = "x86_64")]
+    fn pow_in_vectors<const E: usize>(
+        &self,
+        vector: Vector,
+        bases: &[Uint<WORDS>],
+        exponent: &Uint<E>,
+        exponent_bits: u32,
+        out: &mut [Uint<WORDS>],
+    ) {
+        match vector {
+            Vector::Avx2(lanes) => self.pow_in_lanes(lanes, bases, exponent, exponent_bits, out),
+            Vector::Avx512(lanes) => self.pow_in_lanes(lanes, bases, exponent, exponent_bits, out),
+            Vector::Ifma(lanes) => {
+                self.pow_in_lanes(lanes.doubles(), bases, exponent, exponent_bits, out);
+            }
+            // It has no doubles.
+            #[cfg(test)]
+            Vector::Model(_) => {
+                let portable = Backend(Kind::Portable);
+                self.pow_on(portable, bases, exponent, exponent_bits, out);
+            }
         }
     }
 
     #[cfg(target_arch = "x86_64")]
-    fn pow_in_lanes<L: Lanes, const E: usize>(
+    fn pow_in_lanes<L: Doubles, const E: usize>(
         &self,
         lanes: L,
         bases: &[Uint<WORDS>],

@@ -24,6 +24,17 @@ pub(crate) fn hash<L: Lanes>(lanes: L, uniform: &[[u8; 64]]) -> Extended<L> {
     first.plus(&second)
 }
 
+/// Returns MAP of RFC 9496 §4.3.4 of two vectors of 32 bytes, at once to hide the latency of the
+/// square roots: elements such that nobody knows their discrete logarithms. Lanes beyond a slice
+/// are unspecified points.
+#[inline(always)]
+pub(crate) fn map<L: Lanes>(lanes: L, bytes: [&[[u8; 32]]; 2]) -> [Extended<L>; 2] {
+    elligator([
+        Element::from_bytes(lanes, bytes[0]),
+        Element::from_bytes(lanes, bytes[1]),
+    ])
+}
+
 /// Computes MAP of RFC 9496 §4.3.4 (Elligator 2 for the Jacobi quartic), twice at once to hide the
 /// latency of the square roots.
 #[inline(always)]

@@ -99,6 +99,46 @@ fn one_way_map() {
     assert_on_all(|backend| hashed(backend, &uniform, &small(1)), elements);
 }
 
+fn mapped(backend: Backend, bytes: &[[u8; 32]], scalar: &Scalar) -> Vec<[u8; 32]> {
+    let mut out = vec![[0xaa; 32]; bytes.len()];
+    backend.map_mul_encode(bytes, scalar, &mut out);
+    out
+}
+
+/// The one-way map is the sum of MAP of both halves.
+#[test]
+fn maps_add_up_to_the_one_way_map() {
+    for count in [1, 7, 8, 9, 17, 130] {
+        let (uniform, scalar) = case(count as u64 + 2, count);
+        let half = |first: usize| -> Vec<[u8; 32]> {
+            let half = |uniform: &[u8; 64]| std::array::from_fn(|k| uniform[first + k]);
+            uniform.iter().map(half).collect()
+        };
+        let halves = [half(0), half(32)];
+        let expected = hashed_by_dalek(&uniform, &scalar);
+        for backend in Backend::available() {
+            let maps = [0, 1].map(|i| mapped(backend, &halves[i], &scalar));
+            let decode = |encoded: &[u8; 32]| CompressedRistretto(*encoded).decompress().unwrap();
+            let sums = maps[0]
+                .iter()
+                .zip(&maps[1])
+                .map(|(a, b)| decode(a) + decode(b));
+            let sums: Vec<_> = sums.map(|sum| sum.compress().to_bytes()).collect();
+            assert_eq!(sums, expected, "{}: {count}", backend.name());
+        }
+    }
+}
+
+/// t = 0, ±1, p and above, as for the one-way map.
+#[test]
+fn every_backend_maps_extreme_bytes_alike() {
+    let first = |x| std::array::from_fn(|k| if k == 0 { x } else { 0 });
+    let mut bytes = vec![[0; 32], [0xff; 32], first(1), first(2), first(0x80)];
+    bytes.push(rfc9496::bytes(rfc9496::INVALID_ENCODINGS[3]));
+    let expected = mapped(Backend(crate::batch::Kind::Portable), &bytes, &small(7));
+    assert_on_all(|backend| mapped(backend, &bytes, &small(7)), expected);
+}
+
 #[test]
 fn one_way_map_of_extreme_bytes() {
     // t = 0, ±1 and p, in each half: special cases of Elligator.

@@ -17,6 +17,22 @@ pub(super) fn hash_mul_encode(uniform: &[[u8; 64]], scalar: &Scalar, out: &mut [
     }
 }
 
+/// MAP of RFC 9496 §4.3.4, which `curve25519-dalek` has only as a sum: MAP(b) = H(b‖0) − MAP(0),
+/// and 2·MAP(0) = H(0‖0).
+pub(super) fn map_mul_encode(bytes: &[[u8; 32]], scalar: &Scalar, out: &mut [[u8; 32]]) {
+    let scalar = half(scalar);
+    let of_zero =
+        RistrettoPoint::from_uniform_bytes(&[0; 64]) * curve25519_dalek::Scalar::ONE.div_by_2();
+    for (bytes, out) in bytes.chunks(BATCH_LEN).zip(out.chunks_mut(BATCH_LEN)) {
+        let product = |bytes: &[u8; 32]| {
+            let mut uniform = [0; 64];
+            uniform[..32].copy_from_slice(bytes);
+            (RistrettoPoint::from_uniform_bytes(&uniform) - of_zero) * *scalar
+        };
+        double_and_encode(bytes.iter().map(product).collect(), out);
+    }
+}
+
 /// Decodes, multiplies, encodes. The encodings are canonical; the elements of `uniform` are added,
 /// twice, if any.
 pub(super) fn decode_mul_encode(

@@ -45,6 +45,38 @@ impl<L: Lanes> Job<L> for HashMulEncode<'_> {
     }
 }
 
+/// Inputs of [`crate::map_mul_encode`].
+pub(super) struct MapMulEncode<'a> {
+    pub(super) bytes: &'a [[u8; 32]],
+    pub(super) scalar: &'a Scalar,
+    pub(super) out: &'a mut [[u8; 32]],
+}
+
+impl<L: Lanes> Job<L> for MapMulEncode<'_> {
+    type Output = ();
+
+    #[inline(always)]
+    fn run(self, lanes: L) {
+        // Half, because encoding doubles.
+        let half = Digits::new(&self.scalar.value().div_by_2());
+        let mut table = Zeroizing::new(Table::new(lanes));
+        let mut products = Zeroizing::new(Products::new(lanes));
+        let batch_len = BATCH_VECTORS * L::COUNT;
+        let batches = (self.bytes.chunks(batch_len)).zip(self.out.chunks_mut(batch_len));
+        for (bytes, out) in batches {
+            for (pair, bytes) in bytes.chunks(2 * L::COUNT).enumerate() {
+                let halves = bytes.split_at(L::COUNT.min(bytes.len()));
+                let points = ristretto::map(lanes, [halves.0, halves.1]);
+                let used = bytes.len().div_ceil(L::COUNT);
+                for (k, point) in points.iter().take(used).enumerate() {
+                    products.put(2 * pair + k, &table.multiply(point, &half));
+                }
+            }
+            products.encode(lanes, out);
+        }
+    }
+}
+
 /// Inputs of [`crate::decode_mul_encode`] or [`crate::decode_add_hash_mul_encode`], whose
 /// encodings are canonical.
 pub(super) struct DecodeMulEncode<'a> {

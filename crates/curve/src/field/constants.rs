@@ -2,10 +2,14 @@
 
 use super::{LIMB_BITS, LIMB_MASK};
 
-/// A field element that all lanes share; size 1. Those known at compile time
-/// have balanced limbs: |limb| ≤ 2^50 + 1.
+/// A field element that all lanes share.
 #[derive(Clone, Copy)]
-pub(crate) struct Constant(pub(super) [f64; 5]);
+pub(crate) struct Constant {
+    /// Limbs of the number below p.
+    pub(super) canonical: [u64; 5],
+    /// Limbs with |limb| ≤ 2^50 + 1.
+    pub(super) balanced: [f64; 5],
+}
 
 impl Constant {
     pub(crate) const ZERO: Self = Self::new([0, 0, 0, 0, 0]);
@@ -77,8 +81,13 @@ impl Constant {
 
     /// Balances canonical limbs: those above 2^50 become negative, with a carry into the
     /// next, and from the last into the first, times 19.
-    const fn new(canonical: [i64; 5]) -> Self {
-        let mut limbs = canonical;
+    const fn new(canonical: [u64; 5]) -> Self {
+        let mut limbs = [0; 5];
+        let mut i = 0;
+        while i < 5 {
+            limbs[i] = canonical[i].cast_signed();
+            i += 1;
+        }
         let mut i = 0;
         while i < 5 {
             if limbs[i] > 1 << (LIMB_BITS - 1) {
@@ -97,6 +106,9 @@ impl Constant {
             balanced[i] = limbs[i] as f64;
             i += 1;
         }
-        Self(balanced)
+        Self {
+            canonical,
+            balanced,
+        }
     }
 }

@@ -1,9 +1,9 @@
-//! Both vector backends against arithmetic on 64-bit limbs.
+//! All kinds of lanes against arithmetic on 64-bit limbs.
 
 use proptest::prelude::*;
 
 use super::*;
-use crate::lanes::{avx2::Avx2, avx512::Avx512};
+use crate::lanes::{Multiplier52, avx2::Avx2, avx512::Avx512, ifma::Ifma, model::Model};
 
 /// A number below p, little-endian; slow and plain.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -94,8 +94,8 @@ fn subtract(a: [u64; 4], b: [u64; 4]) -> [u64; 4] {
     })
 }
 
-/// Runs a job on every backend that this processor has.
-fn everywhere<J>(job: J)
+/// Runs a job in doubles, on all lanes that this processor has.
+fn in_doubles<J>(job: J)
 where
     J: Job<Avx2, Output = ()> + Job<Avx512, Output = ()> + Copy,
 {
@@ -105,6 +105,29 @@ where
     if let Some(lanes) = Avx512::detect() {
         lanes.run(job);
     }
+}
+
+/// Runs a job in integers: in the model of their lanes, and in the lanes that this processor has.
+fn in_integers<J>(job: J)
+where
+    J: Job<Model, Output = ()> + Job<Ifma, Output = ()> + Copy,
+{
+    Model.run(job);
+    if let Some(lanes) = Ifma::detect() {
+        lanes.run(job);
+    }
+}
+
+fn everywhere<J>(job: J)
+where
+    J: Job<Avx2, Output = ()>
+        + Job<Avx512, Output = ()>
+        + Job<Model, Output = ()>
+        + Job<Ifma, Output = ()>
+        + Copy,
+{
+    in_doubles(job);
+    in_integers(job);
 }
 
 fn bytes_of<L: Lanes>(x: &Element<L>) -> Vec<[u8; 32]> {
@@ -155,6 +178,15 @@ impl<L: Lanes> Job<L> for CheckOperations {
             x[k].plus(x[k]).plus(y[k]).times(y[k])
         });
         check("square", &a.square(), &|k| x[k].times(x[k]));
+        let (product, square) = (a.times(&b), b.squared());
+        check("wide sum", &product.plus(&square).reduce(), &|k| {
+            x[k].times(y[k]).plus(y[k].times(y[k]))
+        });
+        check("wide difference", &product.minus(&square).reduce(), &|k| {
+            x[k].times(y[k]).minus(y[k].times(y[k]))
+        });
+        let shared = Element::splat_shared(lanes, a.first_lane());
+        check("first lane", &shared, &|_| x[0]);
         let odd = |k: usize| x[k].0[0] & 1 == 1;
         check("magnitude", &a.abs(), &|k| {
             if odd(k) {
@@ -231,7 +263,7 @@ struct CheckLargestLimbs {
 impl CheckLargestLimbs {
     /// Returns ±size·R in limb k of a lane, by bit k of `signs`.
     fn limb(size: i64, signs: u8, k: usize) -> i64 {
-        let largest = size * ((1 << 50) + (1 << 13));
+        let largest = size * ((1 << 50) + (1 << 16));
         if signs >> k & 1 == 1 {
             -largest
         } else {
@@ -242,7 +274,7 @@ impl CheckLargestLimbs {
     fn element<L: Lanes>(lanes: L, size: i64, signs: [u8; MAX_LANES]) -> Element<L> {
         let limbs = std::array::from_fn(|k| {
             let words = signs.map(|signs| (Self::limb(size, signs, k) as f64).to_bits());
-            lanes.float_of(lanes.load(&words))
+            L::Field::limb_of(lanes, lanes.load(&words))
         });
         Element { lanes, limbs }
     }
@@ -283,8 +315,8 @@ impl<L: Lanes> Job<L> for CheckLargestLimbs {
             .chain(&b.square().limbs)
             .chain(&reduced.limbs)
         {
-            for bits in &lanes.store(lanes.bits_of(*limb))[..L::COUNT] {
-                assert!(f64::from_bits(*bits).abs() <= power_of_two(50) + power_of_two(13));
+            for bits in &lanes.store(L::Field::bits_of(lanes, *limb))[..L::COUNT] {
+                assert!(f64::from_bits(*bits).abs() <= power_of_two(50) + power_of_two(16));
             }
         }
     }
@@ -294,7 +326,116 @@ impl<L: Lanes> Job<L> for CheckLargestLimbs {
 fn products_of_the_largest_limbs_are_right() {
     for first in (0..32).step_by(8) {
         let signs = std::array::from_fn(|lane| first + lane as u8);
-        everywhere(CheckLargestLimbs { signs });
+        in_doubles(CheckLargestLimbs { signs });
+    }
+}
+
+/// Products of elements whose limbs are zero or as large as they may be, and their sums.
+#[derive(Clone, Copy)]
+struct CheckLargestWords {
+    are_large: [u8; MAX_LANES],
+}
+
+impl CheckLargestWords {
+    /// Returns limb k of a lane, by bit k of `are_large`.
+    fn limb(are_large: u8, k: usize) -> u64 {
+        match are_large >> k & 1 {
+            1 => 2 * P[k],
+            _ => 0,
+        }
+    }
+
+    fn element<L: Lanes>(lanes: L, are_large: [u8; MAX_LANES]) -> Element<L> {
+        let limbs = std::array::from_fn(|k| {
+            let words = are_large.map(|are_large| Self::limb(are_large, k));
+            L::Field::limb_of(lanes, lanes.load(&words))
+        });
+        Element { lanes, limbs }
+    }
+
+    fn number(are_large: u8) -> Number {
+        let radix = Number::small(1 << LIMB_BITS);
+        (0..5).rev().fold(Number::small(0), |number, k| {
+            let limb = Number::small(Self::limb(are_large, k).cast_signed());
+            number.times(radix).plus(limb)
+        })
+    }
+}
+
+impl<L: Lanes> Job<L> for CheckLargestWords {
+    type Output = ();
+
+    fn run(self, lanes: L) {
+        let others = self.are_large.map(|bits| bits.wrapping_mul(29) ^ 0b10110);
+        let (a, b) = (
+            Self::element(lanes, self.are_large),
+            Self::element(lanes, others),
+        );
+        let (product, square) = (a.times(&b), a.squared());
+        let four = [&product, &square, &square].into_iter();
+        let four = four.fold(square.plus(&square), |sum, one| sum.plus(one));
+        let eight = four.plus(&square).minus(&product);
+        let nothing = Element::splat(lanes, Constant::ZERO).squared();
+        let results = [
+            product.reduce(),
+            square.reduce(),
+            eight.reduce(),
+            nothing.minus(&square).reduce(),
+            &a + &b,
+            &a - &b,
+            -&a,
+        ];
+        for lane in 0..L::COUNT {
+            let x = Self::number(self.are_large[lane]);
+            let y = Self::number(others[lane]);
+            let (xx, xy) = (x.times(x), x.times(y));
+            let five = (0..4).fold(xx, |sum, _| sum.plus(xx));
+            let expected = [
+                xy,
+                xx,
+                five,
+                Number::small(0).minus(xx),
+                x.plus(y),
+                x.minus(y),
+                Number::small(0).minus(x),
+            ];
+            for (k, (result, expected)) in results.iter().zip(expected).enumerate() {
+                assert_eq!(bytes_of(result)[lane], expected.to_bytes(), "{k}");
+            }
+        }
+        for result in &results[..6] {
+            for limb in &result.limbs {
+                let words = lanes.store(L::Field::bits_of(lanes, *limb));
+                assert!(words.iter().all(|word| *word < (1 << 51) + (1 << 18)));
+            }
+        }
+    }
+}
+
+#[test]
+fn products_of_the_largest_words_are_right() {
+    for first in (0..32).step_by(8) {
+        let are_large = std::array::from_fn(|lane| first + lane as u8);
+        in_integers(CheckLargestWords { are_large });
+    }
+}
+
+/// The model multiplies as Intel's manual says.
+#[test]
+fn the_model_takes_and_gives_52_bits() {
+    let words = |x: u64| [x; MAX_LANES];
+    let largest = (1 << 52) - 1;
+    for (a, b, low, high) in [
+        (largest, largest, 1, largest - 1),
+        // The bits above are ignored.
+        (u64::MAX, 3, largest - 2, 2),
+        (1 << 26, 1 << 26, 0, 1),
+    ] {
+        assert_eq!(Model.add_low(words(5), words(a), words(b)), words(5 + low));
+        assert_eq!(
+            Model.add_high(words(u64::MAX), words(a), words(b)),
+            words(high - 1)
+        );
     }
 }
 

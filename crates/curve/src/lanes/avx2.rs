@@ -2,7 +2,8 @@
 
 use core::arch::x86_64::*;
 
-use super::{Job, Lanes, MAX_LANES};
+use super::{Doubles, Job, Lanes, MAX_LANES};
+use crate::field::InDoubles;
 
 /// Proof that the processor has AVX2 and FMA.
 #[derive(Clone, Copy)]
@@ -39,19 +40,14 @@ macro_rules! instruction {
 impl Lanes for Avx2 {
     const COUNT: usize = 4;
 
-    type Float = __m256d;
     type Word = __m256i;
+    type Field = InDoubles;
 
     // Never inlined, because it could not be kept apart further down: its callee cannot be
     // inlined into it, for lack of the instructions.
     #[inline(never)]
     fn run<J: Job<Self>>(self, job: J) -> J::Output {
         instruction!(self, run_with_avx2(self, job))
-    }
-
-    #[inline(always)]
-    fn splat(self, x: f64) -> __m256d {
-        instruction!(self, _mm256_set1_pd(x))
     }
 
     #[inline(always)]
@@ -71,31 +67,6 @@ impl Lanes for Avx2 {
         // The array is longer than the 32 bytes that are written.
         instruction!(self, _mm256_storeu_si256(words.as_mut_ptr().cast(), x));
         words
-    }
-
-    #[inline(always)]
-    fn add(self, a: __m256d, b: __m256d) -> __m256d {
-        instruction!(self, _mm256_add_pd(a, b))
-    }
-
-    #[inline(always)]
-    fn sub(self, a: __m256d, b: __m256d) -> __m256d {
-        instruction!(self, _mm256_sub_pd(a, b))
-    }
-
-    #[inline(always)]
-    fn mul_add(self, a: __m256d, b: __m256d, c: __m256d) -> __m256d {
-        instruction!(self, _mm256_fmadd_pd(a, b, c))
-    }
-
-    #[inline(always)]
-    fn bits_of(self, x: __m256d) -> __m256i {
-        instruction!(self, _mm256_castpd_si256(x))
-    }
-
-    #[inline(always)]
-    fn float_of(self, x: __m256i) -> __m256d {
-        instruction!(self, _mm256_castsi256_pd(x))
     }
 
     #[inline(always)]
@@ -138,5 +109,39 @@ impl Lanes for Avx2 {
             self,
             _mm256_srl_epi64(a, _mm_cvtsi64_si128(i64::from(BITS)))
         )
+    }
+}
+
+impl Doubles for Avx2 {
+    type Float = __m256d;
+
+    #[inline(always)]
+    fn splat(self, x: f64) -> __m256d {
+        instruction!(self, _mm256_set1_pd(x))
+    }
+
+    #[inline(always)]
+    fn add(self, a: __m256d, b: __m256d) -> __m256d {
+        instruction!(self, _mm256_add_pd(a, b))
+    }
+
+    #[inline(always)]
+    fn sub(self, a: __m256d, b: __m256d) -> __m256d {
+        instruction!(self, _mm256_sub_pd(a, b))
+    }
+
+    #[inline(always)]
+    fn mul_add(self, a: __m256d, b: __m256d, c: __m256d) -> __m256d {
+        instruction!(self, _mm256_fmadd_pd(a, b, c))
+    }
+
+    #[inline(always)]
+    fn bits_of(self, x: __m256d) -> __m256i {
+        instruction!(self, _mm256_castpd_si256(x))
+    }
+
+    #[inline(always)]
+    fn float_of(self, x: __m256i) -> __m256d {
+        instruction!(self, _mm256_castsi256_pd(x))
     }
 }

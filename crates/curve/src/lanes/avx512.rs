@@ -2,7 +2,8 @@
 
 use core::arch::x86_64::*;
 
-use super::{Job, Lanes, MAX_LANES};
+use super::{Doubles, Job, Lanes, MAX_LANES};
+use crate::field::InDoubles;
 
 /// Proof that the processor has AVX-512F and AVX-512DQ.
 #[derive(Clone, Copy)]
@@ -30,18 +31,80 @@ fn run_with_avx512<J: Job<Avx512>>(lanes: Avx512, job: J) -> J::Output {
 /// Calls an AVX-512 instruction in a method that has the proof.
 macro_rules! instruction {
     ($proof:ident, $call:expr) => {{
-        let _: Avx512 = $proof;
-        // SAFETY: an `Avx512` exists only where `detect` has found AVX-512F
-        // and AVX-512DQ.
+        let _: Self = $proof;
+        // SAFETY: a proof exists only where its `detect` has found the instructions: AVX-512F,
+        // and those that its own file names.
         unsafe { $call }
     }};
 }
 
-impl Lanes for Avx512 {
-    const COUNT: usize = 8;
+/// The integers of [`Lanes`] in vectors of 512 bits, for the proofs that include AVX-512F.
+macro_rules! words_of_512_bits {
+    () => {
+        const COUNT: usize = 8;
 
-    type Float = __m512d;
-    type Word = __m512i;
+        type Word = __m512i;
+
+        #[inline(always)]
+        fn splat_word(self, x: u64) -> __m512i {
+            instruction!(self, _mm512_set1_epi64(x.cast_signed()))
+        }
+
+        #[inline(always)]
+        fn load(self, words: &[u64; MAX_LANES]) -> __m512i {
+            // The array has the 64 bytes that are read.
+            instruction!(self, _mm512_loadu_si512(words.as_ptr().cast()))
+        }
+
+        #[inline(always)]
+        fn store(self, x: __m512i) -> [u64; MAX_LANES] {
+            let mut words = [0; MAX_LANES];
+            // The array has the 64 bytes that are written.
+            instruction!(self, _mm512_storeu_si512(words.as_mut_ptr().cast(), x));
+            words
+        }
+
+        #[inline(always)]
+        fn add_words(self, a: __m512i, b: __m512i) -> __m512i {
+            instruction!(self, _mm512_add_epi64(a, b))
+        }
+
+        #[inline(always)]
+        fn sub_words(self, a: __m512i, b: __m512i) -> __m512i {
+            instruction!(self, _mm512_sub_epi64(a, b))
+        }
+
+        #[inline(always)]
+        fn and(self, a: __m512i, b: __m512i) -> __m512i {
+            instruction!(self, _mm512_and_si512(a, b))
+        }
+
+        #[inline(always)]
+        fn or(self, a: __m512i, b: __m512i) -> __m512i {
+            instruction!(self, _mm512_or_si512(a, b))
+        }
+
+        #[inline(always)]
+        fn xor(self, a: __m512i, b: __m512i) -> __m512i {
+            instruction!(self, _mm512_xor_si512(a, b))
+        }
+
+        #[inline(always)]
+        fn shl<const BITS: u32>(self, a: __m512i) -> __m512i {
+            instruction!(self, _mm512_slli_epi64::<BITS>(a))
+        }
+
+        #[inline(always)]
+        fn shr<const BITS: u32>(self, a: __m512i) -> __m512i {
+            instruction!(self, _mm512_srli_epi64::<BITS>(a))
+        }
+    };
+}
+
+pub(super) use {instruction, words_of_512_bits};
+
+impl Lanes for Avx512 {
+    type Field = InDoubles;
 
     // Never inlined, because it could not be kept apart further down: its callee cannot be
     // inlined into it, for lack of the instructions.
@@ -50,28 +113,15 @@ impl Lanes for Avx512 {
         instruction!(self, run_with_avx512(self, job))
     }
 
+    words_of_512_bits!();
+}
+
+impl Doubles for Avx512 {
+    type Float = __m512d;
+
     #[inline(always)]
     fn splat(self, x: f64) -> __m512d {
         instruction!(self, _mm512_set1_pd(x))
-    }
-
-    #[inline(always)]
-    fn splat_word(self, x: u64) -> __m512i {
-        instruction!(self, _mm512_set1_epi64(x.cast_signed()))
-    }
-
-    #[inline(always)]
-    fn load(self, words: &[u64; MAX_LANES]) -> __m512i {
-        // The array has the 64 bytes that are read.
-        instruction!(self, _mm512_loadu_si512(words.as_ptr().cast()))
-    }
-
-    #[inline(always)]
-    fn store(self, x: __m512i) -> [u64; MAX_LANES] {
-        let mut words = [0; MAX_LANES];
-        // The array has the 64 bytes that are written.
-        instruction!(self, _mm512_storeu_si512(words.as_mut_ptr().cast(), x));
-        words
     }
 
     #[inline(always)]
@@ -97,40 +147,5 @@ impl Lanes for Avx512 {
     #[inline(always)]
     fn float_of(self, x: __m512i) -> __m512d {
         instruction!(self, _mm512_castsi512_pd(x))
-    }
-
-    #[inline(always)]
-    fn add_words(self, a: __m512i, b: __m512i) -> __m512i {
-        instruction!(self, _mm512_add_epi64(a, b))
-    }
-
-    #[inline(always)]
-    fn sub_words(self, a: __m512i, b: __m512i) -> __m512i {
-        instruction!(self, _mm512_sub_epi64(a, b))
-    }
-
-    #[inline(always)]
-    fn and(self, a: __m512i, b: __m512i) -> __m512i {
-        instruction!(self, _mm512_and_si512(a, b))
-    }
-
-    #[inline(always)]
-    fn or(self, a: __m512i, b: __m512i) -> __m512i {
-        instruction!(self, _mm512_or_si512(a, b))
-    }
-
-    #[inline(always)]
-    fn xor(self, a: __m512i, b: __m512i) -> __m512i {
-        instruction!(self, _mm512_xor_si512(a, b))
-    }
-
-    #[inline(always)]
-    fn shl<const BITS: u32>(self, a: __m512i) -> __m512i {
-        instruction!(self, _mm512_slli_epi64::<BITS>(a))
-    }
-
-    #[inline(always)]
-    fn shr<const BITS: u32>(self, a: __m512i) -> __m512i {
-        instruction!(self, _mm512_srli_epi64::<BITS>(a))
     }
 }

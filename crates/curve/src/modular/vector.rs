@@ -27,7 +27,7 @@ use zeroize::{Zeroize, ZeroizeOnDrop, Zeroizing};
 
 use crate::{
     field::{INTEGER, LIMB_BITS, LIMB_MASK, SPLIT, power_of_two},
-    lanes::{Job, Lanes, MAX_LANES},
+    lanes::{Doubles, Job, MAX_LANES},
 };
 
 /// Bits of the longest digits of an exponent.
@@ -37,7 +37,7 @@ const MAX_WINDOW_BITS: u32 = 5;
 const OFFSET: u64 = 1 << 62;
 
 /// One number in each lane.
-type Number<L, const N: usize> = [<L as Lanes>::Float; N];
+type Number<L, const N: usize> = [<L as Doubles>::Float; N];
 
 /// A modulus and what belongs to it. May be secret; wiped on drop.
 #[derive(Clone, Zeroize, ZeroizeOnDrop)]
@@ -152,7 +152,7 @@ pub(super) struct Pow<'a, const WORDS: usize, const N: usize> {
     pub(super) out: &'a mut [Uint<WORDS>],
 }
 
-impl<L: Lanes, const WORDS: usize, const N: usize> Job<L> for Pow<'_, WORDS, N> {
+impl<L: Doubles, const WORDS: usize, const N: usize> Job<L> for Pow<'_, WORDS, N> {
     type Output = ();
 
     #[inline(always)]
@@ -193,7 +193,7 @@ impl<L: Lanes, const WORDS: usize, const N: usize> Job<L> for Pow<'_, WORDS, N> 
 
 /// Puts one number into every lane.
 #[inline(always)]
-fn splat<L: Lanes, const N: usize>(lanes: L, limbs: &[u64; N]) -> Number<L, N> {
+fn splat<L: Doubles, const N: usize>(lanes: L, limbs: &[u64; N]) -> Number<L, N> {
     let mut number = [lanes.splat(0.0); N];
     for k in 0..N {
         number[k] = lanes.splat(limbs[k] as f64);
@@ -203,7 +203,7 @@ fn splat<L: Lanes, const N: usize>(lanes: L, limbs: &[u64; N]) -> Number<L, N> {
 
 /// Returns a number in each lane; zero in those beyond the slice.
 #[inline(always)]
-fn load<L: Lanes, const WORDS: usize, const N: usize>(
+fn load<L: Doubles, const WORDS: usize, const N: usize>(
     lanes: L,
     bases: &[Uint<WORDS>],
 ) -> Number<L, N> {
@@ -223,7 +223,7 @@ fn load<L: Lanes, const WORDS: usize, const N: usize>(
 
 /// Stores the numbers, reduced, of as many lanes as `out` has room for.
 #[inline(always)]
-fn store<L: Lanes, const WORDS: usize, const N: usize>(
+fn store<L: Doubles, const WORDS: usize, const N: usize>(
     lanes: L,
     number: &Number<L, N>,
     constants: &Constants<N>,
@@ -241,7 +241,11 @@ fn store<L: Lanes, const WORDS: usize, const N: usize>(
 
 /// Returns the entry at `index`, found by looking at all.
 #[inline(always)]
-fn choose<L: Lanes, const N: usize>(lanes: L, table: &[Number<L, N>], index: u64) -> Number<L, N> {
+fn choose<L: Doubles, const N: usize>(
+    lanes: L,
+    table: &[Number<L, N>],
+    index: u64,
+) -> Number<L, N> {
     let mut chosen = [lanes.splat(0.0); N];
     for (k, entry) in (0_u64..).zip(table) {
         // All ones where the two are the same: only then does taking 1 off borrow.
@@ -257,7 +261,7 @@ fn choose<L: Lanes, const N: usize>(lanes: L, table: &[Number<L, N>], index: u64
 
 /// Integers below 2^51 as doubles, less a constant.
 #[inline(always)]
-fn to_float<L: Lanes>(lanes: L, word: L::Word, less: f64) -> L::Float {
+fn to_float<L: Doubles>(lanes: L, word: L::Word, less: f64) -> L::Float {
     // An integer below 2^52 under the exponent of 2^52 is that integer plus 2^52.
     let one = power_of_two(52);
     let float = lanes.float_of(lanes.or(word, lanes.splat_word(one.to_bits())));
@@ -265,7 +269,7 @@ fn to_float<L: Lanes>(lanes: L, word: L::Word, less: f64) -> L::Float {
 }
 
 /// Multiplication modulo M.
-struct Reduction<L: Lanes, const N: usize> {
+struct Reduction<L: Doubles, const N: usize> {
     lanes: L,
     modulus: Number<L, N>,
     negated_inverse: L::Float,
@@ -274,7 +278,7 @@ struct Reduction<L: Lanes, const N: usize> {
     square_start: [[u64; N]; 2],
 }
 
-impl<L: Lanes, const N: usize> Reduction<L, N> {
+impl<L: Doubles, const N: usize> Reduction<L, N> {
     #[inline(always)]
     fn new(lanes: L, constants: &Constants<N>) -> Self {
         Self {
@@ -326,13 +330,13 @@ fn constants(low: u64, high: u64) -> u64 {
     low.wrapping_add(high.wrapping_mul(SPLIT.to_bits()))
 }
 
-struct Multiply<'a, L: Lanes, const N: usize> {
+struct Multiply<'a, L: Doubles, const N: usize> {
     modulus: &'a Reduction<L, N>,
     a: &'a Number<L, N>,
     b: &'a Number<L, N>,
 }
 
-impl<L: Lanes, const N: usize> Job<L> for Multiply<'_, L, N> {
+impl<L: Doubles, const N: usize> Job<L> for Multiply<'_, L, N> {
     type Output = Number<L, N>;
 
     #[inline(always)]
@@ -345,12 +349,12 @@ impl<L: Lanes, const N: usize> Job<L> for Multiply<'_, L, N> {
     }
 }
 
-struct Square<'a, L: Lanes, const N: usize> {
+struct Square<'a, L: Doubles, const N: usize> {
     modulus: &'a Reduction<L, N>,
     a: &'a Number<L, N>,
 }
 
-impl<L: Lanes, const N: usize> Job<L> for Square<'_, L, N> {
+impl<L: Doubles, const N: usize> Job<L> for Square<'_, L, N> {
     type Output = Number<L, N>;
 
     #[inline(always)]
@@ -366,12 +370,12 @@ impl<L: Lanes, const N: usize> Job<L> for Square<'_, L, N> {
 }
 
 /// Sums of products by weight: column k has the weight 2^(51k).
-struct Columns<L: Lanes, const N: usize> {
+struct Columns<L: Doubles, const N: usize> {
     lanes: L,
     sums: [[L::Word; N]; 2],
 }
 
-impl<L: Lanes, const N: usize> Columns<L, N> {
+impl<L: Doubles, const N: usize> Columns<L, N> {
     #[inline(always)]
     fn new(lanes: L, start: &[[u64; N]; 2]) -> Self {
         let mut sums = [[lanes.splat_word(0); N]; 2];
