@@ -13,7 +13,7 @@ use psijoin_circuit::{
     gmw::{self, triples::Multiplication},
     plain::Gates,
 };
-use psijoin_ot::extension::Extension;
+use psijoin_ot::{BaseOts, extension::Extension};
 use psijoin_runtime::parallel::Pool;
 
 fn main() {
@@ -65,8 +65,8 @@ fn set_up() -> (garbler::Setup, evaluator::Setup) {
     let (mut a, mut b) = memory::pair();
     thread::scope(|scope| {
         let garbler =
-            scope.spawn(move || garbler::Setup::new(Extension::Iknp, &mut a, &mut Prg::from_os()));
-        let evaluator = evaluator::Setup::new(Extension::Iknp, &mut b, &mut Prg::from_os());
+            scope.spawn(move || garbler::Setup::new(Extension::IKNP, &mut a, &mut Prg::from_os()));
+        let evaluator = evaluator::Setup::new(Extension::IKNP, &mut b, &mut Prg::from_os());
         let garbler = garbler.join().expect("no panic").expect("an honest peer");
         (garbler, evaluator.expect("an honest peer"))
     })
@@ -131,11 +131,11 @@ fn streamed(bencher: Bencher, gates: usize) {
     bencher.counter(ItemsCount::new(gates)).bench_local(|| {
         let (mut a, mut b) = memory::pair();
         let mut garbler = || {
-            let mut setup = garbler::Setup::new(Extension::Iknp, &mut a, &mut Prg::from_os())?;
+            let mut setup = garbler::Setup::new(Extension::IKNP, &mut a, &mut Prg::from_os())?;
             layers(Garbler::new(&mut setup, &mut a), gates)
         };
         let mut evaluator = || {
-            let mut setup = evaluator::Setup::new(Extension::Iknp, &mut b, &mut Prg::from_os())?;
+            let mut setup = evaluator::Setup::new(Extension::IKNP, &mut b, &mut Prg::from_os())?;
             layers(Evaluator::new(&mut setup, &mut b), gates)
         };
         thread::scope(|scope| {
@@ -148,10 +148,10 @@ fn streamed(bencher: Bencher, gates: usize) {
 /// Multiplication triples of bits, both parties, base OTs and all.
 #[divan::bench(
     args = [
-        (Extension::Iknp, 1 << 16),
-        (Extension::Iknp, 1 << 20),
-        (Extension::Silent, 1 << 16),
-        (Extension::Silent, 1 << 20),
+        (Extension::IKNP, 1 << 16),
+        (Extension::IKNP, 1 << 20),
+        (Extension::SILENT, 1 << 16),
+        (Extension::SILENT, 1 << 20),
     ],
     sample_count = 3,
     sample_size = 1,
@@ -193,12 +193,14 @@ fn equal(bencher: Bencher, lanes: usize) {
     bencher.counter(ItemsCount::new(lanes)).bench_local(|| {
         let (mut a, mut b) = memory::pair();
         let mut sender = || {
-            let mut sender = equality::Sender::set_up(&mut a, &mut Prg::from_os())?;
+            let mut sender =
+                equality::Sender::set_up(BaseOts::DiffieHellman, &mut a, &mut Prg::from_os())?;
             sender.prepare(count, &mut a)?;
             sender.equal(&numbers, BITS, &mut a)
         };
         let mut receiver = || {
-            let mut receiver = equality::Receiver::set_up(&mut b, &mut Prg::from_os())?;
+            let mut receiver =
+                equality::Receiver::set_up(BaseOts::DiffieHellman, &mut b, &mut Prg::from_os())?;
             receiver.prepare(count, &mut b)?;
             receiver.equal(&numbers, BITS, &mut b)
         };

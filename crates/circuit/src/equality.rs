@@ -25,7 +25,10 @@
 use bytemuck::{Pod, bytes_of};
 use psijoin_block::Prg;
 use psijoin_channel::Channel;
-use psijoin_ot::lookup::{self, Lookup, PLACE_BITS, PLACES, Table};
+use psijoin_ot::{
+    BaseOts,
+    lookup::{self, Lookup, PLACE_BITS, PLACES, Table},
+};
 use psijoin_runtime::parallel;
 use zeroize::Zeroizing;
 
@@ -127,10 +130,10 @@ impl Sender {
     /// Runs the base OTs; the peer calls [`Receiver::set_up`].
     ///
     /// # Errors
-    /// If the channel breaks, or the peer sends an invalid group element.
-    pub fn set_up(channel: &mut Channel, rng: &mut Prg) -> Result<Self, Error> {
+    /// If the channel breaks, or the peer sends an invalid public key.
+    pub fn set_up(base: BaseOts, channel: &mut Channel, rng: &mut Prg) -> Result<Self, Error> {
         Ok(Self {
-            ots: lookup::Sender::setup(channel, rng)?,
+            ots: lookup::Sender::setup(base, channel, rng)?,
             tables: Zeroizing::default(),
         })
     }
@@ -186,10 +189,10 @@ impl Receiver {
     /// Runs the base OTs; the peer calls [`Sender::set_up`].
     ///
     /// # Errors
-    /// If the channel breaks, or the peer sends an invalid group element.
-    pub fn set_up(channel: &mut Channel, rng: &mut Prg) -> Result<Self, Error> {
+    /// If the channel breaks, or the peer sends an invalid public key.
+    pub fn set_up(base: BaseOts, channel: &mut Channel, rng: &mut Prg) -> Result<Self, Error> {
         Ok(Self {
-            ots: lookup::Receiver::setup(channel, rng)?,
+            ots: lookup::Receiver::setup(base, channel, rng)?,
             lookups: Zeroizing::default(),
         })
     }
@@ -356,27 +359,32 @@ mod tests {
     use super::*;
     use crate::testing::both;
 
+    const BASE: BaseOts = BaseOts::DiffieHellman;
+
     /// Returns shares of both. The traffic is checked.
     fn run(numbers: &[(u64, u64)], bits: usize) -> (Bits, Bits) {
         let (ours, theirs): (Vec<u64>, Vec<u64>) = numbers.iter().copied().unzip();
         let count = lookups(bits, numbers.len());
         let (sender, receiver, traffic) = both(
             |channel| {
-                let mut sender = Sender::set_up(channel, &mut Prg::from_os()).unwrap();
+                let mut sender = Sender::set_up(BASE, channel, &mut Prg::from_os()).unwrap();
                 sender.prepare(count, channel).unwrap();
                 let shares = sender.equal(&ours, bits, channel).unwrap();
                 assert!(sender.tables.is_empty(), "each is used");
                 shares
             },
             |channel| {
-                let mut receiver = Receiver::set_up(channel, &mut Prg::from_os()).unwrap();
+                let mut receiver = Receiver::set_up(BASE, channel, &mut Prg::from_os()).unwrap();
                 receiver.prepare(count, channel).unwrap();
                 let shares = receiver.equal(&theirs, bits, channel).unwrap();
                 assert!(receiver.lookups.is_empty(), "each is used");
                 shares
             },
         );
-        let setup = [lookup::SETUP_SENDER_BYTES, lookup::SETUP_RECEIVER_BYTES];
+        let setup = [
+            lookup::setup_sender_bytes(BASE),
+            lookup::setup_receiver_bytes(BASE),
+        ];
         let flights: Vec<_> = preparing_flights(count)
             .chain(flights(bits, numbers.len()))
             .collect();

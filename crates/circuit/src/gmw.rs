@@ -49,7 +49,7 @@ impl Setup {
     /// Runs the base OTs, in both directions; the peer calls this too, with the other side.
     ///
     /// # Errors
-    /// If the channel breaks, or the peer sends an invalid group element.
+    /// If the channel breaks, or the peer sends an invalid public key.
     pub fn new(
         side: Side,
         extension: Extension,

@@ -51,10 +51,10 @@
 //!
 //! let (mut a, mut b) = memory::pair();
 //! let first = thread::spawn(move || {
-//!     let mut setup = garbler::Setup::new(Extension::Iknp, &mut a, &mut Prg::from_os())?;
+//!     let mut setup = garbler::Setup::new(Extension::IKNP, &mut a, &mut Prg::from_os())?;
 //!     first_is_greater(Garbler::new(&mut setup, &mut a), &[200, 5, 7])
 //! });
-//! let mut setup = evaluator::Setup::new(Extension::Iknp, &mut b, &mut Prg::from_os())?;
+//! let mut setup = evaluator::Setup::new(Extension::IKNP, &mut b, &mut Prg::from_os())?;
 //! let learned = first_is_greater(Evaluator::new(&mut setup, &mut b), &[100, 50, 7])?;
 //! assert!(first.join().expect("no panic")?.is_empty());
 //! assert!(learned[0].iter().eq([true, false, false]));

@@ -7,7 +7,7 @@ use divan::{Bencher, counter::ItemsCount};
 use psijoin_block::{Block, Prg};
 use psijoin_channel::memory;
 use psijoin_ot::{
-    base,
+    BaseOts,
     iknp::{Malicious, Model, Receiver, SemiHonest, Sender},
 };
 use psijoin_runtime::parallel::Pool;
@@ -20,15 +20,26 @@ fn single_threaded<R: Send>(work: impl FnOnce() -> R + Send) -> R {
     Pool::new(1).expect("a pool").run(work)
 }
 
+const BASE: BaseOts = BaseOts::DiffieHellman;
+
 #[divan::bench(args = [128, 433])]
 fn base_ot(bencher: Bencher, count: usize) {
+    base_ots(bencher, BASE, count);
+}
+
+#[divan::bench]
+fn base_ot_by_ml_kem(bencher: Bencher) {
+    base_ots(bencher, BaseOts::MlKem, 128);
+}
+
+fn base_ots(bencher: Bencher, base: BaseOts, count: usize) {
     let choices: Vec<bool> = (0..count).map(|j| j % 3 == 0).collect();
     bencher.counter(ItemsCount::new(count)).bench_local(|| {
         let (mut a, mut b) = memory::pair();
         thread::scope(|scope| {
             let sender = scope
-                .spawn(move || single_threaded(|| base::send(count, &mut a, &mut Prg::from_os())));
-            let received = single_threaded(|| base::receive(&choices, &mut b, &mut Prg::from_os()));
+                .spawn(move || single_threaded(|| base.send(count, &mut a, &mut Prg::from_os())));
+            let received = single_threaded(|| base.receive(&choices, &mut b, &mut Prg::from_os()));
             (sender.join().expect("no panic"), received)
         })
     });
@@ -48,13 +59,13 @@ fn random_iknp<M: Model, const LOG2: u32>(bencher: Bencher) {
         thread::scope(|scope| {
             scope.spawn(move || {
                 single_threaded(|| {
-                    let mut ots = Sender::<M>::setup(&mut a, &mut Prg::from_os())?;
+                    let mut ots = Sender::<M>::setup(BASE, &mut a, &mut Prg::from_os())?;
                     ots.random(pairs, &mut a)
                 })
                 .expect("an honest peer");
             });
             single_threaded(|| {
-                let mut ots = Receiver::<M>::setup(&mut b, &mut Prg::from_os())?;
+                let mut ots = Receiver::<M>::setup(BASE, &mut b, &mut Prg::from_os())?;
                 ots.random(choices, chosen, &mut b)
             })
             .expect("an honest peer");

@@ -12,10 +12,13 @@ use psijoin_block::{
 };
 use psijoin_channel::memory;
 use psijoin_ot::{
+    BaseOts,
     iknp::{Malicious, Model, SemiHonest},
     vole::{Base, Receiver, Sender, Sent},
 };
 use psijoin_runtime::{memory::Buffer, parallel::Pool};
+
+const BASE: BaseOts = BaseOts::DiffieHellman;
 
 /// Slots of a set of 2^20 items, about.
 const LEN: usize = 1_340_000;
@@ -34,13 +37,13 @@ fn both<M: Model, B: Base>(bencher: Bencher) {
         thread::scope(|scope| {
             scope.spawn(move || {
                 single_threaded(|| {
-                    let mut sender = Sender::<M>::setup(&mut a, &mut Prg::from_os())?;
+                    let mut sender = Sender::<M>::setup(BASE, &mut a, &mut Prg::from_os())?;
                     sender.begin::<B>(LEN, &mut a)?.finish(&mut a)
                 })
                 .expect("an honest peer");
             });
             single_threaded(|| {
-                let mut receiver = Receiver::<M>::setup(&mut b, &mut Prg::from_os())?;
+                let mut receiver = Receiver::<M>::setup(BASE, &mut b, &mut Prg::from_os())?;
                 receiver.begin::<B>(LEN, &mut b)?.finish(&mut b)
             })
             .expect("an honest peer");
@@ -89,11 +92,11 @@ mod scaling {
     }
 
     fn sender<M: Model>(channel: &mut Channel) -> Sender<M> {
-        Sender::setup(channel, &mut rng(1)).expect("an honest peer")
+        Sender::setup(BASE, channel, &mut rng(1)).expect("an honest peer")
     }
 
     fn receiver<M: Model>(channel: &mut Channel) -> Receiver<M> {
-        Receiver::setup(channel, &mut rng(2)).expect("an honest peer")
+        Receiver::setup(BASE, channel, &mut rng(2)).expect("an honest peer")
     }
 
     fn send<M: Model, B: Base>(sender: &mut Sender<M>, channel: &mut Channel) -> Sent {

@@ -1,296 +1,113 @@
-//! Base OT: random OT over ristretto255, secure against malicious parties.
+//! Base OT: the first few random OTs, from public-key cryptography. Everything else extends them.
 //!
-//! Endemic OT of Masny and Rindal (CCS 2019, Figure 8 with Diffie-Hellman key agreement),
-//! in the random-oracle model, UC secure. "Endemic" means that a malicious party may choose
-//! its own output; OT extension allows for that. For instance j, with choice c:
+//! | [`BaseOts`] | rests on | flights | bytes for 128 OTs |
+//! |---|---|---|---|
+//! | [`DiffieHellman`](BaseOts::DiffieHellman) | Diffie-Hellman in ristretto255 | 1 | 8,224 |
+//! | [`MlKem`](BaseOts::MlKem) | ML-KEM-768, which no quantum computer is known to break | 2 | 436,224 |
 //!
-//! 1. The receiver draws a and a random element R_{1−c}, sets R_c = a·G − H_{j,c}(R_{1−c}), and
-//!    sends (R_0, R_1).
-//! 2. The sender draws one b for all instances and sends B = b·G. Its keys are
-//!    K(b·(R_i + H_{j,i}(R_{1−i}))) for i = 0, 1.
-//! 3. The receiver's key is K(a·B).
-//!
-//! K is a random oracle that also takes j, i, both R and B, so keys of one instance tell nothing
-//! about another's although b is shared.
-//!
-//! **One round.** Neither message is computed from the other, so both travel at once, and each
-//! party may see the other's before it sends its own. This helps neither of them:
-//!
-//! - A sender that chooses B after it has seen R_0 and R_1 learns no more from them: both are
-//!   uniform whatever c, because a is. The simulator draws both, and programs H so that it
-//!   knows the logarithm of both R_i + H_{j,i}(R_{1−i}), hence both keys, whatever B.
-//! - A receiver that chooses R_0 and R_1 after it has seen B still asks for one of the two hashes
-//!   last. The fresh answer makes that sum uniform, with a logarithm that the receiver does not
-//!   know: that key is a Diffie-Hellman secret of this sum and B. B was fixed before in any case.
-//!
-//! **Choices that the paper leaves open.** H is twice the one-way map of RFC 9496, as uniform as
-//! the map in a group of odd order, for [`curve`](psijoin_curve)'s sake. R_{1−c} is a multiple
-//! of G by a random scalar, which is then forgotten. Only the hash with c is computed, with c as
-//! one of its inputs: BLAKE3 takes the same time for all.
-//!
-//! Cost: one flight each way, at once; 64 bytes per OT from the receiver, 32 bytes in all from
-//! the sender.
-
-use std::slice;
+//! Both are *endemic* (Masny and Rindal, CCS 2019): each OT is of random messages, and a malicious
+//! party may choose its own result, which is one key of the receiver and both of the sender. It
+//! still learns nothing of the other party's: not the choice, and not the key that was not chosen.
+//! OT extension asks for no more than that. A party that follows the protocol has uniform keys.
 
 use psijoin_block::{Block, Prg};
-use psijoin_channel::{Channel, MAX_MESSAGE_BYTES};
-use psijoin_curve::{FixedBase, Scalar, decode_add_hash_mul_encode};
-use psijoin_runtime::parallel;
-use subtle::{Choice, ConditionallySelectable};
-use zeroize::{Zeroize, Zeroizing};
+use psijoin_channel::Channel;
+use zeroize::Zeroizing;
 
 use crate::Error;
 
-const ELEMENT_BYTES: usize = 32;
-
-/// Instances that one task computes: a batch that fills the lanes of a vector well.
-const OTS_PER_TASK: usize = 64;
-
-/// The most OTs of one call: their message must fit into one frame.
-pub const MAX_OTS: usize = MAX_MESSAGE_BYTES / (2 * ELEMENT_BYTES);
-
-/// Returns the number of bytes that the receiver of `count` OTs sends.
-pub const fn receiver_bytes(count: usize) -> u64 {
-    (count * 2 * ELEMENT_BYTES) as u64
-}
-
-/// Bytes that the sender sends, however many OTs there are.
-pub const SENDER_BYTES: u64 = ELEMENT_BYTES as u64;
-
-/// A group element on the wire.
-type Encoding = [u8; ELEMENT_BYTES];
-
-/// R_0 and R_1 of one instance.
-type Offers = [Encoding; 2];
-
-/// Returns both keys of `count` random OTs.
-///
-/// # Errors
-/// If the channel breaks, or the peer sends an invalid group element.
-///
-/// # Panics
-/// If `count` exceeds [`MAX_OTS`].
-pub fn send(
-    count: usize,
-    channel: &mut Channel,
-    rng: &mut Prg,
-) -> Result<Zeroizing<Vec<[Block; 2]>>, Error> {
-    assert!(count <= MAX_OTS, "too many base OTs for one message");
-    let secret = random_scalar(rng);
-    let mut public = [0; ELEMENT_BYTES];
-    FixedBase::generator().mul_encode(slice::from_ref(&secret), slice::from_mut(&mut public));
-    let mut offers: Vec<Offers> = vec![[[0; ELEMENT_BYTES]; 2]; count];
-    let message = offers.as_flattened_mut().as_flattened_mut();
-    channel.exchange(
-        |outbound| outbound.send(&public),
-        |inbound| inbound.recv(message),
-    )?;
-
-    let mut keys = Zeroizing::new(vec![[Block::ZERO; 2]; count]);
-    let mut tasks: Vec<_> = (keys.chunks_mut(OTS_PER_TASK))
-        .zip(offers.chunks(OTS_PER_TASK))
-        .map(|(keys, offers)| (keys, offers, Ok(())))
-        .collect();
-    parallel::each_mut(&mut tasks, &|task, (keys, offers, result)| {
-        *result = both_keys(task * OTS_PER_TASK, offers, &secret, &public, keys);
-    });
-    tasks.into_iter().try_for_each(|(_, _, result)| result)?;
-    Ok(keys)
-}
-
-/// As [`receive`], where the choices are the bits of Δ.
-pub(crate) fn receive_by_bits(
-    delta: &Block,
-    channel: &mut Channel,
-    rng: &mut Prg,
-) -> Result<Zeroizing<Vec<Block>>, Error> {
-    let choices: Zeroizing<Vec<bool>> =
-        Zeroizing::new((0..Block::BITS).map(|i| delta.bit(i)).collect());
-    receive(&choices, channel, rng)
-}
-
-/// Returns the keys that `choices` select.
-///
-/// # Errors
-/// If the channel breaks, or the peer sends an invalid group element.
-///
-/// # Panics
-/// If there are more than [`MAX_OTS`] choices.
-pub fn receive(
-    choices: &[bool],
-    channel: &mut Channel,
-    rng: &mut Prg,
-) -> Result<Zeroizing<Vec<Block>>, Error> {
-    let count = choices.len();
-    assert!(count <= MAX_OTS, "too many base OTs for one message");
-    let secrets: Vec<Scalar> = choices.iter().map(|_| random_scalar(rng)).collect();
-    let forgotten: Vec<Scalar> = choices.iter().map(|_| random_scalar(rng)).collect();
-    let mut offers: Vec<Offers> = vec![[[0; ELEMENT_BYTES]; 2]; count];
-    parallel::chunks_mut(&mut offers, OTS_PER_TASK, &|range, offers| {
-        let (choices, secrets) = (&choices[range.clone()], &secrets[range.clone()]);
-        let first = range.start;
-        make_offers(first, choices, secrets, &forgotten[range], offers);
-    });
-
-    let mut public = [0; ELEMENT_BYTES];
-    channel.exchange(
-        |outbound| outbound.send(offers.as_flattened().as_flattened()),
-        |inbound| inbound.recv(&mut public),
-    )?;
-    let base = FixedBase::new(&public).map_err(|_| Error::InvalidPoint)?;
-
-    let mut keys = Zeroizing::new(vec![Block::ZERO; count]);
-    parallel::chunks_mut(&mut keys, OTS_PER_TASK, &|range, keys| {
-        let mut shared = Zeroizing::new(vec![[0; ELEMENT_BYTES]; keys.len()]);
-        base.mul_encode(&secrets[range.clone()], &mut shared);
-        for ((key, shared), k) in keys.iter_mut().zip(shared.iter()).zip(range) {
-            *key = derive_key(k, choices[k], &offers[k], &public, shared);
-        }
-    });
-    Ok(keys)
-}
-
-/// Step 1, for instances from `first` on.
-fn make_offers(
-    first: usize,
-    choices: &[bool],
-    secrets: &[Scalar],
-    forgotten: &[Scalar],
-    offers: &mut [Offers],
-) {
-    let generator = FixedBase::generator();
-    let mut others = vec![[0; ELEMENT_BYTES]; offers.len()];
-    generator.mul_encode(forgotten, &mut others);
-    let uniform: Vec<[u8; 64]> = (first..)
-        .zip(choices.iter().zip(&others))
-        .map(|(instance, (choice, other))| hash(instance, *choice, other))
-        .collect();
-    let uniform = Zeroizing::new(uniform);
-    let mut chosen = vec![[0; ELEMENT_BYTES]; offers.len()];
-    generator.mul_sub_hash_encode(secrets, &uniform, &mut chosen);
-    for (k, offer) in offers.iter_mut().enumerate() {
-        let (mut zeroth, mut first) = (chosen[k], others[k]);
-        let choice = Choice::from(u8::from(choices[k]));
-        Encoding::conditional_swap(&mut zeroth, &mut first, choice);
-        *offer = [zeroth, first];
-    }
-}
-
-/// Does the sender's part of step 2, for instances from `first` on.
-fn both_keys(
-    first: usize,
-    offers: &[Offers],
-    secret: &Scalar,
-    public: &Encoding,
-    keys: &mut [[Block; 2]],
-) -> Result<(), Error> {
-    let uniform: Vec<[u8; 64]> = (first..)
-        .zip(offers)
-        .flat_map(|(instance, [zeroth, first])| {
-            [hash(instance, false, first), hash(instance, true, zeroth)]
-        })
-        .collect();
-    let mut shared = Zeroizing::new(vec![[0; ELEMENT_BYTES]; uniform.len()]);
-    decode_add_hash_mul_encode(offers.as_flattened(), &uniform, secret, &mut shared)
-        .map_err(|_| Error::InvalidPoint)?;
-    for (k, (keys, shared)) in keys.iter_mut().zip(shared.chunks_exact(2)).enumerate() {
-        *keys = [false, true].map(|side| {
-            let shared = &shared[usize::from(side)];
-            derive_key(first + k, side, &offers[k], public, shared)
-        });
-    }
-    Ok(())
-}
-
-/// Returns H_{j,i}(R_{1−i}), before the map to the group. In constant time for all inputs.
-fn hash(instance: usize, side: bool, other: &Encoding) -> [u8; 64] {
-    let mut uniform = [0; 64];
-    blake3::Hasher::new_derive_key("psijoin 2026 base OT: hash to group")
-        .update(&(instance as u64).to_le_bytes())
-        .update(&[u8::from(side)])
-        .update(other)
-        .finalize_xof()
-        .fill(&mut uniform);
-    uniform
-}
-
-/// Returns K.
-fn derive_key(
-    instance: usize,
-    side: bool,
-    offers: &Offers,
-    public: &Encoding,
-    shared: &Encoding,
-) -> Block {
-    let mut hasher = blake3::Hasher::new_derive_key("psijoin 2026 base OT: key");
-    hasher
-        .update(&(instance as u64).to_le_bytes())
-        .update(&[u8::from(side)])
-        .update(offers.as_flattened())
-        .update(public)
-        .update(shared);
-    let mut key = Zeroizing::new([0; Block::BYTES]);
-    let mut output = hasher.finalize_xof();
-    output.fill(&mut *key);
-    output.zeroize();
-    hasher.zeroize();
-    Block::from_bytes(*key)
-}
-
-fn random_scalar(rng: &mut Prg) -> Scalar {
-    let mut wide = rng.bytes();
-    let scalar = Scalar::from_uniform_bytes(&wide);
-    wide.zeroize();
-    scalar
-}
+mod diffie_hellman;
+mod ml_kem;
+mod public_key;
 
 #[cfg(test)]
-mod tests {
-    use super::*;
-    use psijoin_channel::memory;
-    use std::thread;
+mod tests;
 
-    #[test]
-    fn receiver_gets_the_key_it_chose_and_no_other() {
-        let (mut a, mut b) = memory::pair();
-        let choices: Vec<bool> = (0..70).map(|i| i % 3 == 0).collect();
-        let (sent, received) = thread::scope(|scope| {
-            let sender = scope.spawn(|| send(70, &mut a, &mut Prg::from_os()));
-            let received = receive(&choices, &mut b, &mut Prg::from_os()).unwrap();
-            (sender.join().unwrap().unwrap(), received)
-        });
-        let mut all = std::collections::HashSet::new();
-        for ((pair, key), choice) in sent.iter().zip(received.iter()).zip(&choices) {
-            assert!(*key == pair[usize::from(*choice)]);
-            assert!(*key != pair[usize::from(!*choice)]);
-            all.extend(pair.map(Block::to_bytes));
+/// Those of the tests of extensions, which do not depend on it.
+#[cfg(test)]
+pub(crate) const BASE: BaseOts = BaseOts::DiffieHellman;
+
+/// The public-key cryptography of base OTs.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Hash)]
+pub enum BaseOts {
+    /// Diffie-Hellman in ristretto255.
+    #[default]
+    DiffieHellman,
+    /// ML-KEM: secure as far as is known against quantum computers too.
+    MlKem,
+}
+
+impl BaseOts {
+    /// Returns the number of bytes that the receiver of `count` OTs sends.
+    pub const fn receiver_bytes(self, count: usize) -> u64 {
+        match self {
+            Self::DiffieHellman => diffie_hellman::receiver_bytes(count),
+            Self::MlKem => ml_kem::receiver_bytes(count),
         }
-        assert_eq!(all.len(), 140, "all keys differ");
     }
 
-    /// It compiles only if all keys are wiped when they are dropped.
-    #[test]
-    fn keys_are_wiped() {
-        fn wiped<T: zeroize::ZeroizeOnDrop>(_: &Result<T, Error>) {}
-        let _ = |channel: &mut Channel, rng: &mut Prg| {
-            wiped(&send(1, channel, rng));
-            wiped(&receive(&[true], channel, rng));
-        };
+    /// Returns the number of bytes that the sender of `count` OTs sends: at the same time as the
+    /// receiver, or [after it](Self::sender_answers).
+    pub const fn sender_bytes(self, count: usize) -> u64 {
+        match self {
+            Self::DiffieHellman => diffie_hellman::SENDER_BYTES,
+            Self::MlKem => ml_kem::sender_bytes(count),
+        }
     }
 
-    #[test]
-    fn invalid_points_are_refused() {
-        for bad in [[0; 32], [0xff; 32]] {
-            let (mut a, mut b) = memory::pair();
-            b.send(&[bad, bad].concat()).unwrap();
-            let error = send(1, &mut a, &mut Prg::from_os()).unwrap_err();
-            assert!(matches!(error, Error::InvalidPoint));
+    /// Returns whether the sender's messages answer the receiver's, so that they are a flight of
+    /// their own.
+    pub const fn sender_answers(self) -> bool {
+        matches!(self, Self::MlKem)
+    }
 
-            let (mut a, mut b) = memory::pair();
-            b.send(&bad).unwrap();
-            let error = receive(&[true], &mut a, &mut Prg::from_os()).unwrap_err();
-            assert!(matches!(error, Error::InvalidPoint));
+    /// Returns both keys of `count` random OTs; the peer calls [`receive`](Self::receive).
+    ///
+    /// # Errors
+    /// If the channel breaks, or the peer sends no public keys.
+    ///
+    /// # Panics
+    /// By Diffie-Hellman, if there are more than 16,384.
+    pub fn send(
+        self,
+        count: usize,
+        channel: &mut Channel,
+        rng: &mut Prg,
+    ) -> Result<Zeroizing<Vec<[Block; 2]>>, Error> {
+        match self {
+            Self::DiffieHellman => diffie_hellman::send(count, channel, rng),
+            Self::MlKem => ml_kem::send(count, channel, rng),
         }
+    }
+
+    /// Returns the keys that `choices` select.
+    ///
+    /// # Errors
+    /// If the channel breaks, or the peer sends no public key.
+    ///
+    /// # Panics
+    /// As [`send`](Self::send).
+    pub fn receive(
+        self,
+        choices: &[bool],
+        channel: &mut Channel,
+        rng: &mut Prg,
+    ) -> Result<Zeroizing<Vec<Block>>, Error> {
+        match self {
+            Self::DiffieHellman => diffie_hellman::receive(choices, channel, rng),
+            Self::MlKem => ml_kem::receive(choices, channel, rng),
+        }
+    }
+
+    /// As [`receive`](Self::receive), where the choices are the bits of Δ.
+    pub(crate) fn receive_by_bits(
+        self,
+        delta: &Block,
+        channel: &mut Channel,
+        rng: &mut Prg,
+    ) -> Result<Zeroizing<Vec<Block>>, Error> {
+        let choices: Zeroizing<Vec<bool>> =
+            Zeroizing::new((0..Block::BITS).map(|i| delta.bit(i)).collect());
+        self.receive(&choices, channel, rng)
     }
 }

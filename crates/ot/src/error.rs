@@ -10,6 +10,10 @@ pub enum Error {
     #[error("the other party sent an invalid group element: its message was forged or damaged")]
     InvalidPoint,
 
+    /// The peer sent bytes that do not encode a public key of ML-KEM.
+    #[error("the other party sent an invalid public key: its message was forged or damaged")]
+    InvalidPublicKey,
+
     /// The peer's answer to the consistency check is wrong: it tried to cheat, or its
     /// messages were damaged.
     #[error(

@@ -7,8 +7,8 @@
 //!
 //! | | bytes per OT, random choices | given choices |
 //! |---|---|---|
-//! | [`Iknp`](Extension::Iknp) | 16 | 16 |
-//! | [`Silent`](Extension::Silent) | none, but a few 100 KB per call | 1/8 more |
+//! | [`Iknp`](Extension::IKNP) | 16 | 16 |
+//! | [`Silent`](Extension::SILENT) | none, but a few 100 KB per call | 1/8 more |
 //!
 //! The choices r of silent OT are random. For given choices c, the receiver sends c ⊕ r, and the
 //! sender adds Δ where that is 1 (Beaver). Since r is pseudorandom for the sender, that tells
@@ -20,59 +20,91 @@ use psijoin_runtime::{memory::Buffer, parallel};
 use zeroize::Zeroizing;
 
 use crate::{
-    Error,
+    BaseOts, Error,
     iknp::{self, ROWS_PER_TASK, SemiHonest, hash_rows},
     silent::{self, Chosen},
 };
 
-/// A way to extend OTs, for semi-honest parties.
+/// A way to extend OTs, for semi-honest parties, and the base OTs that it starts from.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub enum Extension {
-    /// IKNP's OT extension.
+pub struct Extension {
+    means: Means,
+    base: BaseOts,
+}
+
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+enum Means {
     Iknp,
-    /// Silent OT.
     Silent,
 }
 
 impl Extension {
-    /// Returns the number of bytes that the sender sends in its setup, which is one flight both
-    /// ways.
+    /// IKNP's OT extension.
+    pub const IKNP: Self = Self {
+        means: Means::Iknp,
+        base: BaseOts::DiffieHellman,
+    };
+
+    /// Silent OT.
+    pub const SILENT: Self = Self {
+        means: Means::Silent,
+        base: BaseOts::DiffieHellman,
+    };
+
+    /// Sets the base OTs.
+    #[must_use]
+    pub const fn on(self, base: BaseOts) -> Self {
+        Self { base, ..self }
+    }
+
+    /// Returns the base OTs, of which the sender is the receiver.
+    pub const fn base(self) -> BaseOts {
+        self.base
+    }
+
+    /// Returns whether it is silent OT.
+    pub const fn is_silent(self) -> bool {
+        matches!(self.means, Means::Silent)
+    }
+
+    /// Returns the number of bytes that the sender sends in its setup: in the base OTs.
     pub const fn setup_sender_bytes(self) -> u64 {
-        match self {
-            Self::Iknp => iknp::SETUP_SENDER_BYTES,
-            Self::Silent => silent::SETUP_SENDER_BYTES,
+        match self.means {
+            Means::Iknp => iknp::setup_sender_bytes(self.base),
+            Means::Silent => silent::setup_sender_bytes(self.base),
         }
     }
 
-    /// Returns the number of bytes that the receiver sends in its setup.
+    /// Returns the number of bytes that the receiver sends in its setup: in the base OTs, and more
+    /// at once after them.
     pub const fn setup_receiver_bytes(self) -> u64 {
-        match self {
-            Self::Iknp => iknp::SETUP_RECEIVER_BYTES,
-            Self::Silent => silent::SETUP_RECEIVER_BYTES,
+        match self.means {
+            Means::Iknp => iknp::setup_receiver_bytes(self.base),
+            Means::Silent => silent::setup_receiver_bytes(self.base),
         }
     }
 
     /// Returns the number of bytes that the sender sends for `count` OTs, whatever the choices.
     pub fn sender_bytes(self, count: usize) -> u64 {
-        match self {
-            Self::Iknp => iknp::sender_bytes::<SemiHonest>(count),
-            Self::Silent => silent::sender_bytes::<SemiHonest>(count),
+        match self.means {
+            Means::Iknp => iknp::sender_bytes::<SemiHonest>(count),
+            Means::Silent => silent::sender_bytes::<SemiHonest>(count),
         }
     }
 
     /// Returns the number of bytes that the receiver sends for `count` OTs of random choices.
     pub fn receiver_bytes(self, count: usize) -> u64 {
-        match self {
-            Self::Iknp => iknp::receiver_bytes::<SemiHonest>(count),
-            Self::Silent => silent::receiver_bytes::<SemiHonest>(count),
+        match self.means {
+            Means::Iknp => iknp::receiver_bytes::<SemiHonest>(count),
+            Means::Silent => silent::receiver_bytes::<SemiHonest>(count),
         }
     }
 
     /// Returns the number of bytes that the receiver sends for `count` OTs of given choices.
     pub fn chosen_receiver_bytes(self, count: usize) -> u64 {
-        let flips = match self {
-            Self::Iknp => 0,
-            Self::Silent => count.div_ceil(8) as u64,
+        let flips = match self.means {
+            Means::Iknp => 0,
+            Means::Silent => count.div_ceil(8) as u64,
         };
         self.receiver_bytes(count) + flips
     }
@@ -80,9 +112,9 @@ impl Extension {
     /// Flights of `calls` calls for given choices that follow each other. The first and the last
     /// are the receiver's.
     pub const fn chosen_flights(self, calls: u64) -> u64 {
-        match self {
-            Self::Iknp => 1,
-            Self::Silent => 2 * calls + 1,
+        match self.means {
+            Means::Iknp => 1,
+            Means::Silent => 2 * calls + 1,
         }
     }
 
@@ -90,14 +122,14 @@ impl Extension {
     /// [`set_up_receiver`](Self::set_up_receiver).
     ///
     /// # Errors
-    /// If the channel breaks, or the peer sends an invalid group element.
+    /// If the channel breaks, or the peer sends an invalid public key.
     pub fn set_up_sender(self, channel: &mut Channel, rng: &mut Prg) -> Result<Sender, Error> {
-        let ots = match self {
-            Self::Iknp => {
+        let ots = match self.means {
+            Means::Iknp => {
                 let delta = Zeroizing::new(Block(rng.block().0 | 1));
-                SenderOts::Iknp(iknp::Sender::setup_with(delta, channel, rng)?)
+                SenderOts::Iknp(iknp::Sender::setup_with(delta, self.base, channel, rng)?)
             }
-            Self::Silent => SenderOts::Silent(silent::Sender::setup(channel, rng)?),
+            Means::Silent => SenderOts::Silent(silent::Sender::setup(self.base, channel, rng)?),
         };
         Ok(Sender { ots })
     }
@@ -107,12 +139,12 @@ impl Extension {
     /// # Errors
     /// As [`set_up_sender`](Self::set_up_sender).
     pub fn set_up_receiver(self, channel: &mut Channel, rng: &mut Prg) -> Result<Receiver, Error> {
-        let ots = match self {
-            Self::Iknp => ReceiverOts::Iknp {
-                ots: iknp::Receiver::setup(channel, rng)?,
+        let ots = match self.means {
+            Means::Iknp => ReceiverOts::Iknp {
+                ots: iknp::Receiver::setup(self.base, channel, rng)?,
                 choices: rng.fork(),
             },
-            Self::Silent => ReceiverOts::Silent(silent::Receiver::setup(channel, rng)?),
+            Means::Silent => ReceiverOts::Silent(silent::Receiver::setup(self.base, channel, rng)?),
         };
         Ok(Receiver { ots })
     }
@@ -367,7 +399,7 @@ mod tests {
 
     #[test]
     fn each_extension_correlates_as_chosen() {
-        check(Extension::Iknp);
-        check(Extension::Silent);
+        check(Extension::IKNP);
+        check(Extension::SILENT);
     }
 }

@@ -33,7 +33,7 @@ use psijoin_runtime::parallel;
 use zeroize::Zeroizing;
 
 use crate::{
-    Error, base,
+    BaseOts, Error,
     columns::{COLUMNS, ColumnChunk, whole_groups},
     consistency,
 };
@@ -110,11 +110,16 @@ pub fn sender_bytes<M: Model>(count: usize) -> u64 {
     }
 }
 
-/// Bytes that the sender of the extension sends in its setup: it receives the base OTs.
-pub const SETUP_SENDER_BYTES: u64 = base::receiver_bytes(COLUMNS);
+/// Returns the number of bytes that the sender of the extension sends in its setup: it receives
+/// the base OTs.
+pub const fn setup_sender_bytes(base: BaseOts) -> u64 {
+    base.receiver_bytes(COLUMNS)
+}
 
-/// Bytes that the receiver of the extension sends in its setup.
-pub const SETUP_RECEIVER_BYTES: u64 = base::SENDER_BYTES;
+/// Returns the number of bytes that the receiver of the extension sends in its setup.
+pub const fn setup_receiver_bytes(base: BaseOts) -> u64 {
+    base.sender_bytes(COLUMNS)
+}
 
 /// Returns the number of rows of each chunk; with a check, a block of rows that only hides its
 /// answer comes last.
@@ -149,19 +154,20 @@ pub struct Receiver<M: Model> {
 impl<M: Model> Sender<M> {
     /// Runs the base OTs; the peer calls [`Receiver::setup`]. The result serves any number of
     /// calls, also over other channels to the same peer.
-    pub fn setup(channel: &mut Channel, rng: &mut Prg) -> Result<Self, Error> {
+    pub fn setup(base: BaseOts, channel: &mut Channel, rng: &mut Prg) -> Result<Self, Error> {
         let delta = Zeroizing::new(rng.block());
-        Self::setup_with(delta, channel, rng)
+        Self::setup_with(delta, base, channel, rng)
     }
 
     /// Sets up with a Δ that has a form: of its bits those that are not random do not help to
     /// keep it.
     pub(crate) fn setup_with(
         delta: Zeroizing<Block>,
+        base: BaseOts,
         channel: &mut Channel,
         rng: &mut Prg,
     ) -> Result<Self, Error> {
-        let seeds = base::receive_by_bits(&delta, channel, rng)?;
+        let seeds = base.receive_by_bits(&delta, channel, rng)?;
         let columns = seeds.iter().map(|seed| Prg::from_seed(*seed)).collect();
         Ok(Self {
             delta,
@@ -251,8 +257,8 @@ impl<M: Model> Sender<M> {
 
 impl<M: Model> Receiver<M> {
     /// Runs the base OTs; the peer calls [`Sender::setup`].
-    pub fn setup(channel: &mut Channel, rng: &mut Prg) -> Result<Self, Error> {
-        let seeds = base::send(COLUMNS, channel, rng)?;
+    pub fn setup(base: BaseOts, channel: &mut Channel, rng: &mut Prg) -> Result<Self, Error> {
+        let seeds = base.send(COLUMNS, channel, rng)?;
         let columns = seeds.iter().map(|pair| pair.map(Prg::from_seed)).collect();
         Ok(Self {
             columns,

@@ -18,7 +18,7 @@
 //! H (keyed BLAKE3) is correlation robust for differences C(a) ∧ Δ (KK13, Definition 1).
 //!
 //! **Cost.** 32 bytes per OT from the receiver; before that [`setup_sender_bytes`] and
-//! [`setup_receiver_bytes`] in two flights.
+//! [`setup_receiver_bytes`] in two flights, by Diffie-Hellman.
 
 use psijoin_block::{
     Block, Prg, blake3_rows,
@@ -28,7 +28,7 @@ use psijoin_channel::Channel;
 use zeroize::{ZeroizeOnDrop, Zeroizing};
 
 use crate::{
-    Error,
+    BaseOts, Error,
     iknp::{self, SemiHonest},
 };
 
@@ -50,13 +50,13 @@ pub type Row = [u64; ROW_WORDS];
 pub type HashInput = [u64; ROW_WORDS + 1];
 
 /// Returns the number of bytes that the sender sends before the first OT.
-pub fn setup_sender_bytes() -> u64 {
-    iknp::SETUP_RECEIVER_BYTES + iknp::receiver_bytes::<SemiHonest>(COLUMNS)
+pub fn setup_sender_bytes(base: BaseOts) -> u64 {
+    iknp::setup_receiver_bytes(base) + iknp::receiver_bytes::<SemiHonest>(COLUMNS)
 }
 
 /// Returns the number of bytes that the receiver sends before the first OT.
-pub fn setup_receiver_bytes() -> u64 {
-    iknp::SETUP_SENDER_BYTES + iknp::sender_bytes::<SemiHonest>(COLUMNS)
+pub fn setup_receiver_bytes(base: BaseOts) -> u64 {
+    iknp::setup_sender_bytes(base) + iknp::sender_bytes::<SemiHonest>(COLUMNS)
 }
 
 /// Returns the number of bytes of the receiver's message for `count` OTs.
@@ -161,8 +161,8 @@ impl Sender {
     ///
     /// # Errors
     /// If the channel breaks or the peer misbehaves.
-    pub fn setup(channel: &mut Channel, rng: &mut Prg) -> Result<Self, Error> {
-        let mut ots = iknp::Receiver::<SemiHonest>::setup(channel, rng)?;
+    pub fn setup(base: BaseOts, channel: &mut Channel, rng: &mut Prg) -> Result<Self, Error> {
+        let mut ots = iknp::Receiver::<SemiHonest>::setup(base, channel, rng)?;
         let mut secrets = Secrets {
             delta: [Block::ZERO; COLUMNS / Block::BITS],
             differences: Vec::new(),
@@ -226,8 +226,8 @@ impl Receiver {
     ///
     /// # Errors
     /// If the channel breaks or the peer misbehaves.
-    pub fn setup(channel: &mut Channel, rng: &mut Prg) -> Result<Self, Error> {
-        let mut ots = iknp::Sender::<SemiHonest>::setup(channel, rng)?;
+    pub fn setup(base: BaseOts, channel: &mut Channel, rng: &mut Prg) -> Result<Self, Error> {
+        let mut ots = iknp::Sender::<SemiHonest>::setup(base, channel, rng)?;
         let mut seeds = Zeroizing::new(vec![[Block::ZERO; 2]; COLUMNS]);
         ots.random(&mut seeds, channel)?;
         let columns = seeds.iter().map(|pair| pair.map(Prg::from_seed)).collect();

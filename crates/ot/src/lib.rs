@@ -3,7 +3,7 @@
 //!
 //! | module | contents | security |
 //! |---|---|---|
-//! | [`base`] | random OT from Diffie-Hellman, for the first few | malicious |
+//! | [`base`] | random OT from Diffie-Hellman or ML-KEM, for the first few | malicious |
 //! | [`iknp`] | OT extension: from 128 base OTs to any number of random or correlated OTs | semi-honest or malicious, by type |
 //! | [`kk13`] | OT extension with 256 strings per OT: the receiver chooses one of them, or none | semi-honest |
 //! | [`block_accumulate`] | the linear code of silent OT and VOLE | |
@@ -27,21 +27,23 @@
 //! use psijoin_block::{Block, Prg};
 //! use psijoin_channel::memory;
 //! use psijoin_ot::{
-//!     chosen,
+//!     BaseOts, chosen,
 //!     iknp::{Malicious, Receiver, Sender},
 //! };
 //!
 //! let (mut a, mut b) = memory::pair();
 //! let sender = thread::spawn(move || {
 //!     let messages = [[Block(10), Block(11)], [Block(20), Block(21)]];
-//!     let mut ots = Sender::<Malicious>::setup(&mut a, &mut Prg::from_os())?;
+//!     let base = BaseOts::DiffieHellman;
+//!     let mut ots = Sender::<Malicious>::setup(base, &mut a, &mut Prg::from_os())?;
 //!     chosen::send(&messages, &mut ots, &mut a)
 //! });
 //!
 //! // The second message of the first pair, and the first of the second.
 //! let choices = [Block(0b01)];
 //! let mut received = [Block::ZERO; 2];
-//! let mut ots = Receiver::<Malicious>::setup(&mut b, &mut Prg::from_os())?;
+//! let base = BaseOts::DiffieHellman;
+//! let mut ots = Receiver::<Malicious>::setup(base, &mut b, &mut Prg::from_os())?;
 //! chosen::receive(&choices, &mut received, &mut ots, &mut b)?;
 //! sender.join().expect("no panic")?;
 //! assert!(received == [Block(11), Block(20)]);
@@ -68,4 +70,5 @@ mod error;
 mod pprf;
 mod small_field;
 
+pub use base::BaseOts;
 pub use error::Error;

@@ -32,7 +32,7 @@ use psijoin_runtime::{memory::Buffer, parallel};
 use zeroize::{Zeroize, Zeroizing};
 
 use crate::{
-    Error,
+    BaseOts, Error,
     iknp::SemiHonest,
     small_field,
     vole::{
@@ -50,11 +50,15 @@ pub const PLACE_BITS: usize = 4;
 /// A bit at each place, that at place 0 the lowest.
 pub type Table = u16;
 
-/// Bytes that the sender sends in its setup.
-pub const SETUP_SENDER_BYTES: u64 = small_field::SETUP_SENDER_BYTES;
+/// Returns the number of bytes that the sender sends in its setup.
+pub const fn setup_sender_bytes(base: BaseOts) -> u64 {
+    small_field::setup_sender_bytes(base)
+}
 
-/// Bytes that the receiver sends in its setup.
-pub const SETUP_RECEIVER_BYTES: u64 = small_field::SETUP_RECEIVER_BYTES;
+/// Returns the number of bytes that the receiver sends in its setup.
+pub const fn setup_receiver_bytes(base: BaseOts) -> u64 {
+    small_field::setup_receiver_bytes(base)
+}
 
 /// Returns the number of bytes that the sender sends for `count` OTs, after the setup.
 pub fn sender_bytes(count: usize) -> u64 {
@@ -117,10 +121,10 @@ impl Sender {
     /// calls, also over other channels to the same peer, until one fails.
     ///
     /// # Errors
-    /// If the channel breaks, or the peer sends an invalid group element.
-    pub fn setup(channel: &mut Channel, rng: &mut Prg) -> Result<Self, Error> {
+    /// If the channel breaks, or the peer sends an invalid public key.
+    pub fn setup(base: BaseOts, channel: &mut Channel, rng: &mut Prg) -> Result<Self, Error> {
         Ok(Self {
-            noise: noise::Sender::setup(Zeroizing::new(rng.block()), channel, rng)?,
+            noise: noise::Sender::setup(Zeroizing::new(rng.block()), base, channel, rng)?,
         })
     }
 
@@ -159,10 +163,10 @@ impl Receiver {
     /// Runs the base OTs; the peer calls [`Sender::setup`].
     ///
     /// # Errors
-    /// If the channel breaks, or the peer sends an invalid group element.
-    pub fn setup(channel: &mut Channel, rng: &mut Prg) -> Result<Self, Error> {
+    /// If the channel breaks, or the peer sends an invalid public key.
+    pub fn setup(base: BaseOts, channel: &mut Channel, rng: &mut Prg) -> Result<Self, Error> {
         Ok(Self {
-            noise: noise::Receiver::setup(channel, rng)?,
+            noise: noise::Receiver::setup(base, channel, rng)?,
         })
     }
 
@@ -207,6 +211,7 @@ mod tests {
     use psijoin_channel::{count::counted, memory};
 
     use super::*;
+    use crate::base::BASE;
 
     #[test]
     fn the_receiver_has_one_bit_of_each_table() {
@@ -215,10 +220,10 @@ mod tests {
         let (mut a, counters) = counted(a);
         let (tables, lookups) = thread::scope(|scope| {
             let tables = scope.spawn(move || {
-                let mut sender = Sender::setup(&mut a, &mut Prg::from_os()).unwrap();
+                let mut sender = Sender::setup(BASE, &mut a, &mut Prg::from_os()).unwrap();
                 counts.map(|count| sender.tables(count, &mut a).unwrap())
             });
-            let mut receiver = Receiver::setup(&mut b, &mut Prg::from_os()).unwrap();
+            let mut receiver = Receiver::setup(BASE, &mut b, &mut Prg::from_os()).unwrap();
             let lookups = counts.map(|count| receiver.lookups(count, &mut b).unwrap());
             (tables.join().unwrap(), lookups)
         });
@@ -240,7 +245,10 @@ mod tests {
         let traffic = counters.snapshot();
         let sent = counts.map(sender_bytes).iter().sum::<u64>();
         let received = counts.map(receiver_bytes).iter().sum::<u64>();
-        assert_eq!(traffic.sent.bytes, SETUP_SENDER_BYTES + sent);
-        assert_eq!(traffic.received.bytes, SETUP_RECEIVER_BYTES + received);
+        assert_eq!(traffic.sent.bytes, setup_sender_bytes(BASE) + sent);
+        assert_eq!(
+            traffic.received.bytes,
+            setup_receiver_bytes(BASE) + received
+        );
     }
 }

@@ -105,7 +105,7 @@ mod tests {
 
     #[test]
     fn both_have_the_same_strings_where_the_receiver_chose_them() {
-        check(Extension::Iknp);
-        check(Extension::Silent);
+        check(Extension::IKNP);
+        check(Extension::SILENT);
     }
 }

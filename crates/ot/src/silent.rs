@@ -20,7 +20,7 @@ use psijoin_runtime::{memory::Buffer, parallel};
 use zeroize::Zeroizing;
 
 use crate::{
-    Error,
+    BaseOts, Error,
     iknp::{Model, ROWS_PER_TASK, hash_rows},
     small_field,
     vole::{
@@ -29,11 +29,15 @@ use crate::{
     },
 };
 
-/// Bytes that the sender sends in its setup.
-pub const SETUP_SENDER_BYTES: u64 = small_field::SETUP_SENDER_BYTES;
+/// Returns the number of bytes that the sender sends in its setup.
+pub const fn setup_sender_bytes(base: BaseOts) -> u64 {
+    small_field::setup_sender_bytes(base)
+}
 
-/// Bytes that the receiver sends in its setup.
-pub const SETUP_RECEIVER_BYTES: u64 = small_field::SETUP_RECEIVER_BYTES;
+/// Returns the number of bytes that the receiver sends in its setup.
+pub const fn setup_receiver_bytes(base: BaseOts) -> u64 {
+    small_field::setup_receiver_bytes(base)
+}
 
 /// Returns the number of bytes that the sender sends for `count` OTs, after the setup.
 pub fn sender_bytes<M: Model>(count: usize) -> u64 {
@@ -68,11 +72,11 @@ impl<M: Model> Sender<M> {
     /// calls, also over other channels to the same peer, until one fails.
     ///
     /// # Errors
-    /// If the channel breaks, or the peer sends an invalid group element.
-    pub fn setup(channel: &mut Channel, rng: &mut Prg) -> Result<Self, Error> {
+    /// If the channel breaks, or the peer sends an invalid public key.
+    pub fn setup(base: BaseOts, channel: &mut Channel, rng: &mut Prg) -> Result<Self, Error> {
         let delta = Zeroizing::new(Block(rng.block().0 | 1));
         Ok(Self {
-            noise: noise::Sender::setup(delta, channel, rng)?,
+            noise: noise::Sender::setup(delta, base, channel, rng)?,
         })
     }
 
@@ -134,10 +138,10 @@ impl<M: Model> Receiver<M> {
     /// Runs the base OTs; the peer calls [`Sender::setup`].
     ///
     /// # Errors
-    /// If the channel breaks, or the peer sends an invalid group element.
-    pub fn setup(channel: &mut Channel, rng: &mut Prg) -> Result<Self, Error> {
+    /// If the channel breaks, or the peer sends an invalid public key.
+    pub fn setup(base: BaseOts, channel: &mut Channel, rng: &mut Prg) -> Result<Self, Error> {
         Ok(Self {
-            noise: noise::Receiver::setup(channel, rng)?,
+            noise: noise::Receiver::setup(base, channel, rng)?,
         })
     }
 

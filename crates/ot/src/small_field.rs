@@ -36,7 +36,7 @@ use psijoin_runtime::parallel;
 use zeroize::Zeroizing;
 
 use crate::{
-    Error, base,
+    BaseOts, Error,
     columns::{COLUMNS, ColumnChunk},
     pprf::few,
 };
@@ -51,12 +51,15 @@ const GROUPS: usize = COLUMNS / GROUP_BITS;
 
 const CORRECTIONS: usize = few::corrections(GROUP_BITS);
 
-/// Bytes that the sender sends in the setup.
-pub(crate) const SETUP_SENDER_BYTES: u64 = base::receiver_bytes(COLUMNS);
+/// Returns the number of bytes that the sender sends in the setup.
+pub(crate) const fn setup_sender_bytes(base: BaseOts) -> u64 {
+    base.receiver_bytes(COLUMNS)
+}
 
-/// Bytes that the receiver sends in the setup.
-pub(crate) const SETUP_RECEIVER_BYTES: u64 =
-    base::SENDER_BYTES + (GROUPS * CORRECTIONS * size_of::<few::Correction>()) as u64;
+/// Returns the number of bytes that the receiver sends in the setup.
+pub(crate) const fn setup_receiver_bytes(base: BaseOts) -> u64 {
+    base.sender_bytes(COLUMNS) + (GROUPS * CORRECTIONS * size_of::<few::Correction>()) as u64
+}
 
 /// Returns the number of bytes that the receiver sends for 128 · `blocks` bits.
 pub(crate) const fn receiver_bytes(blocks: usize) -> u64 {
@@ -79,10 +82,11 @@ impl Sender {
     /// Runs the base OTs; the peer calls [`Receiver::setup`].
     pub(crate) fn setup(
         delta: Zeroizing<Block>,
+        base: BaseOts,
         channel: &mut Channel,
         rng: &mut Prg,
     ) -> Result<Self, Error> {
-        let ots = base::receive_by_bits(&delta, channel, rng)?;
+        let ots = base.receive_by_bits(&delta, channel, rng)?;
         let mut corrections = [[[Block::ZERO; 2]; CORRECTIONS]; GROUPS];
         channel.recv(bytemuck::cast_slice_mut(corrections.as_flattened_mut()))?;
         let generators = ots
@@ -140,8 +144,12 @@ impl Sender {
 
 impl Receiver {
     /// Runs the base OTs; the peer calls [`Sender::setup`].
-    pub(crate) fn setup(channel: &mut Channel, rng: &mut Prg) -> Result<Self, Error> {
-        let ots = base::send(COLUMNS, channel, rng)?;
+    pub(crate) fn setup(
+        base: BaseOts,
+        channel: &mut Channel,
+        rng: &mut Prg,
+    ) -> Result<Self, Error> {
+        let ots = base.send(COLUMNS, channel, rng)?;
         let mut corrections = [[[Block::ZERO; 2]; CORRECTIONS]; GROUPS];
         let generators = ots
             .chunks_exact(GROUP_BITS)
@@ -220,6 +228,7 @@ fn add(stream: &[Block], column: &mut [Block]) {
 #[cfg(test)]
 mod tests {
     use super::*;
+    use crate::base::BASE;
     use psijoin_channel::{count::counted, memory};
     use std::thread;
 
@@ -247,15 +256,16 @@ mod tests {
         };
         thread::scope(|scope| {
             let sender = scope.spawn(|| {
+                let mut rng = Prg::from_os();
                 let mut sender =
-                    Sender::setup(Zeroizing::new(delta), &mut a, &mut Prg::from_os()).unwrap();
+                    Sender::setup(Zeroizing::new(delta), BASE, &mut a, &mut rng).unwrap();
                 rows.map(|rows| {
                     let mut chunk = ColumnChunk::new(rows);
                     sender.extend(&mut chunk, &mut a).unwrap();
                     chunk
                 })
             });
-            let mut receiver = Receiver::setup(&mut b, &mut Prg::from_os()).unwrap();
+            let mut receiver = Receiver::setup(BASE, &mut b, &mut Prg::from_os()).unwrap();
             let received = rows.map(|rows| {
                 let mut chunk = ColumnChunk::new(rows);
                 receiver.extend(&choices(rows), &mut chunk, &mut b).unwrap();
@@ -273,10 +283,10 @@ mod tests {
         });
         let traffic = counters.snapshot();
         let blocks = rows.map(|rows| rows.div_ceil(128)).iter().sum();
-        assert_eq!(traffic.sent.bytes, SETUP_SENDER_BYTES);
+        assert_eq!(traffic.sent.bytes, setup_sender_bytes(BASE));
         assert_eq!(
             traffic.received.bytes,
-            SETUP_RECEIVER_BYTES + receiver_bytes(blocks)
+            setup_receiver_bytes(BASE) + receiver_bytes(blocks)
         );
     }
 }

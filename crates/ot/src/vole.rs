@@ -28,7 +28,7 @@
 //! The receiver uses its noise positions as indices into its own memory, as it will use hashes
 //! of its items: this does not protect against someone who watches its caches.
 //!
-//! **Cost.** Setup as in [`SETUP_SENDER_BYTES`] and [`SETUP_RECEIVER_BYTES`]. A call takes
+//! **Cost.** Setup as in [`setup_sender_bytes`] and [`setup_receiver_bytes`]. A call takes
 //! [`flights`]: 2 (receiver first), or 6 if malicious. Bytes grow with log m only: about 400 KB for
 //! B = GF(2^64) and a million entries.
 //!
@@ -50,7 +50,7 @@ use psijoin_runtime::memory::Buffer;
 use zeroize::Zeroizing;
 
 use crate::{
-    Error,
+    BaseOts, Error,
     block_accumulate::{BlockAccumulate, Words},
     iknp::{Model, SemiHonest},
     small_field,
@@ -64,11 +64,15 @@ mod regular;
 use noise::{Entries, Uniform};
 use regular::Noise;
 
-/// Bytes that the sender sends in its setup.
-pub const SETUP_SENDER_BYTES: u64 = small_field::SETUP_SENDER_BYTES;
+/// Returns the number of bytes that the sender sends in its setup.
+pub const fn setup_sender_bytes(base: BaseOts) -> u64 {
+    small_field::setup_sender_bytes(base)
+}
 
-/// Bytes that the receiver sends in its setup.
-pub const SETUP_RECEIVER_BYTES: u64 = small_field::SETUP_RECEIVER_BYTES;
+/// Returns the number of bytes that the receiver sends in its setup.
+pub const fn setup_receiver_bytes(base: BaseOts) -> u64 {
+    small_field::setup_receiver_bytes(base)
+}
 
 /// Returns the bytes that the sender and the receiver send for `len` entries after the setup,
 /// flight by flight. A flight without bytes is none.
@@ -123,11 +127,11 @@ impl<M: Model> Sender<M> {
     /// calls, also over other channels to the same peer, until one fails.
     ///
     /// # Errors
-    /// If the channel breaks, or the peer sends an invalid group element.
-    pub fn setup(channel: &mut Channel, rng: &mut Prg) -> Result<Self, Error> {
+    /// If the channel breaks, or the peer sends an invalid public key.
+    pub fn setup(base: BaseOts, channel: &mut Channel, rng: &mut Prg) -> Result<Self, Error> {
         let delta = Zeroizing::new(rng.block());
         Ok(Self {
-            noise: noise::Sender::setup(delta, channel, rng)?,
+            noise: noise::Sender::setup(delta, base, channel, rng)?,
         })
     }
 
@@ -187,10 +191,10 @@ impl<M: Model> Receiver<M> {
     /// Runs the base OTs; the peer calls [`Sender::setup`].
     ///
     /// # Errors
-    /// If the channel breaks, or the peer sends an invalid group element.
-    pub fn setup(channel: &mut Channel, rng: &mut Prg) -> Result<Self, Error> {
+    /// If the channel breaks, or the peer sends an invalid public key.
+    pub fn setup(base: BaseOts, channel: &mut Channel, rng: &mut Prg) -> Result<Self, Error> {
         Ok(Self {
-            noise: noise::Receiver::setup(channel, rng)?,
+            noise: noise::Receiver::setup(base, channel, rng)?,
         })
     }
 

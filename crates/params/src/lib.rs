@@ -15,6 +15,7 @@
 //! | [`domain`] | bits of the numbers that represent items in a circuit | PSZ14 Appendix A |
 //! | [`equality`] | bits of numbers that are tested for equality | union bound over the tests |
 //! | [`garbled_bloom`] | cells of a Bloom filter whose strings are transferred | PSZ14 §4.1; proof in the module |
+//! | [`key_encapsulation`] | parameter set of ML-KEM | FIPS 203, core-SVP |
 //! | [`letters`] | bytes of an item where each takes an OT | PSZ14 Appendix A |
 //! | [`lpn`] | noise points under silent OT and VOLE | argument in the module |
 //! | [`mask`] | length of the masks that are compared | KKRT16 §6.1 |
@@ -66,6 +67,7 @@ pub mod digest;
 pub mod domain;
 pub mod equality;
 pub mod garbled_bloom;
+pub mod key_encapsulation;
 pub mod letters;
 pub mod lpn;
 pub mod mask;

@@ -90,9 +90,9 @@ impl FilterOt {
 
     /// Returns, of two protocols that differ in their OTs, the one on these.
     pub(crate) fn info(self, iknp: &'static Info, silent: &'static Info) -> &'static Info {
-        match self.extension {
-            Extension::Iknp => iknp,
-            Extension::Silent => silent,
+        match self.extension.is_silent() {
+            false => iknp,
+            true => silent,
         }
     }
 
@@ -126,7 +126,7 @@ impl FilterOt {
     /// Returns the sender's base OTs.
     ///
     /// # Errors
-    /// If the channel breaks, or the peer sends an invalid group element.
+    /// If the channel breaks, or the peer sends an invalid public key.
     pub(crate) fn set_up_sender(self, context: &mut Context) -> Result<Sender, Error> {
         context.phases.begin("base OT");
         Ok(self
@@ -204,7 +204,7 @@ mod tests {
     #[test]
     fn bands_are_bounded() {
         for items in [1, 1000, 1 << 16, 1 << 20, 1 << 21, 1 << 26] {
-            let filter = FilterOt::new(bloom::smallest(items), Extension::Iknp);
+            let filter = FilterOt::new(bloom::smallest(items), Extension::IKNP);
             let pair = 2 * filter.shape.slice_cells as usize;
             let mut end = 0;
             for band in filter.bands() {

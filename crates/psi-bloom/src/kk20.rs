@@ -74,12 +74,16 @@ use receiver::Receiver;
 use sender::Sender;
 
 /// The protocol on IKNP's OT extension, with tagged ciphertexts, as in the paper.
-pub static KK20: Protocol = Protocol::new(&INFO, plan).computing(computes).withholding();
+pub static KK20: Protocol = Protocol::new(&INFO, plan)
+    .computing(computes)
+    .withholding()
+    .on_base_ots();
 
 /// The protocol on silent OT, with two ciphertexts per bit.
 pub static KK20_SILENT: Protocol = Protocol::new(&SILENT_INFO, silent_plan)
     .computing(computes)
-    .withholding();
+    .withholding()
+    .on_base_ots();
 
 /// The context that the hash functions of the filter are derived for.
 const CELLS: &str = "psijoin 2026 kk20 cells";
@@ -103,11 +107,11 @@ static SILENT_INFO: Info = Info {
 };
 
 fn plan(request: &Request) -> Result<Plan, Error> {
-    Ok(Params::<Tagged>::new(request, Extension::Iknp)?.plan())
+    Ok(Params::<Tagged>::new(request, Extension::IKNP)?.plan())
 }
 
 fn silent_plan(request: &Request) -> Result<Plan, Error> {
-    Ok(Params::<Pointed>::new(request, Extension::Silent)?.plan())
+    Ok(Params::<Pointed>::new(request, Extension::SILENT)?.plan())
 }
 
 /// Returns all but columns of the sender, for which the filter's strings have no room.

@@ -24,7 +24,7 @@
 //!     Backend, Bits, TwoParty, arithmetic,
 //!     garble::{Evaluator, Garbler, evaluator, garbler},
 //! };
-//! use psijoin_ot::extension::Extension::Iknp;
+//! use psijoin_ot::extension::Extension;
 //! use psijoin_psi::{Context, Error, Items, Request};
 //! use psijoin_psi_bloom::labels::WireLabels;
 //!
@@ -40,7 +40,7 @@
 //!         let channel = &mut garbling;
 //!         let seed = JointSeed::agree(channel, true)?;
 //!         let items = Items::digest(&senders, &seed, wires.digest_bytes());
-//!         let mut setup = garbler::Setup::new(Iknp, channel, &mut Prg::from_os())?;
+//!         let mut setup = garbler::Setup::new(Extension::IKNP, channel, &mut Prg::from_os())?;
 //!         let shared = wires.send(&items, &seed, &setup.delta(), &mut Context::new(channel))?;
 //!         let mut garbler = Garbler::new(&mut setup, channel);
 //!         let flags = garbler.theirs(1, 2)?.remove(0);
@@ -51,7 +51,7 @@
 //!     let channel = &mut evaluating;
 //!     let seed = JointSeed::agree(channel, false)?;
 //!     let items = Items::digest(&receivers, &seed, wires.digest_bytes());
-//!     let mut setup = evaluator::Setup::new(Iknp, channel, &mut Prg::from_os())?;
+//!     let mut setup = evaluator::Setup::new(Extension::IKNP, channel, &mut Prg::from_os())?;
 //!     let shared = wires.receive(&items, &seed, &mut Context::new(channel))?.labels;
 //!     let mut evaluator = Evaluator::new(&mut setup, channel);
 //!     let flags = evaluator.own(&[flags])?.remove(0);
@@ -127,7 +127,7 @@ impl WireLabels {
     /// If a set is empty, or too large for one run, or no parameters reach the security level.
     pub fn of_bins(request: &Request) -> Result<Self, Error> {
         check(request)?;
-        let params = kk20::Params::opening(LABEL_BITS, request, Extension::Iknp)?;
+        let params = kk20::Params::opening(LABEL_BITS, request, Extension::IKNP)?;
         Ok(Self(Kind::Bins(params)))
     }
 

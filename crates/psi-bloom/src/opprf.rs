@@ -35,7 +35,7 @@
 //! use psijoin_psi_bloom::opprf::{Opprf, Size};
 //!
 //! let size = Size { programmed: 3, queried: 1, uses: 1 };
-//! let opprf = Opprf::derive(size, 64, Extension::Iknp, Log2Prob::from_log2(-40.0))?;
+//! let opprf = Opprf::derive(size, 64, Extension::IKNP, Log2Prob::from_log2(-40.0))?;
 //! // Both know this key, and it was drawn after the sets were fixed: here it was not.
 //! let key = [7; 32];
 //! let (mut sending, mut receiving) = memory::pair();
@@ -70,7 +70,7 @@
 //! use psijoin_psi_bloom::opprf::{KeyHash, Opprf, Size};
 //!
 //! let size = Size { programmed: 4, queried: 2, uses: 1 };
-//! let opprf = Opprf::derive(size, 64, Extension::Silent, Log2Prob::from_log2(-40.0))?;
+//! let opprf = Opprf::derive(size, 64, Extension::SILENT, Log2Prob::from_log2(-40.0))?;
 //! // Both from one seed of both parties.
 //! let (key, keys) = ([7; 32], &KeyHash::new([8; 32]));
 //! let [a, b, c] = [[1; 16], [2; 16], [3; 16]];

@@ -71,14 +71,16 @@ pub static KK20_PSM: Protocol = Protocol::new(&FILTER_INFO, |request| {
     Ok(filter::Params::new(request)?.plan())
 })
 .computing(computes)
-.withholding();
+.withholding()
+.on_base_ots();
 
 /// Ciampi and Orlandi's, by a walk through a graph.
 pub static CO18_PSM: Protocol = Protocol::new(&GRAPH_INFO, |request| {
     Ok(graph::Params::new(request)?.plan())
 })
 .computing(computes)
-.withholding();
+.withholding()
+.on_base_ots();
 
 static FILTER_INFO: Info = Info {
     name: "kk20-psm",

@@ -72,13 +72,15 @@ pub use params::Params;
 
 /// The protocol on IKNP's OT extension, as in the paper.
 pub static RANDOM_GBF: Protocol = Protocol::new(&INFO, |request| {
-    Ok(Params::new(request, Extension::Iknp)?.plan())
-});
+    Ok(Params::new(request, Extension::IKNP)?.plan())
+})
+.on_base_ots();
 
 /// The protocol on silent OT.
 pub static RANDOM_GBF_SILENT: Protocol = Protocol::new(&SILENT_INFO, |request| {
-    Ok(Params::new(request, Extension::Silent)?.plan())
-});
+    Ok(Params::new(request, Extension::SILENT)?.plan())
+})
+.on_base_ots();
 
 const INFO: Info = Info {
     name: "random-gbf",

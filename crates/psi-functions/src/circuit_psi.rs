@@ -70,8 +70,8 @@ use psijoin_circuit::{
 };
 use psijoin_ot::extension::Extension;
 use psijoin_psi::{
-    Adversary, Context, Error, Info, Input, Items, Output, OutputKind, Party, Plan, Protocol,
-    Request, Result, Role, TotalShares,
+    Adversary, BaseOts, Context, Error, Info, Input, Items, Output, OutputKind, Party, Plan,
+    Protocol, Request, Result, Role, TotalShares,
 };
 
 mod circuit;
@@ -115,7 +115,7 @@ impl Entry {
 }
 
 static YAO: Entry = Entry::new(
-    Engine::Yao,
+    Engine::Yao(BaseOts::DiffieHellman),
     "circuit-yao",
     "sort-compare-shuffle circuit, garbled; can count without telling which",
     "PSZ14 §3, HEK12",
@@ -123,7 +123,7 @@ static YAO: Entry = Entry::new(
 
 static GMW: Entry = Entry::new(
     Engine::Gmw(Gmw {
-        extension: Extension::Iknp,
+        extension: Extension::IKNP,
         multiplication: Multiplication::Bitwise,
     }),
     "circuit-gmw",
@@ -133,7 +133,7 @@ static GMW: Entry = Entry::new(
 
 static GMW_VECTOR: Entry = Entry::new(
     Engine::Gmw(Gmw {
-        extension: Extension::Iknp,
+        extension: Extension::IKNP,
         multiplication: Multiplication::Vectors,
     }),
     "circuit-gmw-vector",
@@ -143,7 +143,7 @@ static GMW_VECTOR: Entry = Entry::new(
 
 static GMW_VECTOR_SILENT: Entry = Entry::new(
     Engine::Gmw(Gmw {
-        extension: Extension::Silent,
+        extension: Extension::SILENT,
         multiplication: Multiplication::Vectors,
     }),
     "circuit-gmw-vector-silent",
@@ -152,23 +152,28 @@ static GMW_VECTOR_SILENT: Entry = Entry::new(
 );
 
 /// `circuit-yao`.
-pub static CIRCUIT_YAO: Protocol =
-    Protocol::new(&YAO.info, |request| YAO.plan(request)).computing(has_circuit);
+pub static CIRCUIT_YAO: Protocol = Protocol::new(&YAO.info, |request| YAO.plan(request))
+    .computing(has_circuit)
+    .on_base_ots();
 
 /// `circuit-gmw`.
-pub static CIRCUIT_GMW: Protocol =
-    Protocol::new(&GMW.info, |request| GMW.plan(request)).computing(has_circuit);
+pub static CIRCUIT_GMW: Protocol = Protocol::new(&GMW.info, |request| GMW.plan(request))
+    .computing(has_circuit)
+    .on_base_ots();
 
 /// `circuit-gmw-vector`.
 pub static CIRCUIT_GMW_VECTOR: Protocol =
-    Protocol::new(&GMW_VECTOR.info, |request| GMW_VECTOR.plan(request)).computing(has_circuit);
+    Protocol::new(&GMW_VECTOR.info, |request| GMW_VECTOR.plan(request))
+        .computing(has_circuit)
+        .on_base_ots();
 
 /// `circuit-gmw-vector-silent`.
 pub static CIRCUIT_GMW_VECTOR_SILENT: Protocol =
     Protocol::new(&GMW_VECTOR_SILENT.info, |request| {
         GMW_VECTOR_SILENT.plan(request)
     })
-    .computing(has_circuit);
+    .computing(has_circuit)
+    .on_base_ots();
 
 fn has_circuit(output: &OutputKind) -> bool {
     Reveals::of(output, false).is_some()

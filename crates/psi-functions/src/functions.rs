@@ -21,7 +21,7 @@
 
 use psijoin_block::Prg;
 use psijoin_channel::Channel;
-use psijoin_psi::{Conversation, Error, OutputKind, Request, Role, TotalShares, Totals};
+use psijoin_psi::{BaseOts, Conversation, Error, OutputKind, Request, Role, TotalShares, Totals};
 
 mod comparison;
 pub mod opening;
@@ -40,6 +40,7 @@ pub use sender::Sender;
 pub struct Function {
     output: OutputKind,
     lanes: usize,
+    base_ots: BaseOts,
     totals: Totals,
     /// If the parties do not keep their shares.
     opening: Option<Opening>,
@@ -63,6 +64,7 @@ impl Function {
         Self {
             output,
             lanes,
+            base_ots: request.base_ots,
             totals,
             opening,
         }
@@ -70,9 +72,10 @@ impl Function {
 
     /// Returns what is said offline and online, after what makes the shares.
     pub fn conversations(&self) -> [Conversation; 2] {
-        let products = self
-            .givers()
-            .map(|giver| products::conversations(giver, self.lanes, self.factors(giver)));
+        let products = self.givers().map(|giver| {
+            let extension = products::extension(self.base_ots);
+            products::conversations(extension, giver, self.lanes, self.factors(giver))
+        });
         let opening = (self.opening.as_ref()).map(|opening| opening.conversations(&[self.lanes]));
         products.chain(opening).fold(
             [Conversation::default(), Conversation::default()],

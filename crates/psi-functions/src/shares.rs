@@ -4,7 +4,7 @@
 //! use std::thread;
 //! use psijoin_channel::{Channel, memory};
 //! use psijoin_circuit::{Backend, Bits, arithmetic, compare};
-//! use psijoin_psi::{Context, Role, Shares};
+//! use psijoin_psi::{BaseOts, Context, Role, Shares};
 //! use psijoin_psi_functions::shares::{self, Circuit, Places};
 //!
 //! /// How many shared items have a number of at least 100.
@@ -37,7 +37,8 @@
 //!     Some(vec![Some(1), Some(0), None]),
 //! );
 //! let party = |role, shares: &Shares, mut channel: Channel| {
-//!     shares::evaluate(&Large, role, shares, &mut Context::new(&mut channel))
+//!     let base_ots = BaseOts::DiffieHellman;
+//!     shares::evaluate(&Large, role, base_ots, shares, &mut Context::new(&mut channel))
 //! };
 //! let (sending, receiving) = memory::pair();
 //! let learned = thread::scope(|scope| {
@@ -56,10 +57,10 @@ use psijoin_circuit::{
     Backend, Bits, Side, TwoParty, arithmetic,
     garble::{Evaluator, Garbler, Labels, evaluator, garbler},
 };
-use psijoin_psi::{Context, Error, Role, Shares};
+use psijoin_psi::{BaseOts, Context, Error, Role, Shares};
 use zeroize::Zeroizing;
 
-use crate::garbling::EXTENSION;
+use crate::garbling;
 
 /// Wires for a number.
 const NUMBER_BITS: usize = u64::BITS as usize;
@@ -93,26 +94,28 @@ pub struct Places<W> {
 /// The sender garbles it, so that it takes few flights. It costs 32 bytes per AND gate, and 16
 /// bytes per bit of the receiver's shares; putting a number together takes 64 gates. While a wire
 /// lives, it takes 16 bytes of memory per place, and a column takes a kilobyte per place. Parties
-/// are semi-honest.
+/// are semi-honest. Both name the same base OTs.
 ///
 /// # Errors
 /// If the channel breaks, or the peer misbehaves, or has shares of another shape.
 pub fn evaluate<C: Circuit>(
     circuit: &C,
     role: Role,
+    base_ots: BaseOts,
     shares: &Shares,
     context: &mut Context<'_>,
 ) -> Result<Option<Vec<Bits>>, Error> {
+    let extension = garbling::ots(base_ots).extension;
     let mut run = || match role {
         Role::Sender => {
-            let mut setup = garbler::Setup::new(EXTENSION, context.channel, &mut context.rng)?;
+            let mut setup = garbler::Setup::new(extension, context.channel, &mut context.rng)?;
             let mut party = Garbler::new(&mut setup, context.channel);
             let outputs = outputs(circuit, shares, &mut party)?;
             party.reveal(&outputs)?;
             Ok(None)
         }
         Role::Receiver => {
-            let mut setup = evaluator::Setup::new(EXTENSION, context.channel, &mut context.rng)?;
+            let mut setup = evaluator::Setup::new(extension, context.channel, &mut context.rng)?;
             let mut party = Evaluator::new(&mut setup, context.channel);
             let outputs = outputs(circuit, shares, &mut party)?;
             Ok(Some(party.learn(&outputs)?))

@@ -39,7 +39,7 @@ use psijoin_params::{
     Log2Prob,
     code::{near_collision, width_bits},
 };
-use psijoin_psi::{Conversation, Error, masks::MaskLength};
+use psijoin_psi::{BaseOts, Conversation, Error, masks::MaskLength};
 
 use crate::seeds::SeedOts;
 
@@ -85,6 +85,8 @@ pub struct Params {
     pub code_bits: usize,
     /// The length of a value.
     pub values: MaskLength,
+    /// The base OTs under the OTs of step 1.
+    pub base_ots: BaseOts,
 }
 
 impl Params {
@@ -111,7 +113,15 @@ impl Params {
             functions,
             code_bits,
             values,
+            base_ots: BaseOts::DiffieHellman,
         })
+    }
+
+    /// Sets the base OTs. Whoever takes those by ML-KEM charges its failure budget for them
+    /// ([`Request::failure_budget`](psijoin_psi::Request::failure_budget)).
+    #[must_use]
+    pub fn on(self, base_ots: BaseOts) -> Self {
+        Self { base_ots, ..self }
     }
 
     /// Returns a bound on any of the sender's values being at a code word that is near the
@@ -144,6 +154,7 @@ impl Params {
         SeedOts {
             columns: self.code_bits,
             checked: false,
+            base: self.base_ots,
         }
     }
 

@@ -42,12 +42,13 @@ use sender::Sender;
 
 /// The protocol for semi-honest parties.
 pub static CM20: Protocol =
-    Protocol::new(&INFO, |request| Ok(Params::semi_honest(request)?.plan()));
+    Protocol::new(&INFO, |request| Ok(Params::semi_honest(request)?.plan())).on_base_ots();
 
 /// The protocol for a sender that may be malicious.
 pub static CM20_MALICIOUS_SENDER: Protocol = Protocol::new(&MALICIOUS_SENDER_INFO, |request| {
     Ok(Params::malicious_sender(request)?.plan())
-});
+})
+.on_base_ots();
 
 static INFO: Info = Info {
     name: "cm20",

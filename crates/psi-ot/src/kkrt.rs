@@ -51,7 +51,8 @@ use receiver::Receiver;
 use sender::Sender;
 
 /// The protocol.
-pub static KKRT: Protocol = Protocol::new(&INFO, |request| Ok(Params::new(request)?.plan()));
+pub static KKRT: Protocol =
+    Protocol::new(&INFO, |request| Ok(Params::new(request)?.plan())).on_base_ots();
 
 static INFO: Info = Info {
     name: "kkrt",

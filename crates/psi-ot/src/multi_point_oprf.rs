@@ -61,7 +61,7 @@
 use psijoin_channel::stream::Chunks;
 use psijoin_encode::okvs::Partition;
 use psijoin_params::{Log2Prob, Sizes, cm20, digest};
-use psijoin_psi::{Conversation, Error};
+use psijoin_psi::{BaseOts, Conversation, Error};
 
 use crate::seeds::SeedOts;
 
@@ -88,6 +88,8 @@ pub struct Params {
     pub shape: cm20::Shape,
     /// Whether the OTs are secure even if the sender cheats.
     pub checked: bool,
+    /// The base OTs under the OTs of step 1.
+    pub base_ots: BaseOts,
 }
 
 impl Params {
@@ -104,7 +106,18 @@ impl Params {
                 "the matrix has too few rows for the receiver's items",
             ));
         }
-        Ok(Self { shape, checked })
+        Ok(Self {
+            shape,
+            checked,
+            base_ots: BaseOts::DiffieHellman,
+        })
+    }
+
+    /// Sets the base OTs. Whoever takes those by ML-KEM charges its failure budget for them
+    /// ([`Request::failure_budget`](psijoin_psi::Request::failure_budget)).
+    #[must_use]
+    pub fn on(self, base_ots: BaseOts) -> Self {
+        Self { base_ots, ..self }
     }
 
     /// Returns a bound on any of the sender's items alone meeting too few ones.
@@ -154,6 +167,7 @@ impl Params {
         SeedOts {
             columns: self.columns(),
             checked: self.checked,
+            base: self.base_ots,
         }
     }
 }

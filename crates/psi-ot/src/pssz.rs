@@ -35,7 +35,8 @@ use crate::psz::{Hashing, Params, Scheme};
 /// The protocol.
 pub static PSSZ: Protocol = Protocol::new(PERMUTATION.info(), |request| {
     Ok(Params::new(request, &PERMUTATION)?.plan())
-});
+})
+.on_base_ots();
 
 /// Three bins per item, of one place each, and a stash; the bin is a part of the item.
 pub static PERMUTATION: Scheme = Scheme::new(

@@ -91,22 +91,26 @@ const TWO: usize = 2;
 /// `psz-none`, by [`NONE`].
 pub static PSZ_NONE: Protocol = Protocol::new(NONE.info(), |request| {
     Ok(Params::new(request, &NONE)?.plan())
-});
+})
+.on_base_ots();
 
 /// `psz-simple`, by [`SIMPLE`].
 pub static PSZ_SIMPLE: Protocol = Protocol::new(SIMPLE.info(), |request| {
     Ok(Params::new(request, &SIMPLE)?.plan())
-});
+})
+.on_base_ots();
 
 /// `psz-balanced`, by [`BALANCED`].
 pub static PSZ_BALANCED: Protocol = Protocol::new(BALANCED.info(), |request| {
     Ok(Params::new(request, &BALANCED)?.plan())
-});
+})
+.on_base_ots();
 
 /// `psz-cuckoo`, by [`CUCKOO`].
 pub static PSZ_CUCKOO: Protocol = Protocol::new(CUCKOO.info(), |request| {
     Ok(Params::new(request, &CUCKOO)?.plan())
-});
+})
+.on_base_ots();
 
 /// All with all (PSZ14 §5.3).
 pub static NONE: Scheme = Scheme::new(

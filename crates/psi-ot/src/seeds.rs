@@ -8,7 +8,7 @@ use psijoin_ot::{
     iknp::{self, Malicious, Model, SemiHonest},
     matrix::{ReceiverMatrix, RowShape, SenderMatrix},
 };
-use psijoin_psi::{Context, Conversation, Error};
+use psijoin_psi::{BaseOts, Context, Conversation, Error, Role, ots};
 use zeroize::Zeroizing;
 
 /// The OTs (IKNP, on 128 base OTs).
@@ -18,6 +18,8 @@ pub(crate) struct SeedOts {
     pub(crate) columns: usize,
     /// `true` if they are secure even if the sender of the intersection cheats.
     pub(crate) checked: bool,
+    /// The base OTs.
+    pub(crate) base: BaseOts,
 }
 
 /// The sender's result.
@@ -34,8 +36,8 @@ impl SeedOts {
     /// Returns what is said.
     pub(crate) fn conversation(self) -> Conversation {
         match self.checked {
-            false => conversation::<SemiHonest>(self.columns),
-            true => conversation::<Malicious>(self.columns),
+            false => self.conversation_of::<SemiHonest>(),
+            true => self.conversation_of::<Malicious>(),
         }
     }
 
@@ -43,8 +45,8 @@ impl SeedOts {
     pub(crate) fn choose(self, context: &mut Context) -> Result<ChosenSeeds, Error> {
         context.phases.begin("base OT");
         match self.checked {
-            false => choose::<SemiHonest>(self.columns, context),
-            true => choose::<Malicious>(self.columns, context),
+            false => self.choose_by::<SemiHonest>(context),
+            true => self.choose_by::<Malicious>(context),
         }
     }
 
@@ -52,35 +54,39 @@ impl SeedOts {
     pub(crate) fn offer(self, context: &mut Context) -> Result<SeedPairs, Error> {
         context.phases.begin("base OT");
         match self.checked {
-            false => offer::<SemiHonest>(self.columns, context),
-            true => offer::<Malicious>(self.columns, context),
+            false => self.offer_by::<SemiHonest>(context),
+            true => self.offer_by::<Malicious>(context),
         }
     }
-}
 
-fn conversation<M: Model>(columns: usize) -> Conversation {
-    let answer = iknp::answer_bytes::<M>(columns);
-    Conversation::default()
-        .both(iknp::SETUP_RECEIVER_BYTES, iknp::SETUP_SENDER_BYTES)
-        .sender(iknp::receiver_bytes::<M>(columns) - answer)
-        .receiver(iknp::sender_bytes::<M>(columns))
-        .sender(answer)
-}
+    fn conversation_of<M: Model>(self) -> Conversation {
+        let columns = self.columns;
+        let answer = iknp::answer_bytes::<M>(columns);
+        let bytes = [
+            iknp::setup_sender_bytes(self.base),
+            iknp::setup_receiver_bytes(self.base),
+        ];
+        ots::setup(self.base, Role::Receiver, bytes)
+            .sender(iknp::receiver_bytes::<M>(columns) - answer)
+            .receiver(iknp::sender_bytes::<M>(columns))
+            .sender(answer)
+    }
 
-fn choose<M: Model>(columns: usize, context: &mut Context) -> Result<ChosenSeeds, Error> {
-    let mut ots = iknp::Receiver::<M>::setup(context.channel, &mut context.rng)?;
-    let mut delta = Zeroizing::new(vec![Block::ZERO; columns.div_ceil(Block::BITS)]);
-    context.rng.fill(&mut delta);
-    let mut seeds = Zeroizing::new(vec![Block::ZERO; columns]);
-    ots.random(&delta, &mut seeds, context.channel)?;
-    Ok(ChosenSeeds { delta, seeds })
-}
+    fn choose_by<M: Model>(self, context: &mut Context) -> Result<ChosenSeeds, Error> {
+        let mut ots = iknp::Receiver::<M>::setup(self.base, context.channel, &mut context.rng)?;
+        let mut delta = Zeroizing::new(vec![Block::ZERO; self.columns.div_ceil(Block::BITS)]);
+        context.rng.fill(&mut delta);
+        let mut seeds = Zeroizing::new(vec![Block::ZERO; self.columns]);
+        ots.random(&delta, &mut seeds, context.channel)?;
+        Ok(ChosenSeeds { delta, seeds })
+    }
 
-fn offer<M: Model>(columns: usize, context: &mut Context) -> Result<SeedPairs, Error> {
-    let mut ots = iknp::Sender::<M>::setup(context.channel, &mut context.rng)?;
-    let mut pairs = Zeroizing::new(vec![[Block::ZERO; 2]; columns]);
-    ots.random(&mut pairs, context.channel)?;
-    Ok(SeedPairs(pairs))
+    fn offer_by<M: Model>(self, context: &mut Context) -> Result<SeedPairs, Error> {
+        let mut ots = iknp::Sender::<M>::setup(self.base, context.channel, &mut context.rng)?;
+        let mut pairs = Zeroizing::new(vec![[Block::ZERO; 2]; self.columns]);
+        ots.random(&mut pairs, context.channel)?;
+        Ok(SeedPairs(pairs))
+    }
 }
 
 impl ChosenSeeds {

@@ -56,7 +56,8 @@ use receiver::Receiver;
 use sender::Sender;
 
 /// The protocol.
-pub static SPOT_FAST: Protocol = Protocol::new(&INFO, |request| Ok(Params::new(request)?.plan()));
+pub static SPOT_FAST: Protocol =
+    Protocol::new(&INFO, |request| Ok(Params::new(request)?.plan())).on_base_ots();
 
 static INFO: Info = Info {
     name: "spot-fast",

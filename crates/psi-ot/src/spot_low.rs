@@ -65,12 +65,13 @@ use sender::Sender;
 
 /// The protocol for semi-honest parties.
 pub static SPOT_LOW: Protocol =
-    Protocol::new(&INFO, |request| Ok(Params::semi_honest(request)?.plan()));
+    Protocol::new(&INFO, |request| Ok(Params::semi_honest(request)?.plan())).on_base_ots();
 
 /// The protocol for a sender that may be malicious.
 pub static SPOT_LOW_MALICIOUS_SENDER: Protocol = Protocol::new(&MALICIOUS_SENDER_INFO, |request| {
     Ok(Params::malicious_sender(request)?.plan())
-});
+})
+.on_base_ots();
 
 static INFO: Info = Info {
     name: "spot-low",

@@ -63,7 +63,9 @@ pub fn in_parts(protocol: &'static Protocol, request: &Request, parts: u32) -> R
     let mut budget = FailureBudget::new(request.security);
     let shape = parts::shape(request.sizes, parts, &mut budget)?;
     // Without numbers: parts are filled up with random digests, and a number may be somebody's.
-    let of_a_part = Request::of(shape.capacities, shape.security).output(output);
+    let of_a_part = Request::of(shape.capacities, shape.security)
+        .output(output)
+        .base_ots(request.base_ots);
     let plan = protocol.plan(&of_a_part)?;
     let failures = plan.budget().total().times(parts.into());
     budget.charge("failure of a part", failures)?;

@@ -6,6 +6,7 @@ pub mod faults;
 pub mod misuse;
 pub mod order;
 pub mod parts;
+pub mod post_quantum;
 pub mod results;
 pub mod resuming;
 pub mod secrets;

@@ -10,9 +10,10 @@
 //! ```
 //!
 //! Each row becomes a module with the tests of [`cases`] in tiers: `kkrt::quick::…` takes seconds
-//! and is for every edit, `kkrt::full::…` and, in a session in parts, `kkrt::parts::…` are for
-//! every submission, and `kkrt::nightly::…` is ignored unless asked for. `cargo test kkrt` runs all
-//! but the last of one protocol, `cargo test quick` the first of all.
+//! and is for every edit. `kkrt::full::…`, in a session in parts `kkrt::parts::…`, and with base
+//! OTs by ML-KEM `kkrt::post_quantum::…` are for every submission, and `kkrt::nightly::…` is
+//! ignored unless asked for. `cargo test kkrt` runs all but the last of one protocol, `cargo test
+//! quick` the first of all.
 
 #![forbid(unsafe_code)]
 
@@ -72,6 +73,15 @@ macro_rules! protocols {
                     results::very_unequal_sets,
                     secrets::no_item_and_no_randomness_is_sent,
                     secrets::two_runs_share_no_bytes,
+                });
+                $crate::tier!(post_quantum {
+                    post_quantum::plans_differ,
+                    post_quantum::runs_cost_what_is_planned,
+                    post_quantum::runs_end_soon_at_any_fault,
+                    post_quantum::runs_find_the_same,
+                    post_quantum::runs_say_the_same_bytes,
+                    post_quantum::runs_tell_no_secret,
+                    post_quantum::runs_wait_for_room,
                 });
                 $crate::tier!(parts {
                     determinism::the_same_bytes_of_each_part,

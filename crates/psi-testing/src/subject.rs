@@ -1,6 +1,6 @@
 use psijoin_channel::memory::Window;
 use psijoin_params::Sizes;
-use psijoin_psi::{Error, Plan, Protocol, Request};
+use psijoin_psi::{BaseOts, Error, Plan, Protocol, Request};
 
 use crate::Sets;
 
@@ -20,6 +20,7 @@ pub struct Subject {
     pub(crate) parts: Option<u32>,
     pub(crate) window: Window,
     pub(crate) item_bits: Option<u32>,
+    pub(crate) base_ots: BaseOts,
 }
 
 impl Subject {
@@ -40,6 +41,7 @@ impl Subject {
             parts: None,
             window: Window::default(),
             item_bits: None,
+            base_ots: BaseOts::default(),
         }
     }
 
@@ -158,6 +160,19 @@ impl Subject {
         }
     }
 
+    /// Returns the subject with base OTs by ML-KEM, and with fewer items for faults: what follows
+    /// base OTs is as it was.
+    pub(crate) fn post_quantum(self) -> Self {
+        Self {
+            base_ots: BaseOts::MlKem,
+            faulty: match self.faulty.sender.len() {
+                ..64 => self.faulty,
+                _ => self.faulty.one_in(16),
+            },
+            ..self
+        }
+    }
+
     /// Tries faults over channels that hold one message.
     pub(crate) fn waiting_for_room(self) -> Self {
         Self {
@@ -172,9 +187,10 @@ impl Subject {
     }
 
     pub(crate) fn try_plan(&self, request: &Request) -> Result<Plan, Error> {
+        let request = request.clone().base_ots(self.base_ots);
         let request = &match self.item_bits {
-            Some(bits) => request.clone().numbers(bits)?,
-            None => request.clone(),
+            Some(bits) => request.numbers(bits)?,
+            None => request,
         };
         match self.parts {
             Some(parts) => psijoin_psi_parts::in_parts(self.protocol, request, parts),

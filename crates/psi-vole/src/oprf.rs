@@ -14,7 +14,7 @@ use psijoin_ot::{
 };
 use psijoin_params::{FailureBudget, Log2Prob, Security, digest, okvs};
 use psijoin_psi::{
-    Conversation, Error, Parameter,
+    BaseOts, Conversation, Error, Parameter, Role, ots,
     output_hash::{OutputHash, Piece},
     parameters,
 };
@@ -32,6 +32,7 @@ pub(crate) use width::{Width, over_base};
 pub(crate) struct Layout {
     pub(crate) shape: okvs::Shape,
     security: Security,
+    base_ots: BaseOts,
 }
 
 impl Layout {
@@ -45,7 +46,16 @@ impl Layout {
     ) -> Result<Self, Error> {
         let shape = okvs::smallest(items, budget.share(0.0625))?;
         budget.charge(name, okvs::failure(items, shape))?;
-        Ok(Self { shape, security })
+        Ok(Self {
+            shape,
+            security,
+            base_ots: BaseOts::DiffieHellman,
+        })
+    }
+
+    /// Sets the base OTs.
+    pub(crate) fn on(self, base_ots: BaseOts) -> Self {
+        Self { base_ots, ..self }
     }
 
     /// Returns the messages that carry it: one for each bin.
@@ -72,9 +82,14 @@ impl Layout {
         self.bins().message_lengths(move |_| bin_bytes)
     }
 
-    /// Returns the first messages of step 1: base OTs, whatever the layout.
-    pub(crate) fn setup() -> Conversation {
-        Conversation::default().both(vole::SETUP_SENDER_BYTES, vole::SETUP_RECEIVER_BYTES)
+    /// Returns the first messages of step 1: base OTs, and what their sender adds.
+    pub(crate) fn setup(&self) -> Conversation {
+        let base = self.base_ots;
+        let bytes = [
+            vole::setup_sender_bytes(base),
+            vole::setup_receiver_bytes(base),
+        ];
+        ots::setup(base, Role::Sender, bytes)
     }
 
     /// Returns the other messages of step 1.

@@ -64,13 +64,15 @@ use sender::Sender;
 /// For semi-honest parties.
 pub static RR22: Protocol =
     Protocol::new(&INFO, |request| Ok(Params::semi_honest(request)?.plan()))
-        .computing(rows_or_payloads);
+        .computing(rows_or_payloads)
+        .on_base_ots();
 
 /// For parties that may be malicious.
 pub static RR22_MALICIOUS: Protocol = Protocol::new(&MALICIOUS_INFO, |request| {
     Ok(Params::malicious(request)?.plan())
 })
-.computing(rows_or_payloads);
+.computing(rows_or_payloads)
+.on_base_ots();
 
 fn rows_or_payloads(output: &OutputKind) -> bool {
     matches!(output, OutputKind::Rows | OutputKind::Payloads(_))

@@ -82,7 +82,8 @@ pub static RR22_CIRCUIT: Protocol =
                     | OutputKind::Totals(_)
             )
         })
-        .withholding();
+        .withholding()
+        .on_base_ots();
 
 static INFO: Info = Info {
     name: "rr22-circuit",

@@ -73,7 +73,7 @@ impl Params {
     /// Returns what is said offline.
     pub fn setup(&self) -> Conversation {
         over_base!(self.width, B => {
-            Layout::setup().then(self.layout.vole::<SemiHonest, B>())
+            self.layout.setup().then(self.layout.vole::<SemiHonest, B>())
         })
     }
 

@@ -25,7 +25,7 @@ impl BaseParams {
     /// # Errors
     /// If there are none.
     pub fn new(request: &Request) -> Result<Self, Error> {
-        let mut budget = FailureBudget::new(request.security);
+        let mut budget = request.failure_budget()?;
         Ok(Self {
             request: request.clone(),
             digest_bytes: items::digest_bytes(request.sizes, &mut budget)?,
@@ -40,7 +40,7 @@ impl BaseParams {
     /// # Errors
     /// If they take more than all of it.
     pub fn with_digests(request: &Request, digest_bytes: usize) -> Result<Self, Error> {
-        let mut budget = FailureBudget::new(request.security);
+        let mut budget = request.failure_budget()?;
         let collision = digest::collision(request.sizes, digest_bytes);
         budget.charge("digest collision", collision)?;
         Ok(Self {
@@ -53,13 +53,16 @@ impl BaseParams {
 
     /// Derives the parameters with items that are numbers of this many bits, as they are: no two
     /// are taken for each other.
-    pub fn of_numbers(request: &Request, number_bits: u32) -> Self {
-        Self {
+    ///
+    /// # Errors
+    /// As [`Request::failure_budget`].
+    pub fn of_numbers(request: &Request, number_bits: u32) -> Result<Self, Error> {
+        Ok(Self {
             request: request.clone(),
             digest_bytes: items::NUMBER_BYTES,
             number_bits: Some(number_bits),
-            budget: FailureBudget::new(request.security),
-        }
+            budget: request.failure_budget()?,
+        })
     }
 
     /// Returns σ.

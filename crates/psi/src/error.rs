@@ -41,6 +41,12 @@ pub enum Error {
     #[error("the protocol `{0}` cannot withhold its result where too few items are shared")]
     CannotWithhold(&'static str),
 
+    /// The protocol has public-key cryptography that a quantum computer breaks.
+    #[error(
+        "the protocol `{0}` cannot be post-quantum: it rests on discrete logarithms or on factoring, or protects nothing"
+    )]
+    NotPostQuantum(&'static str),
+
     /// The caller's table could not give its items, or keep what was found.
     #[error(transparent)]
     Table(Box<dyn std::error::Error + Send + Sync>),
@@ -111,7 +117,8 @@ impl Error {
             | Self::Parameters(_)
             | Self::UnsupportedOutput { .. }
             | Self::NotInParts { .. }
-            | Self::CannotWithhold(_) => ErrorKind::Misuse,
+            | Self::CannotWithhold(_)
+            | Self::NotPostQuantum(_) => ErrorKind::Misuse,
             Self::Table(_) => ErrorKind::Table,
             Self::Channel(
                 ChannelError::MessageLength { .. }
@@ -157,6 +164,7 @@ impl From<psijoin_ot::Error> for Error {
         match error {
             psijoin_ot::Error::Channel(error) => Self::Channel(error),
             psijoin_ot::Error::InvalidPoint => Self::Peer("it sent an invalid group element"),
+            psijoin_ot::Error::InvalidPublicKey => Self::Peer("it sent an invalid public key"),
             _ => Self::Peer("it failed a consistency check"),
         }
     }

@@ -98,6 +98,7 @@ pub use plan::{
     run_batches,
 };
 pub use protocol::{Adversary, Info, Protocol};
+pub use psijoin_ot::BaseOts;
 pub use psijoin_params::Role;
 pub use request::Request;
 pub use shares::{Shares, TotalShares};

@@ -1,8 +1,12 @@
 //! The messages of OTs of an [`Extension`], and their order.
 
-use psijoin_ot::{extension::Extension, iknp};
+use psijoin_ot::{BaseOts, extension::Extension};
+use psijoin_params::Security;
 
 use crate::{Conversation, Role};
+
+/// The base OTs under an extension: κ.
+const BASE_OTS: usize = Security::COMPUTATIONAL_BITS as usize;
 
 /// OTs between the parties.
 #[derive(Debug, Clone, Copy)]
@@ -16,18 +20,11 @@ pub struct Ots {
 impl Ots {
     /// Returns the setup.
     pub fn setup(self) -> Conversation {
-        // Both speak at once in the base OTs, which are all of IKNP's setup. Silent OT's receiver
-        // speaks once more.
-        let of_receiver = self.extension.setup_receiver_bytes();
-        let base = iknp::SETUP_RECEIVER_BYTES.min(of_receiver);
-        let of_sender = self.extension.setup_sender_bytes();
-        let (sender, receiver) = match self.sender {
-            Role::Sender => (of_sender, base),
-            Role::Receiver => (base, of_sender),
-        };
-        Conversation::default()
-            .both(sender, receiver)
-            .says(self.sender.other(), of_receiver - base)
+        let bytes = [
+            self.extension.setup_sender_bytes(),
+            self.extension.setup_receiver_bytes(),
+        ];
+        setup(self.extension.base(), self.sender, bytes)
     }
 
     /// Returns a call for `count` OTs of random choices.
@@ -43,6 +40,27 @@ impl Ots {
         let corrections = self.extension.chosen_receiver_bytes(count) - random;
         self.random(count).says(self.sender.other(), corrections)
     }
+}
+
+/// Returns a setup, all of which is base OTs and what their sender adds to them. `extender` is the
+/// party whose base OTs have choices, so that it becomes the sender of extended OTs or has Δ of a
+/// vector OLE. `bytes` are those that it sends, and those of the other party.
+pub fn setup(base: BaseOts, extender: Role, bytes: [u64; 2]) -> Conversation {
+    let [of_extender, of_other] = bytes;
+    let talk = Conversation::default();
+    if base.sender_answers() {
+        return talk
+            .says(extender, of_extender)
+            .says(extender.other(), of_other);
+    }
+    // Both speak at once in the base OTs.
+    let at_once = base.sender_bytes(BASE_OTS).min(of_other);
+    let (sender, receiver) = match extender {
+        Role::Sender => (of_extender, at_once),
+        Role::Receiver => (at_once, of_extender),
+    };
+    talk.both(sender, receiver)
+        .says(extender.other(), of_other - at_once)
 }
 
 #[cfg(test)]
@@ -89,8 +107,13 @@ mod tests {
 
     #[test]
     fn ots_say_what_is_measured() {
-        for extension in [Extension::Iknp, Extension::Silent] {
-            let count = 1000;
+        let extensions = [Extension::IKNP, Extension::SILENT];
+        let bases = [BaseOts::DiffieHellman, BaseOts::MlKem];
+        for extension in extensions
+            .map(|it| bases.map(|base| it.on(base)))
+            .as_flattened()
+        {
+            let (extension, count) = (*extension, 1000);
             let measured = measured(extension, count);
             for sender in [Role::Sender, Role::Receiver] {
                 let ots = Ots { extension, sender };

@@ -7,11 +7,11 @@
 use std::sync::Arc;
 
 use psijoin_channel::joint_seed::JointSeed;
-use psijoin_params::{FailureBudget, parts};
+use psijoin_params::{FailureBudget, key_encapsulation, parts};
 
 use crate::{
-    BaseParams, BatchInput, Context, Cost, Dialogue, Error, Fingerprint, Info, Input, Items,
-    Ledger, Output, Request, Result, Role, ledger,
+    BaseOts, BaseParams, BatchInput, Context, Cost, Dialogue, Error, Fingerprint, Info, Input,
+    Items, Ledger, Output, Request, Result, Role, ledger,
 };
 
 /// A derived parameter that both parties must agree on.
@@ -43,6 +43,19 @@ pub struct Derived {
     pub parameters: Vec<Parameter>,
     /// All that is said in a run whose result is not withheld.
     pub dialogue: Dialogue,
+}
+
+impl Derived {
+    /// Adds the parameter set of ML-KEM, if base OTs are made by it and the plan has any.
+    fn name_base_ots(&mut self) {
+        const NAME: &str = "ML-KEM of base OTs";
+        let is_named = self.parameters.iter().any(|it| it.name == NAME);
+        let request = &self.base.request;
+        if request.base_ots == BaseOts::MlKem && !request.is_decided() && !is_named {
+            let value = key_encapsulation::parameter_set().number as u64;
+            self.parameters.push(Parameter { name: NAME, value });
+        }
+    }
 }
 
 /// The parts of a session in parts.
@@ -78,9 +91,10 @@ pub struct Plan {
 impl Plan {
     /// Returns what was derived, and the parties that it is for.
     pub fn new<S: Party, R: Party<Params = S::Params>>(
-        derived: Derived,
+        mut derived: Derived,
         params: S::Params,
     ) -> Self {
+        derived.name_base_ots();
         let params = Arc::new(params);
         Self {
             derived,

@@ -2,7 +2,7 @@
 
 use std::fmt;
 
-use crate::{Error, OutputKind, Payloads, Plan, Request, decided};
+use crate::{BaseOts, Error, OutputKind, Payloads, Plan, Request, decided};
 
 /// The deviations under which the protocol is still secure.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
@@ -58,6 +58,7 @@ pub struct Protocol {
     info: &'static Info,
     computes: fn(&OutputKind) -> bool,
     withholds: bool,
+    on_base_ots: bool,
     derive: Derive,
 }
 
@@ -76,6 +77,7 @@ impl Protocol {
             info,
             computes: |output| matches!(output, OutputKind::Rows),
             withholds: false,
+            on_base_ots: false,
             derive: Derive::Own(derive),
         }
     }
@@ -86,6 +88,7 @@ impl Protocol {
             info,
             computes: |_| true,
             withholds: true,
+            on_base_ots: true,
             derive: Derive::Choice(choose),
         }
     }
@@ -101,6 +104,16 @@ impl Protocol {
     pub const fn withholding(self) -> Self {
         Self {
             withholds: true,
+            ..self
+        }
+    }
+
+    /// States that base OTs are all of its public-key cryptography
+    /// ([`is_post_quantum`](Self::is_post_quantum)).
+    #[must_use]
+    pub const fn on_base_ots(self) -> Self {
+        Self {
+            on_base_ots: true,
             ..self
         }
     }
@@ -131,7 +144,14 @@ impl Protocol {
         self.withholds
     }
 
-    /// Checks that it computes the output, and can withhold it where that is asked for.
+    /// Returns whether it rests on no problem that a quantum computer is known to solve, once its
+    /// base OTs are by ML-KEM ([`Request::base_ots`]).
+    pub fn is_post_quantum(&self) -> bool {
+        self.on_base_ots
+    }
+
+    /// Checks that it computes the output, can withhold it where that is asked for, and is
+    /// post-quantum where that is.
     ///
     /// # Errors
     /// If not.
@@ -146,6 +166,9 @@ impl Protocol {
             && payloads.from_sender.max(payloads.back.unwrap_or(0)) > Payloads::MAX_BYTES
         {
             return Err(Error::Misuse("a payload has at most 65,536 bytes per item"));
+        }
+        if request.base_ots == BaseOts::MlKem && !self.on_base_ots {
+            return Err(Error::NotPostQuantum(self.info.name));
         }
         if request.min_intersection > 0 {
             if !request.output.can_be_withheld() {

@@ -1,9 +1,14 @@
 //! The computation that both parties agree on.
 
 use psijoin_channel::path::Path;
-use psijoin_params::{Security, Sizes};
+use psijoin_ot::BaseOts;
+use psijoin_params::{FailureBudget, Security, Sizes, key_encapsulation};
 
 use crate::{Error, OutputKind, items};
+
+/// Base OTs of a run, at most: eight batches of κ. Vector OLE, lookups, products with the numbers
+/// of either party and a comparison, in a run of `rr22-circuit`, are five.
+const MOST_BASE_OTS: u64 = 8 * Security::COMPUTATIONAL_BITS as u64;
 
 /// The computation that both parties agreed on. Made by [`rows`](Self::rows), and changed by the
 /// other methods:
@@ -28,6 +33,8 @@ pub struct Request {
     /// The items of both parties are numbers of at most this many bits; they may be anything if
     /// this is `None`. Both promise it to each other, and a protocol may rely on it or not.
     pub item_bits: Option<u32>,
+    /// The public-key cryptography of base OTs.
+    pub base_ots: BaseOts,
     /// The network between the parties. A protocol that chooses among others goes by it; no
     /// protocol's plan depends on it.
     pub path: Path,
@@ -51,6 +58,7 @@ impl Request {
             output: OutputKind::Rows,
             min_intersection: 0,
             item_bits: None,
+            base_ots: BaseOts::default(),
             path: Path::default(),
         }
     }
@@ -93,10 +101,30 @@ impl Request {
         }
     }
 
+    /// Sets the public-key cryptography of base OTs. Only protocols that [rest on nothing
+    /// else](crate::Protocol::is_post_quantum) are planned on [`BaseOts::MlKem`].
+    #[must_use]
+    pub fn base_ots(self, base_ots: BaseOts) -> Self {
+        Self { base_ots, ..self }
+    }
+
     /// Sets the path between the parties.
     #[must_use]
     pub fn path(self, path: Path) -> Self {
         Self { path, ..self }
+    }
+
+    /// Returns the failure budget of a run, charged for its base OTs.
+    ///
+    /// # Errors
+    /// If they take all of it, which no security level allows.
+    pub fn failure_budget(&self) -> Result<FailureBudget, Error> {
+        let mut budget = FailureBudget::new(self.security);
+        if self.base_ots == BaseOts::MlKem {
+            let failure = key_encapsulation::parameter_set().failure(MOST_BASE_OTS);
+            budget.charge("secret of a base OT", failure)?;
+        }
+        Ok(budget)
     }
 
     /// Returns whether the result follows from the sizes of the sets, which both parties know: a

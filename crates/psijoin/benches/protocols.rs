@@ -2,7 +2,9 @@
 //! `cargo bench -p psijoin --bench protocols -- cm20`.
 
 use divan::{Bencher, counter::ItemsCount};
-use psijoin::{Columns, Fingerprint, Output, OutputKind, Payloads, Request, Role, pair, registry};
+use psijoin::{
+    BaseOts, Columns, Fingerprint, Output, OutputKind, Payloads, Request, Role, pair, registry,
+};
 use psijoin_block::{Block, Prg};
 
 /// Those that take no more than seconds for a million items.
@@ -106,15 +108,31 @@ fn payloads<const ITEMS: usize>(bencher: Bencher, output: &str) {
     measure(bencher, items, "rr22", output);
 }
 
+/// Measures base OTs by ML-KEM beside those by Diffie-Hellman.
+#[divan::bench(args = ["diffie-hellman", "ml-kem"], consts = [1024, 1_048_576], sample_count = 7, sample_size = 1)]
+fn base_ots<const ITEMS: usize>(bencher: Bencher, base: &str) {
+    let request = Request::rows(ITEMS as u64, ITEMS as u64).expect("a valid request");
+    let base = match base {
+        "ml-kem" => BaseOts::MlKem,
+        _ => BaseOts::DiffieHellman,
+    };
+    measure_request(bencher, "rr22", request.base_ots(base));
+}
+
 /// Item digests, base OTs and all.
 fn measure(bencher: Bencher, items: usize, name: &str, output: OutputKind) {
+    let request = Request::rows(items as u64, items as u64).expect("a valid request");
+    measure_request(bencher, name, request.output(output));
+}
+
+fn measure_request(bencher: Bencher, name: &str, request: Request) {
+    let (items, output) = (request.sizes.sender() as usize, request.output.clone());
     let all = fingerprints(items * 3 / 2);
     let protocol = registry::find(name).expect("it is registered");
     let columns = output.columns();
     let payloads =
         [Role::Sender, Role::Receiver].map(|role| vec![7; items * output.payload_bytes(role)]);
-    let request = Request::rows(items as u64, items as u64).expect("a valid request");
-    let plan = protocol.plan(&request.output(output)).expect("a plan");
+    let plan = protocol.plan(&request).expect("a plan");
     // The sum of a column of ones is the count.
     let [sender, receiver] = [columns.sender, columns.receiver].map(|n| vec![vec![1; items]; n]);
     let sender = pair::Table {

@@ -6,7 +6,7 @@
 use std::{error::Error, thread};
 
 use psijoin::{
-    Channel, Columns, Context, Join, Output, OutputKind, Role,
+    BaseOts, Channel, Columns, Context, Join, Output, OutputKind, Role,
     channel::memory,
     circuits::{self, Backend, Circuit, Places, arithmetic, compare},
 };
@@ -46,7 +46,13 @@ fn play(
     let Output::Shares(shares) = output else {
         unreachable!("shares were asked for")
     };
-    let bits = circuits::evaluate(&Large, role, &shares, &mut Context::new(channel))?;
+    let bits = circuits::evaluate(
+        &Large,
+        role,
+        BaseOts::default(),
+        &shares,
+        &mut Context::new(channel),
+    )?;
     // A wire per bit of the count, the lowest first.
     let number = |bits: Vec<circuits::Bits>| {
         let bits = (0..).zip(&bits);

@@ -38,6 +38,9 @@
 //! The hellos still name `auto`: a side that asks for `rr22` by name means something else than one
 //! that leaves the choice open, and gets an error that tells it so.
 //!
+//! If base OTs are to be [by ML-KEM](Request::base_ots), `dh` is no candidate. The constants are
+//! those of other base OTs: those by ML-KEM take the same time more in all others.
+//!
 //! Only protocols for semi-honest parties are candidates. Security against a party that cheats is
 //! for people to decide, and `naive` protects nothing. So a party that lies about the network, or
 //! whoever delays what passes on it, can make a run slower, and let it rest on another assumption,
@@ -48,7 +51,7 @@ use psijoin_psi_ot::{cm20::CM20, kkrt::KKRT};
 use psijoin_psi_pk::dh::DH;
 use psijoin_psi_vole::{rr22::RR22, rr22_circuit::RR22_CIRCUIT};
 
-use crate::{Adversary, Cost, Info, OutputKind, Protocol, Request, Sizes, parts};
+use crate::{Adversary, BaseOts, Cost, Info, OutputKind, Protocol, Request, Sizes, parts};
 
 /// Stands for the protocol that suits a request. It is not a protocol of its own, so it is not in
 /// the list of [`PROTOCOLS`](crate::registry::PROTOCOLS).
@@ -134,18 +137,18 @@ static RR22_CIRCUIT_RUNS: Candidate = Candidate {
 /// Returns the protocol that `auto` takes for this request, over its [path](Request::path).
 pub fn taken(request: &Request) -> &'static Protocol {
     let candidates = candidates_for(request);
-    let nanos = |candidate: &&&Candidate| candidate.nanos(request).unwrap_or(u128::MAX);
-    let fastest = match candidates {
+    let nanos = |candidate: &&Candidate| candidate.nanos(request).unwrap_or(u128::MAX);
+    let fastest = match &candidates[..] {
         // Nothing has to be planned.
-        [only] => Some(only),
-        several => several.iter().min_by_key(nanos),
+        [only] => Some(*only),
+        several => several.iter().copied().min_by_key(nanos),
     };
     fastest.expect("there is one for any request").protocol
 }
 
 /// Returns all that `auto` may take for this request, whatever the sizes and the path.
 pub fn candidates(request: &Request) -> impl Iterator<Item = &'static Protocol> {
-    let candidates = candidates_for(request).iter();
+    let candidates = candidates_for(request).into_iter();
     candidates.map(|candidate| candidate.protocol)
 }
 
@@ -161,14 +164,19 @@ static FOR_COUNTS: [&Candidate; 2] = [&RR22_CIRCUIT_RUNS, &DH_RUNS];
 static FOR_PAYLOADS: [&Candidate; 2] = [&RR22_RUNS, &DH_RUNS];
 static FOR_THE_REST: [&Candidate; 1] = [&RR22_CIRCUIT_RUNS];
 
-fn candidates_for(request: &Request) -> &'static [&'static Candidate] {
-    match request.output {
+fn candidates_for(request: &Request) -> Vec<&'static Candidate> {
+    let candidates: &[&Candidate] = match request.output {
         _ if request.min_intersection > 0 => &FOR_THE_REST,
         OutputKind::Rows => &FOR_ROWS,
         OutputKind::Payloads(_) => &FOR_PAYLOADS,
         OutputKind::Count => &FOR_COUNTS,
         _ => &FOR_THE_REST,
+    };
+    let mut candidates = candidates.to_vec();
+    if request.base_ots == BaseOts::MlKem {
+        candidates.retain(|candidate| candidate.protocol.is_post_quantum());
     }
+    candidates
 }
 
 impl Candidate {

@@ -8,8 +8,8 @@ use psijoin_handshake::{self as handshake, Hello};
 use psijoin_params::{Security, Sizes};
 
 use crate::{
-    Columns, Context, Error, Fingerprint, Input, Output, OutputKind, Payloads, Protocol, Request,
-    Role, auto, key, parts, run, settings,
+    BaseOts, Columns, Context, Error, Fingerprint, Input, Output, OutputKind, Payloads, Protocol,
+    Request, Role, auto, key, parts, run, settings,
 };
 
 // Whatever can be planned can be agreed on.
@@ -62,6 +62,7 @@ pub struct Join {
     output: OutputKind,
     min_intersection: u64,
     security: Security,
+    base_ots: BaseOts,
     measured: Measured,
 }
 
@@ -73,6 +74,7 @@ impl Default for Join {
             output: OutputKind::Rows,
             min_intersection: 0,
             security: Security::default(),
+            base_ots: BaseOts::default(),
             measured: Measured::default(),
         }
     }
@@ -104,6 +106,18 @@ impl Join {
     #[must_use]
     pub fn security(self, security: Security) -> Self {
         Self { security, ..self }
+    }
+
+    /// Lets the join rest on nothing that a quantum computer is known to break: its base OTs are by
+    /// ML-KEM, and `auto` takes no protocol on discrete logarithms. Whoever records the connection
+    /// is another matter: over TLS, see
+    /// [`Connection::key_exchange`](crate::transport::Connection::key_exchange).
+    #[must_use]
+    pub fn post_quantum(self) -> Self {
+        Self {
+            base_ots: BaseOts::MlKem,
+            ..self
+        }
     }
 
     /// Sets what this party has measured of the network, as
@@ -193,6 +207,7 @@ impl Join {
         let request = Request::of(sizes, self.security)
             .output(self.output.clone())
             .min_intersection(self.min_intersection)
+            .base_ots(self.base_ots)
             .path(pending.path()?);
         let plan = parts::plan(self.protocol, &request)?;
         // The seed that salts the digests is drawn only now, when both sets are fixed.
@@ -224,6 +239,10 @@ impl Join {
             .setting(settings::MINIMUM, self.min_intersection)
             .fact(settings::key_column(0), key::TEXT)
             .measured(self.measured);
+        let hello = match self.base_ots {
+            BaseOts::DiffieHellman => hello,
+            BaseOts::MlKem => hello.setting(settings::POST_QUANTUM, "yes"),
+        };
         let hello = payloads(&self.output, hello);
         let own = holders(&self.output).filter(|(_, holder)| *holder == role);
         own.fold(hello, |hello, (at, _)| {

@@ -11,7 +11,7 @@ use psijoin_psi_pk::dh::DH;
 use psijoin_psi_vole::rr22::RR22;
 
 use crate::{
-    Adversary, Error, Info, Plan, Protocol, Request,
+    Adversary, BaseOts, Error, Info, Plan, Protocol, Request,
     parts::{self, Remaining},
     registry,
 };
@@ -74,6 +74,9 @@ pub enum Obstacle {
     /// The receiver finds the intersection itself.
     #[error("without a way to withhold a small intersection")]
     Withholding,
+    /// It has public-key cryptography that a quantum computer breaks.
+    #[error("not post-quantum")]
+    Classical,
     /// There are no parameters for this request, or a run would take longer than anyone waits.
     #[error("{0}")]
     Refused(String),
@@ -197,6 +200,9 @@ fn planned(protocol: &'static Protocol, request: &Request) -> Result<Plan, Obsta
     }
     if request.min_intersection > 0 && !protocol.withholds() {
         return Err(Obstacle::Withholding);
+    }
+    if request.base_ots == BaseOts::MlKem && !protocol.is_post_quantum() {
+        return Err(Obstacle::Classical);
     }
     let refused = |error: crate::Error| Obstacle::Refused(error.to_string());
     let plan = parts::plan(protocol, request).map_err(refused)?;

@@ -48,6 +48,9 @@ pub const TERMS: &str = "the terms";
 /// The format of the record that both sign.
 pub const RECORD: &str = "signing a record";
 
+/// Security against quantum computers. Only a side that wants it names it.
+pub const POST_QUANTUM: &str = "post-quantum security";
+
 /// Rows in a common order.
 pub const ALIGNED: &str = "aligned rows";
 

@@ -21,7 +21,7 @@ impl Setup {
     /// Runs the base OTs; the peer calls [`garbler::Setup::new`](super::garbler::Setup::new).
     ///
     /// # Errors
-    /// If the channel breaks, or the peer sends an invalid group element.
+    /// If the channel breaks, or the peer sends an invalid public key.
     pub fn new(extension: Extension, channel: &mut Channel, rng: &mut Prg) -> Result<Self, Error> {
         let seed = Block::from_bytes(channel.recv_array()?);
         Ok(Self {

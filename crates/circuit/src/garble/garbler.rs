@@ -26,7 +26,7 @@ impl Setup {
     /// Runs the base OTs; the peer calls [`evaluator::Setup::new`](super::evaluator::Setup::new).
     ///
     /// # Errors
-    /// If the channel breaks, or the peer sends an invalid group element.
+    /// If the channel breaks, or the peer sends an invalid public key.
     pub fn new(extension: Extension, channel: &mut Channel, rng: &mut Prg) -> Result<Self, Error> {
         // Not what the generator draws: this is sent.
         let seed = rng.fork().block();

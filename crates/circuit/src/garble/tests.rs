@@ -32,7 +32,7 @@ proptest! {
     fn garbled_circuits_give_what_plain_ones_do(seed: u64, lanes in 1..300_usize) {
         let case = Case { seed, lanes };
         let (expected, _) = case.expected(Plain::small());
-        for learned in run(&case, Extension::Iknp) {
+        for learned in run(&case, Extension::IKNP) {
             prop_assert!(learned == expected);
         }
     }
@@ -43,7 +43,7 @@ fn silent_ot_serves_as_well() {
     let case = Case { seed: 1, lanes: 70 };
     let (expected, _) = case.expected(Plain::small());
     assert!(
-        run(&case, Extension::Silent)
+        run(&case, Extension::SILENT)
             .iter()
             .all(|learned| *learned == expected)
     );
@@ -56,14 +56,14 @@ fn squared(a: Bits) -> ([Bits; 2], Snapshot) {
     let (_, seen, traffic) = both(
         |channel| {
             let mut setup =
-                garbler::Setup::new(Extension::Iknp, channel, &mut Prg::from_os()).unwrap();
+                garbler::Setup::new(Extension::IKNP, channel, &mut Prg::from_os()).unwrap();
             let mut party = Garbler::new(&mut setup, channel);
             let a = party.own(&[a]).unwrap().swap_remove(0);
             party.and(&a, &a).unwrap();
         },
         |channel| {
             let mut setup =
-                evaluator::Setup::new(Extension::Iknp, channel, &mut Prg::from_os()).unwrap();
+                evaluator::Setup::new(Extension::IKNP, channel, &mut Prg::from_os()).unwrap();
             let mut party = Evaluator::new(&mut setup, channel);
             let a = party.theirs(1, lanes).unwrap().swap_remove(0);
             let product = party.and(&a, &a).unwrap();
@@ -78,7 +78,7 @@ fn squared(a: Bits) -> ([Bits; 2], Snapshot) {
 fn a_gate_costs_two_blocks() {
     let lanes = GATES_PER_MESSAGE + 1;
     let (_, traffic) = squared(Bits::ones(lanes));
-    let setup = garbler::SEED_BYTES + Extension::Iknp.setup_sender_bytes();
+    let setup = garbler::SEED_BYTES + Extension::IKNP.setup_sender_bytes();
     assert_eq!(traffic.sent.bytes, setup + AND_BYTES * lanes as u64);
 }
 

@@ -57,7 +57,7 @@ proptest! {
         let (expected, gates) = case.expected(Plain::shallow());
         for multiplication in [Multiplication::Bitwise, Multiplication::Vectors] {
             for prepared in [None, Some(&gates)] {
-                let (learned, _) = run(&case, Extension::Iknp, multiplication, prepared);
+                let (learned, _) = run(&case, Extension::IKNP, multiplication, prepared);
                 prop_assert!(learned == expected);
             }
         }
@@ -69,7 +69,7 @@ fn silent_ot_serves_as_well() {
     let case = Case { seed: 1, lanes: 70 };
     let (expected, gates) = case.expected(Plain::shallow());
     for multiplication in [Multiplication::Bitwise, Multiplication::Vectors] {
-        assert!(run(&case, Extension::Silent, multiplication, Some(&gates)).0 == expected);
+        assert!(run(&case, Extension::SILENT, multiplication, Some(&gates)).0 == expected);
     }
 }
 
@@ -80,7 +80,7 @@ fn a_layer_takes_a_round() {
     let (_, gates) = case.expected(Plain::shallow());
     let (_, traffic) = run(
         &case,
-        Extension::Iknp,
+        Extension::IKNP,
         Multiplication::Vectors,
         Some(&gates),
     );
@@ -110,7 +110,7 @@ fn shares_alone_show_nothing() {
         |channel| {
             let mut setup = set_up(
                 Side::First,
-                Extension::Iknp,
+                Extension::IKNP,
                 Multiplication::Bitwise,
                 channel,
             );
@@ -119,7 +119,7 @@ fn shares_alone_show_nothing() {
         |channel| {
             let mut setup = set_up(
                 Side::Second,
-                Extension::Iknp,
+                Extension::IKNP,
                 Multiplication::Bitwise,
                 channel,
             );
@@ -129,7 +129,7 @@ fn shares_alone_show_nothing() {
     assert!(&own[0] ^ &theirs[0] == bits[0]);
     // Standard deviation 16.
     assert!(own[0].count_ones().abs_diff(512) < 6 * 16);
-    assert_eq!(traffic.sent.bytes, setup_bytes(Extension::Iknp));
+    assert_eq!(traffic.sent.bytes, setup_bytes(Extension::IKNP));
 }
 
 /// Returns the number of bytes that either party sends in the setup.
@@ -166,6 +166,6 @@ fn check_making(extension: Extension, setup_flights: u64) {
 
 #[test]
 fn making_triples_costs_what_is_said() {
-    check_making(Extension::Iknp, 3);
-    check_making(Extension::Silent, 5);
+    check_making(Extension::IKNP, 3);
+    check_making(Extension::SILENT, 5);
 }

@@ -8,7 +8,7 @@ use psijoin_channel::{
 };
 
 use super::*;
-use crate::chosen;
+use crate::{base::BASE, chosen};
 
 /// Runs both parties over a memory channel.
 fn run<A: Send, B: Send>(
@@ -50,13 +50,14 @@ fn correlated<M: Model>() {
         let choices = choices(count);
         let ((delta, q), t) = run(
             |channel| {
-                let mut sender = Sender::<M>::setup(channel, &mut Prg::from_os()).unwrap();
+                let mut sender = Sender::<M>::setup(BASE, channel, &mut Prg::from_os()).unwrap();
                 let mut q = vec![Block::ZERO; count];
                 sender.correlated(&mut q, channel).unwrap();
                 (sender.delta(), q)
             },
             |channel| {
-                let mut receiver = Receiver::<M>::setup(channel, &mut Prg::from_os()).unwrap();
+                let mut receiver =
+                    Receiver::<M>::setup(BASE, channel, &mut Prg::from_os()).unwrap();
                 let mut t = vec![Block::ZERO; count];
                 receiver.correlated(&choices, &mut t, channel).unwrap();
                 t
@@ -77,7 +78,7 @@ fn random<M: Model>() {
         let choices = choices(count);
         let (pairs, chosen) = run(
             |channel| {
-                let mut sender = Sender::<M>::setup(channel, &mut Prg::from_os()).unwrap();
+                let mut sender = Sender::<M>::setup(BASE, channel, &mut Prg::from_os()).unwrap();
                 let mut pairs = vec![[Block::ZERO; 2]; 2 * count];
                 let (first, second) = pairs.split_at_mut(count);
                 sender.random(first, channel).unwrap();
@@ -85,7 +86,8 @@ fn random<M: Model>() {
                 pairs
             },
             |channel| {
-                let mut receiver = Receiver::<M>::setup(channel, &mut Prg::from_os()).unwrap();
+                let mut receiver =
+                    Receiver::<M>::setup(BASE, channel, &mut Prg::from_os()).unwrap();
                 let mut chosen = vec![Block::ZERO; 2 * count];
                 let (first, second) = chosen.split_at_mut(count);
                 receiver.random(&choices, first, channel).unwrap();
@@ -113,11 +115,11 @@ fn of_chosen_messages<M: Model>() {
         .collect();
     let ((), received) = run(
         |channel| {
-            let mut ots = Sender::<M>::setup(channel, &mut Prg::from_os()).unwrap();
+            let mut ots = Sender::<M>::setup(BASE, channel, &mut Prg::from_os()).unwrap();
             chosen::send(&messages, &mut ots, channel).unwrap();
         },
         |channel| {
-            let mut ots = Receiver::<M>::setup(channel, &mut Prg::from_os()).unwrap();
+            let mut ots = Receiver::<M>::setup(BASE, channel, &mut Prg::from_os()).unwrap();
             let mut received = vec![Block::ZERO; count];
             chosen::receive(&choices, &mut received, &mut ots, channel).unwrap();
             received
@@ -135,19 +137,19 @@ fn bytes<M: Model>() {
         (a, counters) = counted(a);
         thread::scope(|scope| {
             scope.spawn(move || {
-                let mut ots = Sender::<M>::setup(&mut a, &mut Prg::from_os()).unwrap();
+                let mut ots = Sender::<M>::setup(BASE, &mut a, &mut Prg::from_os()).unwrap();
                 chosen::send(&vec![[Block::ZERO; 2]; count], &mut ots, &mut a).unwrap();
             });
-            let mut ots = Receiver::<M>::setup(&mut b, &mut Prg::from_os()).unwrap();
+            let mut ots = Receiver::<M>::setup(BASE, &mut b, &mut Prg::from_os()).unwrap();
             let mut out = vec![Block::ZERO; count];
             chosen::receive(&choices(count), &mut out, &mut ots, &mut b).unwrap();
         });
         let traffic = counters.snapshot();
         let extension = sender_bytes::<M>(count) + chosen::sender_bytes(count);
-        assert_eq!(traffic.sent.bytes, SETUP_SENDER_BYTES + extension);
+        assert_eq!(traffic.sent.bytes, setup_sender_bytes(BASE) + extension);
         assert_eq!(
             traffic.received.bytes,
-            SETUP_RECEIVER_BYTES + receiver_bytes::<M>(count)
+            setup_receiver_bytes(BASE) + receiver_bytes::<M>(count)
         );
     }
 }
@@ -177,7 +179,8 @@ fn a_tampered_matrix_is_caught() {
         let column = bit as usize * 4;
         let ((delta, sent), _) = run(
             |channel| {
-                let mut sender = Sender::<Malicious>::setup(channel, &mut Prg::from_os()).unwrap();
+                let mut sender =
+                    Sender::<Malicious>::setup(BASE, channel, &mut Prg::from_os()).unwrap();
                 let mut pairs = vec![[Block::ZERO; 2]; 1000];
                 let result = sender.random(&mut pairs, channel);
                 (sender.delta(), result)
@@ -191,7 +194,7 @@ fn a_tampered_matrix_is_caught() {
                 };
                 let (mut tampered, probe) = faulty(owned, Fault { at: 1, kind });
                 let mut receiver =
-                    Receiver::<Malicious>::setup(&mut tampered, &mut Prg::from_os()).unwrap();
+                    Receiver::<Malicious>::setup(BASE, &mut tampered, &mut Prg::from_os()).unwrap();
                 let mut out = vec![Block::ZERO; 1000];
                 receiver
                     .random(&choices(1000), &mut out, &mut tampered)
@@ -214,7 +217,8 @@ fn a_wrong_answer_to_the_check_is_caught() {
     for bit in [0, 127, 128, 16_511] {
         let (sent, ()) = run(
             |channel| {
-                let mut sender = Sender::<Malicious>::setup(channel, &mut Prg::from_os()).unwrap();
+                let mut sender =
+                    Sender::<Malicious>::setup(BASE, channel, &mut Prg::from_os()).unwrap();
                 sender.correlated(&mut [Block::ZERO; 10], channel)
             },
             |channel| {
@@ -223,7 +227,7 @@ fn a_wrong_answer_to_the_check_is_caught() {
                 let kind = FaultKind::Flip { bit };
                 let (mut tampered, _probe) = faulty(owned, Fault { at: 2, kind });
                 let mut receiver =
-                    Receiver::<Malicious>::setup(&mut tampered, &mut Prg::from_os()).unwrap();
+                    Receiver::<Malicious>::setup(BASE, &mut tampered, &mut Prg::from_os()).unwrap();
                 let mut out = [Block::ZERO; 10];
                 receiver
                     .correlated(&choices(10), &mut out, &mut tampered)
@@ -241,11 +245,12 @@ fn a_wrong_answer_to_the_check_is_caught() {
 fn a_short_matrix_is_an_error() {
     let (sent, ()) = run(
         |channel| {
-            let mut sender = Sender::<SemiHonest>::setup(channel, &mut Prg::from_os()).unwrap();
+            let mut sender =
+                Sender::<SemiHonest>::setup(BASE, channel, &mut Prg::from_os()).unwrap();
             sender.correlated(&mut [Block::ZERO; 10], channel)
         },
         |channel| {
-            Receiver::<SemiHonest>::setup(channel, &mut Prg::from_os()).unwrap();
+            Receiver::<SemiHonest>::setup(BASE, channel, &mut Prg::from_os()).unwrap();
             channel.send(&[0; 100]).unwrap();
         },
     );

@@ -4,12 +4,14 @@ use proptest::prelude::*;
 use psijoin_channel::{count::counted, memory};
 
 use super::*;
+use crate::base::BASE;
 
 fn setup() -> (Sender, Receiver) {
     let (mut a, mut b) = memory::pair();
     thread::scope(|scope| {
-        let sender = scope.spawn(move || Sender::setup(&mut a, &mut Prg::from_seed(Block(1))));
-        let receiver = Receiver::setup(&mut b, &mut Prg::from_seed(Block(2))).unwrap();
+        let sender =
+            scope.spawn(move || Sender::setup(BASE, &mut a, &mut Prg::from_seed(Block(1))));
+        let receiver = Receiver::setup(BASE, &mut b, &mut Prg::from_seed(Block(2))).unwrap();
         (sender.join().unwrap().unwrap(), receiver)
     })
 }
@@ -117,12 +119,12 @@ fn setup_costs_what_it_says() {
     let (mut a, b) = memory::pair();
     let (mut b, counters) = counted(b);
     thread::scope(|scope| {
-        scope.spawn(move || Sender::setup(&mut a, &mut Prg::from_os()).map(|_| ()));
-        Receiver::setup(&mut b, &mut Prg::from_os()).unwrap();
+        scope.spawn(move || Sender::setup(BASE, &mut a, &mut Prg::from_os()).map(|_| ()));
+        Receiver::setup(BASE, &mut b, &mut Prg::from_os()).unwrap();
     });
     let traffic = counters.snapshot();
-    assert_eq!(traffic.sent.bytes, setup_receiver_bytes());
-    assert_eq!(traffic.received.bytes, setup_sender_bytes());
+    assert_eq!(traffic.sent.bytes, setup_receiver_bytes(BASE));
+    assert_eq!(traffic.received.bytes, setup_sender_bytes(BASE));
 }
 
 proptest! {

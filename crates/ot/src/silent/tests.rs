@@ -3,7 +3,10 @@ use std::thread;
 use psijoin_channel::{count::counted, memory};
 
 use super::*;
-use crate::iknp::{Malicious, SemiHonest};
+use crate::{
+    base::BASE,
+    iknp::{Malicious, SemiHonest},
+};
 
 const COUNTS: [usize; 4] = [1, 128, 1000, 70_000];
 
@@ -30,12 +33,12 @@ fn choice(chosen: &Chosen, j: usize) -> bool {
 fn correlated<M: Model>() {
     let ((delta, sent), received, bytes) = run(
         |channel| {
-            let mut ots = Sender::<M>::setup(channel, &mut Prg::from_os()).unwrap();
+            let mut ots = Sender::<M>::setup(BASE, channel, &mut Prg::from_os()).unwrap();
             let rows = COUNTS.map(|count| ots.correlated(count, channel).unwrap());
             (ots.delta(), rows)
         },
         |channel| {
-            let mut ots = Receiver::<M>::setup(channel, &mut Prg::from_os()).unwrap();
+            let mut ots = Receiver::<M>::setup(BASE, channel, &mut Prg::from_os()).unwrap();
             COUNTS.map(|count| ots.correlated(count, channel).unwrap())
         },
     );
@@ -50,8 +53,8 @@ fn correlated<M: Model>() {
     // Standard deviation 132.
     assert!(ones.abs_diff(35_000) < 6 * 132, "{ones} of 70,000 choices");
     let announced = [
-        SETUP_SENDER_BYTES + COUNTS.map(sender_bytes::<M>).iter().sum::<u64>(),
-        SETUP_RECEIVER_BYTES + COUNTS.map(receiver_bytes::<M>).iter().sum::<u64>(),
+        setup_sender_bytes(BASE) + COUNTS.map(sender_bytes::<M>).iter().sum::<u64>(),
+        setup_receiver_bytes(BASE) + COUNTS.map(receiver_bytes::<M>).iter().sum::<u64>(),
     ];
     assert_eq!(bytes, announced);
 }
@@ -59,11 +62,11 @@ fn correlated<M: Model>() {
 fn random<M: Model>() {
     let (sent, received, _) = run(
         |channel| {
-            let mut ots = Sender::<M>::setup(channel, &mut Prg::from_os()).unwrap();
+            let mut ots = Sender::<M>::setup(BASE, channel, &mut Prg::from_os()).unwrap();
             COUNTS.map(|count| ots.random(count, channel).unwrap())
         },
         |channel| {
-            let mut ots = Receiver::<M>::setup(channel, &mut Prg::from_os()).unwrap();
+            let mut ots = Receiver::<M>::setup(BASE, channel, &mut Prg::from_os()).unwrap();
             COUNTS.map(|count| ots.random(count, channel).unwrap())
         },
     );

@@ -9,7 +9,7 @@ use psijoin_channel::{
 };
 
 use super::*;
-use crate::iknp::Malicious;
+use crate::{base::BASE, iknp::Malicious};
 
 /// Runs both parties.
 fn run<A: Send, B: Send>(
@@ -44,7 +44,7 @@ fn vole<M: Model, B: Base>(
     run(
         channels,
         |channel| {
-            let mut sender = Sender::<M>::setup(channel, &mut seeded(1))?;
+            let mut sender = Sender::<M>::setup(BASE, channel, &mut seeded(1))?;
             let calls = lens
                 .iter()
                 .map(|len| sender.begin::<B>(*len, channel)?.finish(channel));
@@ -54,7 +54,7 @@ fn vole<M: Model, B: Base>(
             Ok((*deltas[0], vectors))
         },
         |channel| {
-            let mut receiver = Receiver::<M>::setup(channel, &mut seeded(2))?;
+            let mut receiver = Receiver::<M>::setup(BASE, channel, &mut seeded(2))?;
             let calls = lens
                 .iter()
                 .map(|len| receiver.begin::<B>(*len, channel)?.finish(channel));
@@ -107,8 +107,11 @@ fn bytes<M: Model, B: Base>(flights: u64) {
     let announced = super::flights::<M, B>(len);
     let [sent, received] = [0, 1].map(|party| announced.iter().map(|flight| flight[party]).sum());
     let [sent, received]: [u64; 2] = [sent, received];
-    assert_eq!(traffic.sent.bytes, SETUP_SENDER_BYTES + sent);
-    assert_eq!(traffic.received.bytes, SETUP_RECEIVER_BYTES + received);
+    assert_eq!(traffic.sent.bytes, setup_sender_bytes(BASE) + sent);
+    assert_eq!(
+        traffic.received.bytes,
+        setup_receiver_bytes(BASE) + received
+    );
     let spoken = announced.iter().filter(|flight| **flight != [0; 2]);
     assert_eq!(spoken.count() as u64, flights);
     // The setup is one round of both parties and a flight of the receiver, which then sends more.
@@ -132,7 +135,8 @@ fn halves_may_use_one_direction_each() {
         let ((delta, b), (a, c)) = run(
             memory::pair(),
             |channel| {
-                let mut sender = Sender::<SemiHonest>::setup(channel, &mut seeded(1)).unwrap();
+                let mut sender =
+                    Sender::<SemiHonest>::setup(BASE, channel, &mut seeded(1)).unwrap();
                 let granted = sender.begin::<Gf64>(500, channel).unwrap();
                 let sent = match sender_alone {
                     true => granted.finish_sending(channel.halves().0).unwrap(),
@@ -142,7 +146,8 @@ fn halves_may_use_one_direction_each() {
                 sent
             },
             |channel| {
-                let mut receiver = Receiver::<SemiHonest>::setup(channel, &mut seeded(2)).unwrap();
+                let mut receiver =
+                    Receiver::<SemiHonest>::setup(BASE, channel, &mut seeded(2)).unwrap();
                 let planted = receiver.begin::<Gf64>(500, channel).unwrap();
                 if !receiver_alone {
                     let both = planted.finish(channel).unwrap();

@@ -44,7 +44,7 @@ impl Params {
         Ok(Self {
             base,
             transfer: GarbledTransfer {
-                filter: FilterOt::new(shape, extension),
+                filter: FilterOt::new(shape, extension.on(request.base_ots)),
                 strings: MaskLength { bits },
             },
         })

@@ -21,15 +21,15 @@ fn bits_per_item(extension: Extension, n: u64) -> f64 {
 fn sends_what_the_paper_says_but_for_the_strings_length() {
     for log_n in [10, 12, 14, 16, 18, 20] {
         let n = 1 << log_n;
-        let strings = f64::from(params(Extension::Iknp, n).transfer.strings.bits);
+        let strings = f64::from(params(Extension::IKNP, n).transfer.strings.bits);
         let expected = 1.44 * 128.0 * (128.0 + strings);
-        let ratio = bits_per_item(Extension::Iknp, n) / expected;
+        let ratio = bits_per_item(Extension::IKNP, n) / expected;
         assert!((0.99..1.01).contains(&ratio), "{ratio} at 2^{log_n}");
         let table = 2.88 * 128.0 * (128.0 + 40.0);
-        assert!(bits_per_item(Extension::Iknp, n) < 0.6 * table, "2^{log_n}");
+        assert!(bits_per_item(Extension::IKNP, n) < 0.6 * table, "2^{log_n}");
         // The strings and the choices remain.
         let expected = 1.44 * 128.0 * (1.0 + strings);
-        let ratio = bits_per_item(Extension::Silent, n) / expected;
+        let ratio = bits_per_item(Extension::SILENT, n) / expected;
         let most = if log_n < 14 { 1.1 } else { 1.02 };
         assert!((0.99..most).contains(&ratio), "{ratio} at 2^{log_n}");
     }
@@ -40,7 +40,7 @@ fn sends_what_the_paper_says_but_for_the_strings_length() {
 #[test]
 fn strings_are_long_enough_for_all_items_of_the_receiver() {
     for log_n in [0, 10, 20, 26] {
-        let params = params(Extension::Iknp, 1 << log_n);
+        let params = params(Extension::IKNP, 1 << log_n);
         assert_eq!(params.transfer.strings.bits, 41 + log_n);
     }
 }
@@ -55,12 +55,12 @@ fn promises_nothing_against_malicious_parties() {
 
 #[test]
 fn strings_and_transfers_show_nothing_of_items_that_are_not_shared() {
-    assert_all_is_uniform(&plan(Extension::Iknp, 1 << 12));
+    assert_all_is_uniform(&plan(Extension::IKNP, 1 << 12));
 }
 
 #[test]
 fn a_filter_that_is_too_small_is_bad_luck_and_not_a_wrong_result() {
-    let mut params = params(Extension::Iknp, 30);
+    let mut params = params(Extension::IKNP, 30);
     params.transfer.filter.shape.slice_cells = 2;
     let plan = params.plan();
     let (sending, receiving) = psijoin_channel::memory::pair();

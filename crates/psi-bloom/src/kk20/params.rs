@@ -53,6 +53,7 @@ impl<F: Form> Params<F> {
             queried: sizes.receiver(),
             uses: 1,
         };
+        let extension = extension.on(request.base_ots);
         let opprf = Opprf::derive(size, tests.bits as u32, extension, budget.share(0.125))?;
         opprf.charge(budget)?;
         Ok(Self {
@@ -67,9 +68,9 @@ impl<F: Form> Params<F> {
     pub fn plan(self) -> Plan {
         let [function_offline, function_online] = self.function().conversations();
         let online = self.online().then(function_online);
-        let info = match self.opprf.extension() {
-            Extension::Iknp => &INFO,
-            Extension::Silent => &SILENT_INFO,
+        let info = match self.opprf.extension().is_silent() {
+            false => &INFO,
+            true => &SILENT_INFO,
         };
         let derived = Derived {
             info,
@@ -135,7 +136,7 @@ mod tests {
                 let sizes = Sizes::new(senders, 1 << log2).unwrap();
                 let security = Security::new(sigma).unwrap();
                 let request = Request::of(sizes, security).output(OutputKind::Count);
-                let params = Params::<Tagged>::new(&request, Extension::Iknp).unwrap();
+                let params = Params::<Tagged>::new(&request, Extension::IKNP).unwrap();
                 assert_eq!(params.bins.stash, 0);
                 assert!(params.base.budget.total() <= request.security.failure());
             }

@@ -1,6 +1,6 @@
 use psijoin_block::{Block, Prg};
 use psijoin_channel::{joint_seed::JointSeed, memory};
-use psijoin_ot::extension::Extension::Iknp;
+use psijoin_ot::extension::Extension;
 use psijoin_params::bloom::Shape;
 use psijoin_psi::{ErrorKind, Output, Role, masks::MaskLength, ots::Ots};
 use psijoin_psi_functions::bins::Table;
@@ -18,7 +18,7 @@ fn plan(protocol: &Protocol, sender: u64, receiver: u64, output: OutputKind) -> 
 }
 
 fn tagged(sender: u64, receiver: u64) -> Params<Tagged> {
-    Params::new(&Request::rows(sender, receiver).unwrap(), Iknp).unwrap()
+    Params::new(&Request::rows(sender, receiver).unwrap(), Extension::IKNP).unwrap()
 }
 
 /// Runs both parties; 30 of 100 and of 70 items are shared.
@@ -75,7 +75,7 @@ fn reproduces_the_published_table() {
             slice_cells: (1.44 * 3.0 * n) as u32,
         };
         let transfer = GarbledTransfer {
-            filter: FilterOt::new(shape, Iknp),
+            filter: FilterOt::new(shape, Extension::IKNP),
             strings: MaskLength { bits: ETA },
         };
         let tests = Tests {
@@ -86,7 +86,7 @@ fn reproduces_the_published_table() {
         };
         let lanes = (1.27 * n) as usize;
         let ots = Ots {
-            extension: Iknp,
+            extension: Extension::IKNP,
             sender: Role::Sender,
         };
         let said = transfer.conversation().then(tests.conversation(ots, lanes));

@@ -37,7 +37,7 @@ struct Run {
 fn run(wires: &WireLabels, senders: Range<u64>, receivers: Range<u64>, masks: &Bits) -> Run {
     let (garbling, mut evaluating) = memory::pair();
     let (mut garbling, counters) = counted(garbling);
-    let (lanes, extension) = (wires.lanes(), Extension::Iknp);
+    let (lanes, extension) = (wires.lanes(), Extension::IKNP);
     thread::scope(|scope| {
         let garbler = scope.spawn(|| {
             let (channel, rng) = (&mut garbling, &mut Prg::from_os());

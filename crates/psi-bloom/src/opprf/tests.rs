@@ -67,7 +67,7 @@ proptest! {
         bits in 40..=128_u32,
         silent: bool,
     ) {
-        let extension = if silent { Extension::Silent } else { Extension::Iknp };
+        let extension = if silent { Extension::SILENT } else { Extension::IKNP };
         let size = Size {
             programmed: programmed.len() as u64,
             queried: 30,
@@ -101,7 +101,7 @@ fn outputs_of_other_keys_are_uniform() {
         queried: 900,
         uses: 1,
     };
-    let opprf = Opprf::derive(size, 64, Extension::Iknp, share()).unwrap();
+    let opprf = Opprf::derive(size, 64, Extension::IKNP, share()).unwrap();
     let (found, _) = run(opprf, &programmed, &[(1000..1900).collect()]);
     for shift in [0, 31, 60] {
         let nibbles = |offset| {
@@ -125,7 +125,7 @@ fn all_uses_keep_the_share() {
                 queried,
                 uses,
             };
-            let opprf = Opprf::derive(size, 64, Extension::Iknp, share()).unwrap();
+            let opprf = Opprf::derive(size, 64, Extension::IKNP, share()).unwrap();
             let mut smaller = opprf;
             smaller.transfer.filter.shape.slice_cells -= 1;
             let total = |opprf: Opprf| opprf.dependent().or(opprf.stuck());
@@ -145,7 +145,7 @@ fn a_filter_for_one_item_has_room_for_the_set_and_little_more() {
             queried: 1,
             uses: 1,
         };
-        let shape = Opprf::derive(size, 64, Extension::Iknp, share())
+        let shape = Opprf::derive(size, 64, Extension::IKNP, share())
             .unwrap()
             .shape();
         let cells = shape.cells() as f64 / f64::from(1 << log2);
@@ -161,18 +161,18 @@ fn the_end_is_bad_luck_if_there_is_no_filter() {
         queried: 1,
         uses: 1,
     };
-    let mut opprf = Opprf::derive(size, 64, Extension::Iknp, share()).unwrap();
+    let mut opprf = Opprf::derive(size, 64, Extension::IKNP, share()).unwrap();
     opprf.transfer.filter.shape.slice_cells = 2;
     let (mut sending, mut receiving) = memory::pair();
     thread::scope(|scope| {
         scope.spawn(move || {
             let rng = &mut Prg::from_os();
-            Extension::Iknp
+            Extension::IKNP
                 .set_up_receiver(&mut receiving, rng)
                 .map(drop)
         });
         let rng = &mut Prg::from_os();
-        let mut ots = Extension::Iknp.set_up_sender(&mut sending, rng).unwrap();
+        let mut ots = Extension::IKNP.set_up_sender(&mut sending, rng).unwrap();
         let keys: Vec<[u8; 16]> = (0..30).map(|key| [key; 16]).collect();
         let values = vec![Block::ZERO; 30];
         let keys = Digests::Short(&keys);

@@ -76,7 +76,8 @@ impl Params {
             uses: receivers.div_ceil(batch),
         };
         let bits = tests.bits as u32;
-        let opprf = Opprf::derive(size, bits, Extension::Iknp, budget.share(0.125))?;
+        let extension = Extension::IKNP.on(request.base_ots);
+        let opprf = Opprf::derive(size, bits, extension, budget.share(0.125))?;
         opprf.charge(budget)?;
         Ok(Self {
             base,

@@ -17,11 +17,13 @@ use crate::{prepared, psm_co::Membership};
 /// The most pairs of items in a run: some 600 MB of traffic.
 pub const MOST_PAIRS: u128 = 1 << 18;
 
-/// The OTs of the walks' bits.
-const OTS: Ots = Ots {
-    extension: Extension::Iknp,
-    sender: Role::Sender,
-};
+/// Returns the OTs of the walks' bits.
+fn ots(request: &Request) -> Ots {
+    Ots {
+        extension: Extension::IKNP.on(request.base_ots),
+        sender: Role::Sender,
+    }
+}
 
 /// All numbers of a run.
 #[derive(Debug)]
@@ -60,7 +62,8 @@ impl Params {
         let request = &self.base.request;
         let [function_offline, function_online] = function(request).conversations();
         let lanes = lanes(request.sizes);
-        let online = (self.membership.conversation(OTS, lanes)).then(function_online);
+        let ots = ots(request);
+        let online = (self.membership.conversation(ots, lanes)).then(function_online);
         let derived = Derived {
             info: &GRAPH_INFO,
             base: self.base.clone(),
@@ -68,7 +71,7 @@ impl Params {
                 ("digest bytes", self.base.digest_bytes as u64),
                 ("bits of an item", self.membership.bits as u64),
             ]),
-            dialogue: Dialogue::new(OTS.setup().then(function_offline), online),
+            dialogue: Dialogue::new(ots.setup().then(function_offline), online),
         };
         let too_many = request.sizes.pairs() > MOST_PAIRS;
         let plan = Plan::new::<Sender, Receiver>(derived, self).places(lanes);
@@ -107,7 +110,8 @@ impl Party for Sender {
     type Params = Params;
 
     fn offline(params: &Params, context: &mut Context) -> Result<Self, Error> {
-        Self::prepare(OTS.extension, function(&params.base.request), context)
+        let request = &params.base.request;
+        Self::prepare(ots(request).extension, function(request), context)
     }
 
     fn online(self, params: &Params, input: &Input, context: &mut Context) -> Result<Output> {
@@ -136,7 +140,8 @@ impl Party for Receiver {
     type Params = Params;
 
     fn offline(params: &Params, context: &mut Context) -> Result<Self, Error> {
-        Self::prepare(OTS.extension, function(&params.base.request), context)
+        let request = &params.base.request;
+        Self::prepare(ots(request).extension, function(request), context)
     }
 
     fn online(self, params: &Params, input: &Input, context: &mut Context) -> Result<Output> {

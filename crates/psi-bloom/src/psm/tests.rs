@@ -96,7 +96,7 @@ fn reproduces_the_published_table() {
                 slice_cells: (1.44 * n) as u32,
             };
             let transfer = GarbledTransfer {
-                filter: FilterOt::new(shape, Extension::Iknp),
+                filter: FilterOt::new(shape, Extension::IKNP),
                 strings: MaskLength { bits },
             };
             let Traffic {

@@ -91,7 +91,7 @@ fn check<F: Form>(extension: Extension, tests: &Tests<F>, lanes: &[Lane]) {
 
 /// Returns the number of bytes that the sender of these tests sends, on IKNP's OTs.
 fn sender_bytes<F: Form>(tests: &Tests<F>, lanes: usize) -> u64 {
-    let said = tests.conversation(ots(Extension::Iknp), lanes);
+    let said = tests.conversation(ots(Extension::IKNP), lanes);
     said.traffic().sender_bytes
 }
 
@@ -105,9 +105,9 @@ fn assert_said(said: Conversation, measured: Snapshot) {
 /// Tests both forms, on either OT.
 fn check_all(bits: usize, opened_bits: usize, lanes: &[Lane]) {
     let tagged = Tagged { tag_bits: 45 };
-    check(Extension::Iknp, &tests(tagged, bits, opened_bits), lanes);
-    check(Extension::Silent, &tests(Pointed, bits, opened_bits), lanes);
-    check(Extension::Iknp, &tests(Pointed, bits, opened_bits), lanes);
+    check(Extension::IKNP, &tests(tagged, bits, opened_bits), lanes);
+    check(Extension::SILENT, &tests(Pointed, bits, opened_bits), lanes);
+    check(Extension::IKNP, &tests(Pointed, bits, opened_bits), lanes);
 }
 
 /// Returns equal pairs, and pairs that differ in one bit, which may also be one that does not
@@ -164,7 +164,7 @@ fn walks_go_wrong_as_rarely_as_the_bound_says() {
     let lanes = vec![(1, 1, [5, 1 << 100]); 6000];
     for tag_bits in [3, 5] {
         let tests = tests(Tagged { tag_bits }, 2, 128);
-        let opened = run(Extension::Iknp, &tests, &lanes).opened;
+        let opened = run(Extension::IKNP, &tests, &lanes).opened;
         let wrong = opened.iter().filter(|block| block.0 != 1 << 100).count() as f64;
         // Of two decryptions one is of the first ciphertext though the second is right.
         let expected = 3000.0 * tests.form.wrong(2).log2().exp2();
@@ -250,15 +250,15 @@ proptest! {
     ) {
         let expected = opened[usize::from(set.contains(&item))];
         let blocks: Vec<Block> = set.iter().map(|item| Block(*item)).collect();
-        let found = member(Extension::Silent, &membership(set.len(), 6, 128), &blocks, item, opened);
+        let found = member(Extension::SILENT, &membership(set.len(), 6, 128), &blocks, item, opened);
         prop_assert!(found == expected);
         // All 128 bits count, though the first hundred are equal.
         let long = |item: u128| item << 122 | high;
         let blocks: Vec<Block> = set.iter().map(|item| Block(long(*item))).collect();
         let membership = membership(set.len(), 128, 9);
-        let found = member(Extension::Iknp, &membership, &blocks, long(item), opened);
+        let found = member(Extension::IKNP, &membership, &blocks, long(item), opened);
         prop_assert!(found == low(9, expected));
-        prop_assert!(member(Extension::Iknp, &membership, &blocks, long(item) ^ 1, opened) == low(9, opened[0]));
+        prop_assert!(member(Extension::IKNP, &membership, &blocks, long(item) ^ 1, opened) == low(9, opened[0]));
     }
 }
 
@@ -277,11 +277,11 @@ fn membership_in_sets_of_any_size() {
             (1, [1, 0]),
         ];
         for items in [&asked[..], &asked[1..2]] {
-            let (opened, traffic) = members(Extension::Iknp, &membership, &set[..count], items);
+            let (opened, traffic) = members(Extension::IKNP, &membership, &set[..count], items);
             for ((item, pair), opened) in items.iter().zip(opened) {
                 assert_eq!(opened, pair[usize::from(*item != 1)]);
             }
-            let ots = ots(Extension::Iknp);
+            let ots = ots(Extension::IKNP);
             let said = membership.conversation(ots, items.len());
             assert_said(ots.setup().then(said), traffic);
         }
@@ -294,7 +294,7 @@ fn a_set_may_have_fewer_items_than_agreed_on() {
     let set = [5, 5 | 1 << 40, 9].map(Block);
     let membership = membership(3, 40, 1);
     for (item, found) in [(5, 1), (5 | 1 << 41, 1), (9, 1), (6, 0)] {
-        let opened = member(Extension::Iknp, &membership, &set, item, [0, 1]);
+        let opened = member(Extension::IKNP, &membership, &set, item, [0, 1]);
         assert_eq!(opened, found, "{item}");
     }
 }
@@ -316,7 +316,7 @@ fn small_levels_travel_together() {
 fn membership_sends_less_than_published() {
     for (bits, published) in [(32, 5.4), (48, 8.1), (64, 10.7)] {
         let bytes = |items| {
-            let said = membership(items, bits, 128).conversation(ots(Extension::Iknp), 1);
+            let said = membership(items, bits, 128).conversation(ots(Extension::IKNP), 1);
             said.traffic().sender_bytes as f64
         };
         assert!(bytes(1 << 12) < published * 1e6);
@@ -338,7 +338,7 @@ fn nothing_shows_whether_numbers_are_equal() {
                     (a, a ^ difference, [share, 1 - share])
                 })
                 .collect();
-            let run = run(Extension::Iknp, &tests(form, 20, 1), &lanes);
+            let run = run(Extension::IKNP, &tests(form, 20, 1), &lanes);
             assert_uniform(run.messages.iter().map(|byte| usize::from(byte & 15)));
             assert_uniform(run.messages.iter().map(|byte| usize::from(byte >> 4)));
             let ones = run.opened.iter().filter(|share| share.0 == 1).count();

@@ -38,7 +38,7 @@ impl Params {
         budget.charge("mask collision", collision)?;
         Ok(Self {
             base,
-            filter: FilterOt::new(shape, extension),
+            filter: FilterOt::new(shape, extension.on(request.base_ots)),
             masks: SortedMasks::new(sizes.sender() as usize, mask_range),
         })
     }

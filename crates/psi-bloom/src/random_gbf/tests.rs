@@ -28,7 +28,7 @@ fn sends_what_the_paper_says() {
     for (log_n, published) in [(10, 2.9), (12, 11.6), (14, 46.2), (16, 184.9), (18, 739.7)] {
         let megabytes = paper(log_n) * f64::from(1 << log_n) / 8.0 / f64::from(1 << 20);
         assert!((megabytes - published).abs() < 0.06, "{megabytes}");
-        let ratio = bits_per_item(Extension::Iknp, 1 << log_n) / paper(log_n);
+        let ratio = bits_per_item(Extension::IKNP, 1 << log_n) / paper(log_n);
         assert!((0.99..1.01).contains(&ratio), "{ratio} at 2^{log_n}");
     }
 }
@@ -36,23 +36,23 @@ fn sends_what_the_paper_says() {
 #[test]
 fn silent_ot_takes_a_twentieth_of_it() {
     for log_n in [14, 16, 18, 20, 22, 24] {
-        let ratio = bits_per_item(Extension::Silent, 1 << log_n) / paper(log_n);
+        let ratio = bits_per_item(Extension::SILENT, 1 << log_n) / paper(log_n);
         assert!(ratio < 0.05, "{ratio} at 2^{log_n}");
     }
-    let ratio = bits_per_item(Extension::Silent, 1 << 20) / paper(20);
+    let ratio = bits_per_item(Extension::SILENT, 1 << 20) / paper(20);
     assert!(ratio < 0.0125, "{ratio}");
 }
 
 /// The size of the filter depends on the receiver's set alone.
 #[test]
 fn a_large_sender_costs_no_cells() {
-    let shape = |sender| params(Extension::Iknp, sender, 1000).filter.shape;
+    let shape = |sender| params(Extension::IKNP, sender, 1000).filter.shape;
     assert_eq!(shape(10), shape(1 << 20));
 }
 
 #[test]
 fn masks_and_transfers_show_nothing_of_items_that_are_not_shared() {
-    let params = params(Extension::Iknp, 1 << 14, 1 << 14);
+    let params = params(Extension::IKNP, 1 << 14, 1 << 14);
     let masks = params.masks;
     assert_nothing_shows(&params.plan(), masks);
 }
@@ -62,7 +62,7 @@ fn masks_and_transfers_show_nothing_of_items_that_are_not_shared() {
 #[test]
 fn masks_of_items_whose_sums_are_related_are_not() {
     const ITEMS: usize = 500;
-    let filter = params(Extension::Iknp, ITEMS as u64, 1).filter;
+    let filter = params(Extension::IKNP, ITEMS as u64, 1).filter;
     let items = (0..ITEMS as u128).map(u128::to_le_bytes).collect();
     let items = Items::from(DigestVec::Short(items));
     let input = Input {

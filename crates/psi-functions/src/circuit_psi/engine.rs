@@ -11,7 +11,7 @@ use psijoin_circuit::{
     plain::Gates,
 };
 use psijoin_ot::extension::Extension;
-use psijoin_psi::{Context, Conversation, Role, ots::Ots};
+use psijoin_psi::{BaseOts, Context, Conversation, Role, ots::Ots};
 
 use super::params::Work;
 use crate::garbling::{self, SetUp};
@@ -21,7 +21,7 @@ use crate::garbling::{self, SetUp};
 pub(super) enum Engine {
     /// Yao's garbled circuits. The sender garbles: its items and its permutation then cost nothing,
     /// and the receiver, which learns the result, has it as soon as it has evaluated the last gate.
-    Yao,
+    Yao(BaseOts),
     /// Goldreich, Micali and Wigderson's protocol.
     Gmw(Gmw),
 }
@@ -44,10 +44,21 @@ pub(super) enum Setup<Y> {
 }
 
 impl Engine {
+    /// Sets the base OTs.
+    pub(super) fn on(self, base: BaseOts) -> Self {
+        match self {
+            Self::Yao(_) => Self::Yao(base),
+            Self::Gmw(gmw) => Self::Gmw(Gmw {
+                extension: gmw.extension.on(base),
+                ..gmw
+            }),
+        }
+    }
+
     /// Counts the gates of the circuits that it wants.
     pub(super) fn counter(self) -> Count {
         match self {
-            Self::Yao => Count::small(),
+            Self::Yao(_) => Count::small(),
             Self::Gmw(_) => Count::shallow(),
         }
     }
@@ -55,7 +66,7 @@ impl Engine {
     /// Returns what is said offline and online.
     pub(super) fn conversations(self, work: &Work) -> [Conversation; 2] {
         let (offline, online) = match self {
-            Self::Yao => (garbling::setup(), garbled(work)),
+            Self::Yao(base) => (garbling::setup(base), garbled(base, work)),
             Self::Gmw(gmw) => (gmw.triples(&work.gates), gmw.openings(&work.layers)),
         };
         [
@@ -75,8 +86,9 @@ impl Engine {
     ) -> Result<Setup<Y>, Error> {
         context.phases.begin("base OT");
         Ok(match self {
-            Self::Yao => {
-                let setup = set_up(garbling::EXTENSION, context.channel, &mut context.rng)?;
+            Self::Yao(base) => {
+                let extension = garbling::ots(base).extension;
+                let setup = set_up(extension, context.channel, &mut context.rng)?;
                 Setup::Yao(setup.into())
             }
             Self::Gmw(gmw) => Setup::Gmw(gmw.set_up(side, gates, context)?.into()),
@@ -85,8 +97,8 @@ impl Engine {
 }
 
 /// Returns the messages of a garbled circuit, except for its outputs.
-fn garbled(work: &Work) -> Conversation {
-    garbling::OTS
+fn garbled(base: BaseOts, work: &Work) -> Conversation {
+    garbling::ots(base)
         .chosen(work.receiver_bits)
         .sender(AND_BYTES * work.gates.ands())
 }

@@ -2,7 +2,7 @@
 
 use psijoin_block::Prg;
 use psijoin_circuit::plain::Gates;
-use psijoin_params::{FailureBudget, domain};
+use psijoin_params::domain;
 use psijoin_psi::{BaseParams, Derived, Dialogue, Error, Items, Plan, Request, Role, parameters};
 
 use super::{
@@ -56,7 +56,7 @@ impl Params {
                 output: request.output.to_string(),
             })?;
         let (base, bits) = match request.item_bits {
-            Some(bits) => (BaseParams::of_numbers(request, bits), bits),
+            Some(bits) => (BaseParams::of_numbers(request, bits)?, bits),
             None => shortened(request)?,
         };
         let (count, revealed_bits) = circuit::count(
@@ -101,7 +101,7 @@ impl Params {
 
     /// Returns what evaluates the circuit.
     pub(super) fn engine(&self) -> Engine {
-        self.entry.engine
+        self.entry.engine.on(self.base.request.base_ots)
     }
 
     /// Returns the number of bits of a number.
@@ -144,7 +144,7 @@ impl Params {
 
 /// Returns the parameters, and the bits of a number, where numbers are parts of digests.
 fn shortened(request: &Request) -> Result<(BaseParams, u32), Error> {
-    let mut budget = FailureBudget::new(request.security);
+    let mut budget = request.failure_budget()?;
     let bits = domain::bits(request.sizes, budget.remaining())?;
     let collision = domain::collision(request.sizes, bits);
     budget.charge("two items with one number", collision)?;

@@ -7,9 +7,10 @@ use psijoin_circuit::{
     count::{Count, Width},
     garble::{AND_BYTES, Evaluator, Garbler, Labels, evaluator, garbler},
 };
-use psijoin_psi::{Conversation, Error};
+use psijoin_ot::extension::Extension;
+use psijoin_psi::{BaseOts, Conversation, Error};
 
-use crate::garbling::{self, OTS};
+use crate::garbling;
 
 /// Bytes that reveal whether K is reached.
 const REVEALED_BYTES: u64 = 1;
@@ -23,16 +24,23 @@ pub(super) struct Comparison {
     pub(super) most: u64,
     /// `true` if the sender learns the result too.
     pub(super) both_learn: bool,
+    /// The base OTs.
+    pub(super) base_ots: BaseOts,
 }
 
 impl Comparison {
     /// Returns what is said offline and online.
     pub(super) fn conversations(self) -> [Conversation; 2] {
-        let online = OTS
+        let online = garbling::ots(self.base_ots)
             .chosen(self.bits())
             .sender(AND_BYTES * self.gates() + REVEALED_BYTES)
             .receiver(if self.both_learn { REVEALED_BYTES } else { 0 });
-        [garbling::setup(), online]
+        [garbling::setup(self.base_ots), online]
+    }
+
+    /// Returns the OTs by which the receiver gets labels for its share.
+    pub(super) fn extension(self) -> Extension {
+        garbling::ots(self.base_ots).extension
     }
 
     /// Returns the number of bits of the count, and of each share of it.
@@ -119,6 +127,7 @@ mod tests {
                 least: most / 2 + 1,
                 most,
                 both_learn: false,
+                base_ots: BaseOts::DiffieHellman,
             };
             assert_eq!(comparison.gates(), gates, "{most}");
         }

@@ -10,7 +10,6 @@ use psijoin_circuit::{
 use psijoin_psi::{Conversation, Error, Output, OutputKind, Request, TotalShares, Totals};
 
 use super::comparison::Comparison;
-use crate::garbling::EXTENSION;
 
 /// Bytes that travel together.
 const BYTES_PER_MESSAGE: usize = 1 << 16;
@@ -43,6 +42,7 @@ impl Opening {
                 least,
                 most,
                 both_learn,
+                base_ots: request.base_ots,
             }),
         }
     }
@@ -97,7 +97,7 @@ impl Sender {
     /// # Errors
     /// If the channel breaks or the peer misbehaves.
     pub fn offline(opening: Opening, channel: &mut Channel, rng: &mut Prg) -> Result<Self, Error> {
-        let set_up = |_| garbler::Setup::new(EXTENSION, channel, rng);
+        let set_up = |it: Comparison| garbler::Setup::new(it.extension(), channel, rng);
         let circuit = opening.comparison.map(set_up).transpose()?;
         Ok(Self { opening, circuit })
     }
@@ -145,7 +145,7 @@ impl Receiver {
     /// # Errors
     /// If the channel breaks or the peer misbehaves.
     pub fn offline(opening: Opening, channel: &mut Channel, rng: &mut Prg) -> Result<Self, Error> {
-        let set_up = |_| evaluator::Setup::new(EXTENSION, channel, rng);
+        let set_up = |it: Comparison| evaluator::Setup::new(it.extension(), channel, rng);
         let circuit = opening.comparison.map(set_up).transpose()?;
         Ok(Self { opening, circuit })
     }

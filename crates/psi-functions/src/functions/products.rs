@@ -19,7 +19,7 @@ use psijoin_block::{Block, Prg, crhf};
 use psijoin_channel::Channel;
 use psijoin_circuit::{Bits, Lanes};
 use psijoin_ot::extension::{self, Extension};
-use psijoin_psi::{Conversation, Error, Role, ots::Ots};
+use psijoin_psi::{BaseOts, Conversation, Error, Role, ots::Ots};
 use psijoin_runtime::memory::Buffer;
 use zeroize::Zeroizing;
 
@@ -28,8 +28,10 @@ use super::Function;
 /// Words, or bytes of packed bits, that travel together: 64 KiB of words.
 const PER_MESSAGE: usize = 1 << 13;
 
-/// Their choices are random, so silent OT makes them almost for nothing.
-const OTS: Extension = Extension::Silent;
+/// Returns the OTs. Their choices are random, so silent OT makes them almost for nothing.
+pub(super) fn extension(base: BaseOts) -> Extension {
+    Extension::SILENT.on(base)
+}
 
 /// OTs that are made at once: silent OT needs 100 bytes per OT while it runs.
 const AT_ONCE: usize = 1 << 21;
@@ -43,9 +45,14 @@ fn calls(count: usize) -> impl Iterator<Item = usize> {
 
 /// Returns what is said offline and online to multiply `bits` bits by `factors` numbers of the
 /// `giver` each.
-pub(super) fn conversations(giver: Role, bits: usize, factors: usize) -> [Conversation; 2] {
+pub(super) fn conversations(
+    extension: Extension,
+    giver: Role,
+    bits: usize,
+    factors: usize,
+) -> [Conversation; 2] {
     let ots = Ots {
-        extension: OTS,
+        extension,
         sender: giver,
     };
     let offline = calls(bits).map(|count| ots.random(count));
@@ -72,14 +79,14 @@ impl Multiplier {
         channel: &mut Channel,
         rng: &mut Prg,
     ) -> Result<Vec<Self>, Error> {
-        let lanes = function.lanes;
+        let (lanes, extension) = (function.lanes, extension(function.base_ots));
         function
             .givers()
             .map(|giver| {
                 Ok(if giver == role {
-                    Self::Giver(Giver::prepare(AT_ONCE, lanes, channel, rng)?)
+                    Self::Giver(Giver::prepare(extension, AT_ONCE, lanes, channel, rng)?)
                 } else {
-                    Self::Chooser(Chooser::prepare(AT_ONCE, lanes, channel, rng)?)
+                    Self::Chooser(Chooser::prepare(extension, AT_ONCE, lanes, channel, rng)?)
                 })
             })
             .collect()
@@ -139,12 +146,13 @@ impl Giver {
     /// Returns OTs for `count` bits, at most `at_once` at once; the peer calls
     /// [`Chooser::prepare`].
     fn prepare(
+        extension: Extension,
         at_once: usize,
         count: usize,
         channel: &mut Channel,
         rng: &mut Prg,
     ) -> Result<Self, Error> {
-        let mut ots = OTS.set_up_sender(channel, rng)?;
+        let mut ots = extension.set_up_sender(channel, rng)?;
         let mut rows = Buffer::zeroed(count);
         for rows in rows.chunks_mut(at_once) {
             rows.copy_from_slice(&ots.send(rows.len(), channel)?);
@@ -199,12 +207,13 @@ impl Giver {
 impl Chooser {
     /// As [`Giver::prepare`].
     fn prepare(
+        extension: Extension,
         at_once: usize,
         count: usize,
         channel: &mut Channel,
         rng: &mut Prg,
     ) -> Result<Self, Error> {
-        let mut ots = OTS.set_up_receiver(channel, rng)?;
+        let mut ots = extension.set_up_receiver(channel, rng)?;
         let (mut choices, mut messages) = (Bits::default(), Buffer::zeroed(count));
         for messages in messages.chunks_mut(at_once) {
             let chosen = ots.receive(messages.len(), channel)?;
@@ -267,6 +276,8 @@ mod tests {
 
     use super::*;
 
+    const OTS: Extension = Extension::SILENT;
+
     /// Returns the shares of the products of r ⊕ s with two numbers, lane by lane, giver first.
     fn run(at_once: usize, lanes: &[(bool, bool, [u64; 2])]) -> Vec<[[u64; 2]; 2]> {
         let given: Bits = lanes.iter().map(|(r, _, _)| *r).collect();
@@ -276,12 +287,12 @@ mod tests {
         let count = lanes.len();
         let (given, chosen) = thread::scope(|scope| {
             let giver = scope.spawn(move || {
-                Giver::prepare(at_once, count, &mut giving, &mut Prg::from_os())
+                Giver::prepare(OTS, at_once, count, &mut giving, &mut Prg::from_os())
                     .and_then(|giver| giver.multiply(&given, &mut factors, &mut giving))
                     .unwrap();
                 factors
             });
-            let chosen = Chooser::prepare(at_once, count, &mut choosing, &mut Prg::from_os())
+            let chosen = Chooser::prepare(OTS, at_once, count, &mut choosing, &mut Prg::from_os())
                 .and_then(|chooser| chooser.multiply(&chosen, 2, &mut choosing))
                 .unwrap();
             (giver.join().unwrap(), chosen)

@@ -54,7 +54,8 @@ fn shared(places: &[(bool, [u64; 2])]) -> [Shares; 2] {
 fn evaluated([ours, theirs]: [Shares; 2]) -> [Result<Option<Vec<Bits>>, Error>; 2] {
     let (mut sending, mut receiving) = memory::pair();
     let run = |role, shares: &Shares, channel: &mut Channel| {
-        evaluate(&Everything, role, shares, &mut Context::new(channel))
+        let context = &mut Context::new(channel);
+        evaluate(&Everything, role, BaseOts::MlKem, shares, context)
     };
     thread::scope(|scope| {
         let sent = scope.spawn(move || run(Role::Sender, &ours, &mut sending));

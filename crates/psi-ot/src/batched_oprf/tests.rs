@@ -12,6 +12,7 @@ fn params(functions: usize, code_bits: usize, bits: u32) -> Params {
         functions,
         code_bits,
         values: MaskLength { bits },
+        base_ots: BaseOts::DiffieHellman,
     }
 }
 

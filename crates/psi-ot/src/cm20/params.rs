@@ -64,7 +64,8 @@ impl Params {
         }
 
         let checked = variant == Variant::MaliciousSender;
-        let oprf = multi_point_oprf::Params::new(rows, sizes, checked, budget.share(0.6))?;
+        let oprf = multi_point_oprf::Params::new(rows, sizes, checked, budget.share(0.6))?
+            .on(request.base_ots);
         budget.charge("few ones", oprf.few_ones(sizes))?;
         budget.charge("ciphers unlike functions", oprf.repeats(sizes))?;
 

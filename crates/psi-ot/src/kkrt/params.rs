@@ -49,7 +49,8 @@ impl Params {
         let evaluations = (CHOICES as u64 + u64::from(shape.stash)) * sizes.sender();
         let functions = shape.bins as usize + shape.stash as usize;
         let share = budget.share(0.125);
-        let oprf = batched_oprf::Params::new(functions, evaluations, masks, share)?;
+        let oprf =
+            batched_oprf::Params::new(functions, evaluations, masks, share)?.on(request.base_ots);
         budget.charge("code distance", oprf.near_code_words(evaluations))?;
         Ok(Self { base, shape, oprf })
     }

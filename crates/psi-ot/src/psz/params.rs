@@ -4,8 +4,8 @@ use psijoin_encode::CHOICES;
 use psijoin_ot::kk13;
 use psijoin_params::{letters, mask};
 use psijoin_psi::{
-    BaseParams, Conversation, Derived, Dialogue, Error, Parameter, Plan, Request, parameters,
-    sorted_masks::SortedMasks,
+    BaseOts, BaseParams, Conversation, Derived, Dialogue, Error, Parameter, Plan, Request,
+    parameters, sorted_masks::SortedMasks,
 };
 
 use super::{
@@ -40,7 +40,7 @@ impl Params {
         let domain = Domain::of(request);
         let mut base = match domain {
             Domain::Digests => BaseParams::new(request)?,
-            Domain::Numbers { bits } => BaseParams::of_numbers(request, bits),
+            Domain::Numbers { bits } => BaseParams::of_numbers(request, bits)?,
         };
         let (request, budget) = (&base.request, &mut base.budget);
         let spelling = Spelling::cheapest(request, scheme.hashing, domain, budget)?;
@@ -97,6 +97,11 @@ impl Params {
         }
     }
 
+    /// Returns the base OTs under the OTs of step 1.
+    pub(super) fn base_ots(&self) -> BaseOts {
+        self.base.request.base_ots
+    }
+
     fn parameters(&self) -> Vec<Parameter> {
         let sections = self.sections();
         let section = |candidates| sections.iter().find(|it| it.candidates == candidates);
@@ -126,6 +131,7 @@ impl Params {
         let seeds = SeedOts {
             columns: kk13::COLUMNS,
             checked: false,
+            base: self.base_ots(),
         };
         let letters = (self.sections().iter())
             .map(|section| section.messages().bytes(|bins| section.message_bytes(bins)))

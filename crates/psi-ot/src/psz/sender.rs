@@ -25,9 +25,9 @@ impl Party for Sender {
     type Params = Params;
 
     /// Step 1.
-    fn offline(_: &Params, context: &mut Context) -> Result<Self, Error> {
+    fn offline(params: &Params, context: &mut Context) -> Result<Self, Error> {
         context.phases.begin("base OT");
-        let ots = kk13::Sender::setup(context.channel, &mut context.rng)?;
+        let ots = kk13::Sender::setup(params.base_ots(), context.channel, &mut context.rng)?;
         Ok(Self(ots))
     }
 

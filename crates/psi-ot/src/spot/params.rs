@@ -89,6 +89,7 @@ impl SparseParams {
         SeedOts {
             columns: self.extension.columns(),
             checked: self.info.adversary == Adversary::MaliciousSender,
+            base: self.base.request.base_ots,
         }
     }
 }

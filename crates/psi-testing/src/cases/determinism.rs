@@ -54,7 +54,7 @@ pub fn the_same_bytes_of_a_million_items(subject: &Subject) {
 
 /// Checks this function, or payloads if it is not served, or otherwise rows: what takes more steps
 /// comes first.
-fn check_first_served(subject: &Subject, sets: &Sets, function: OutputKind) {
+pub(super) fn check_first_served(subject: &Subject, sets: &Sets, function: OutputKind) {
     let (from_sender, back) = (24, Some(7));
     let kinds = [
         function,

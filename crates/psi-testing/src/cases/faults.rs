@@ -11,7 +11,9 @@ use psijoin_channel::{
     fault::{Fault, FaultKind, faulty},
     memory::{self, Builder, Window},
 };
-use psijoin_psi::{Columns, Error, ErrorKind, Output, OutputKind, Payloads, Plan, Request, Role};
+use psijoin_psi::{
+    BaseOts, Columns, Error, ErrorKind, Output, OutputKind, Payloads, Plan, Request, Role,
+};
 
 use crate::{
     Results, Sets, Setup, Subject,
@@ -34,7 +36,7 @@ const FIRST_LAYERS: u64 = 8;
 const LAYERS_APART: usize = 11;
 
 /// A session in parts repeats its messages, so any run of more messages than this is hit like that,
-/// too.
+/// too; and one whose base OTs are other ones, since all else is as it was.
 const MANY_IN_PARTS: u64 = 48;
 
 /// The peer goes away.
@@ -182,7 +184,9 @@ fn targets(subject: &Subject, sets: &Sets, plan: &Plan) -> Vec<Target> {
     assert_output(subject, sets, plan.request(), results);
     let traffic = counters.snapshot();
     let messages = |role, count: u64| {
-        let sampled = subject.layered || (subject.parts.is_some() && count > MANY_IN_PARTS);
+        let sampled = subject.layered
+            || subject.base_ots == BaseOts::MlKem
+            || (subject.parts.is_some() && count > MANY_IN_PARTS);
         let (first, apart) = match sampled {
             true => (FIRST_LAYERS.min(count), LAYERS_APART),
             false => (count, 1),

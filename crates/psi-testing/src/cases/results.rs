@@ -76,12 +76,16 @@ pub fn borders_of_chunks(subject: &Subject) {
 
 /// Nobody may rely on the channel to hold more than one message.
 pub fn both_parties_wait_for_room_after_every_message(subject: &Subject) {
-    let sets = subject.sized(Sets::new(3000, 2500, 1000));
-    for request in subject.requests(&sets) {
+    check_with_room_for_one(subject, &subject.sized(Sets::new(3000, 2500, 1000)));
+}
+
+/// Checks that over channels that hold one message.
+pub(super) fn check_with_room_for_one(subject: &Subject, sets: &Sets) {
+    for request in subject.requests(sets) {
         let plan = subject.plan(&request);
         let channels = Builder::new().window(Window::ONE_MESSAGE).pair();
-        let results = run_pair(&plan, &sets, channels, &Setup::default());
-        assert_output(subject, &sets, &request, results);
+        let results = run_pair(&plan, sets, channels, &Setup::default());
+        assert_output(subject, sets, &request, results);
     }
 }
 

@@ -38,7 +38,8 @@ impl<B: Base> Receiver<B> {
         context: &mut Context,
     ) -> Result<vole::Planted<M, B>, Error> {
         context.phases.begin("base OT");
-        let mut vole = vole::Receiver::<M>::setup(context.channel, &mut context.rng)?;
+        let mut vole =
+            vole::Receiver::<M>::setup(layout.base_ots, context.channel, &mut context.rng)?;
         context.phases.begin("VOLE");
         Ok(vole.begin::<B>(layout.shape.len(), context.channel)?)
     }

@@ -41,7 +41,8 @@ impl<B: Base> Sender<B> {
         context: &mut Context,
     ) -> Result<vole::Granted<M>, Error> {
         context.phases.begin("base OT");
-        let mut vole = vole::Sender::<M>::setup(context.channel, &mut context.rng)?;
+        let mut vole =
+            vole::Sender::<M>::setup(layout.base_ots, context.channel, &mut context.rng)?;
         context.phases.begin("VOLE");
         Ok(vole.begin::<B>(layout.shape.len(), context.channel)?)
     }

@@ -66,14 +66,14 @@ impl Params {
     /// Returns what follows from how wide B is.
     fn derive(mut base: BaseParams, width: Width, adversary: Adversary) -> Result<Self, Error> {
         let sizes = base.request.sizes;
-        let security = base.request.security;
-        let budget = &mut base.budget;
+        let (request, budget) = (&base.request, &mut base.budget);
         budget.charge(
             "sender's item in the store",
             width.dictionary(sizes.sender()),
         )?;
         let name = "store of the receiver's items";
-        let oprf = Layout::derive(name, sizes.receiver(), security, budget)?;
+        let oprf =
+            Layout::derive(name, sizes.receiver(), request.security, budget)?.on(request.base_ots);
         let payloads = match base.request.output {
             OutputKind::Payloads(payloads) => Some(payloads),
             _ => None,
@@ -143,17 +143,17 @@ impl Params {
     fn semi_honest_dialogue<B: Base>(&self) -> Dialogue {
         let (store, end) = (self.oprf.bytes::<B>(), self.end());
         let vole = self.oprf.vole::<SemiHonest, B>();
-        let offline = Layout::setup().then(vole.clone());
+        let offline = self.oprf.setup().then(vole.clone());
         let online = Conversation::default().receiver(store).then(end.clone());
         // The store does not wait for the sender's half of the vector OLE: it is in one flight with
         // the receiver's half.
-        let at_once = Layout::setup().receiver(store).then(vole).then(end);
+        let at_once = self.oprf.setup().receiver(store).then(vole).then(end);
         Dialogue::overlapping(offline, online, at_once)
     }
 
     fn malicious_dialogue<B: Base>(&self) -> Dialogue {
         let store = self.oprf.bytes::<B>();
-        let offline = Layout::setup().then(self.oprf.vole::<Malicious, B>());
+        let offline = self.oprf.setup().then(self.oprf.vole::<Malicious, B>());
         let online = Conversation::default()
             .sender(joint_coin::COMMITMENT_BYTES)
             .receiver(joint_coin::PART_BYTES + store)

@@ -7,7 +7,9 @@ use psijoin_ot::{
     vole::Base,
 };
 use psijoin_params::{cuckoo::Shape, equality as equality_params};
-use psijoin_psi::{BaseParams, Conversation, Derived, Dialogue, Error, Plan, Request, parameters};
+use psijoin_psi::{
+    BaseParams, Conversation, Derived, Dialogue, Error, Plan, Request, Role, ots, parameters,
+};
 use psijoin_psi_functions::{
     bins::{self, Keys},
     functions::Function,
@@ -64,7 +66,8 @@ impl Params {
             sizes.receiver(),
             request.security,
             budget,
-        )?;
+        )?
+        .on(request.base_ots);
         let hints = Layout::derive(
             "store of the sender's hints",
             sender_keys,
@@ -135,9 +138,16 @@ impl Params {
     fn dialogue<B: Base>(&self) -> Dialogue {
         let [function_offline, function_online] = self.function().conversations();
         // Step 1.
-        let offline = Layout::setup()
+        let base = self.base.request.base_ots;
+        let lookup_bytes = [
+            lookup::setup_sender_bytes(base),
+            lookup::setup_receiver_bytes(base),
+        ];
+        let offline = self
+            .oprf
+            .setup()
             .then(self.oprf.vole::<SemiHonest, B>())
-            .both(lookup::SETUP_SENDER_BYTES, lookup::SETUP_RECEIVER_BYTES)
+            .then(ots::setup(base, Role::Sender, lookup_bytes))
             .flights(equality::preparing_flights(self.lookups()))
             .then(function_offline);
         // Steps 3 to 6.

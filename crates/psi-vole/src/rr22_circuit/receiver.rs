@@ -27,7 +27,11 @@ impl<B: Base> Party for Receiver<B> {
         // Step 1.
         let oprf = oprf::Receiver::offline::<SemiHonest>(&params.oprf, context)?;
         context.phases.begin("lookups");
-        let mut tests = equality::Receiver::set_up(context.channel, &mut context.rng)?;
+        let mut tests = equality::Receiver::set_up(
+            params.base.request.base_ots,
+            context.channel,
+            &mut context.rng,
+        )?;
         tests.prepare(params.lookups(), context.channel)?;
         context.phases.begin("output OTs");
         let output =

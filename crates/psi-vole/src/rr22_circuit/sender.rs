@@ -24,7 +24,11 @@ impl<B: Base> Party for Sender<B> {
         // Step 1.
         let oprf = oprf::Sender::offline::<SemiHonest>(&params.oprf, context)?;
         context.phases.begin("lookups");
-        let mut tests = equality::Sender::set_up(context.channel, &mut context.rng)?;
+        let mut tests = equality::Sender::set_up(
+            params.base.request.base_ots,
+            context.channel,
+            &mut context.rng,
+        )?;
         tests.prepare(params.lookups(), context.channel)?;
         context.phases.begin("output OTs");
         let output =

@@ -9,7 +9,7 @@ use zeroize::Zeroizing;
 
 use super::{Layout, Values, check, grow_message, messages, next_tweaks, tower};
 use crate::{
-    Error,
+    BaseOts, Error,
     block_accumulate::Words,
     consistency,
     iknp::Model,
@@ -28,9 +28,13 @@ pub(crate) struct Receiver<M: Model> {
 
 impl<M: Model> Receiver<M> {
     /// Runs the base OTs; the peer calls [`Sender::setup`].
-    pub(crate) fn setup(channel: &mut Channel, rng: &mut Prg) -> Result<Self, Error> {
+    pub(crate) fn setup(
+        base: BaseOts,
+        channel: &mut Channel,
+        rng: &mut Prg,
+    ) -> Result<Self, Error> {
         Ok(Self {
-            bits: small_field::Receiver::setup(channel, rng)?,
+            bits: small_field::Receiver::setup(base, channel, rng)?,
             rng: rng.fork(),
             hashed: 0,
             model: PhantomData,

@@ -10,7 +10,7 @@ use zeroize::Zeroizing;
 
 use super::{Entries, Layout, Values, check, grow_message, messages, next_tweaks, tower};
 use crate::{
-    Error, consistency,
+    BaseOts, Error, consistency,
     iknp::Model,
     pprf::{self, Shape},
     small_field,
@@ -29,11 +29,12 @@ impl<M: Model> Sender<M> {
     /// Runs the base OTs; the peer calls [`Receiver::setup`].
     pub(crate) fn setup(
         delta: Zeroizing<Block>,
+        base: BaseOts,
         channel: &mut Channel,
         rng: &mut Prg,
     ) -> Result<Self, Error> {
         Ok(Self {
-            bits: small_field::Sender::setup(delta.clone(), channel, rng)?,
+            bits: small_field::Sender::setup(delta.clone(), base, channel, rng)?,
             delta,
             rng: rng.fork(),
             hashed: 0,
