@@ -15,7 +15,7 @@ use std::{net::SocketAddr, sync::Arc};
 use psijoin_channel::{AbortCode, Channel, joint_seed::JointSeed, path::Measured};
 
 use crate::{
-    Endpoint, Error, Listener, Options, PublicKey,
+    Endpoint, Error, KeyExchange, Listener, Options, PublicKey,
     endpoint::Address,
     establish::{self, Door, Established, Opening},
     line::{self, Line},
@@ -228,6 +228,15 @@ impl Connection {
     /// is of another kind than those that [`Identity::generate`](crate::Identity::generate) makes.
     pub fn peer_key(&self) -> Option<PublicKey> {
         self.peer_key
+    }
+
+    /// Returns how the keys of its streams were exchanged: the first that is not post-quantum, if
+    /// there is one. `None` without TLS.
+    pub fn key_exchange(&self) -> Option<KeyExchange> {
+        let all = || self.lines.iter().filter_map(|line| line.key_exchange);
+        all()
+            .find(|exchange| !exchange.is_post_quantum())
+            .or_else(|| all().next())
     }
 
     /// Returns what the greeting has shown of the network. It costs no round trip of its own.

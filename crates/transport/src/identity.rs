@@ -15,12 +15,16 @@ use zeroize::{Zeroize, Zeroizing};
 
 use crate::{
     Error, Fingerprint, PublicKey,
+    key_exchange::X25519MlKem768,
     signature::{Signature, is_unsound, signed},
 };
 
-/// Returns the primitives that TLS is made of.
+/// Returns the primitives that TLS is made of. Of key exchanges, the hybrid one comes first: a
+/// client offers it, and its classical part for a server that does not know it.
 pub(crate) fn provider() -> Arc<CryptoProvider> {
-    Arc::new(rustls::crypto::ring::default_provider())
+    let mut provider = rustls::crypto::ring::default_provider();
+    provider.kx_groups.insert(0, &X25519MlKem768);
+    Arc::new(provider)
 }
 
 /// An Ed25519 key pair with the self-signed certificate that carries it in TLS.

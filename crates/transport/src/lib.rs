@@ -44,6 +44,7 @@ pub mod fingerprint;
 pub mod frame;
 mod identity;
 mod interrupt;
+mod key_exchange;
 pub mod knock;
 
 mod error;
@@ -63,4 +64,5 @@ pub use error::{Attempt, Error, Kind, Strangers};
 pub use fingerprint::Fingerprint;
 pub use identity::Identity;
 pub use interrupt::Interrupt;
+pub use key_exchange::KeyExchange;
 pub use signature::{NotAKey, NotHexadecimal, PublicKey, SIGNATURE_BYTES, Signature};

@@ -10,7 +10,7 @@ use std::{
 use psijoin_channel::Channel;
 
 use crate::{
-    Error, Options,
+    Error, KeyExchange, Options,
     establish::Established,
     link::{self, Bond, LINGER, Link, LinkInbound, LinkOutbound},
     wire::Wire,
@@ -20,6 +20,8 @@ use crate::{
 #[derive(Debug)]
 pub(crate) struct Line {
     pub(crate) link: Arc<Link>,
+    /// `None` without TLS.
+    pub(crate) key_exchange: Option<KeyExchange>,
     threads: Threads,
 }
 
@@ -30,11 +32,19 @@ impl Line {
         options: &Options,
         bond: &Arc<Bond>,
     ) -> Result<Self, Error> {
+        let key_exchange = tls.as_ref().and_then(KeyExchange::of);
+        if let Some(exchange) = key_exchange {
+            tracing::debug!("keys exchanged by {exchange}");
+        }
         let wire = Wire::new(socket, tls)?;
         let link = Link::new(options.timeouts, options.pulse.clone(), bond);
         let threads = Threads::start(&link, wire)?;
         options.interrupt.watch(&link);
-        Ok(Self { link, threads })
+        Ok(Self {
+            link,
+            key_exchange,
+            threads,
+        })
     }
 
     /// Returns what the peer is spoken with. It works for as long as the line lives.

@@ -317,8 +317,9 @@ mod tests {
         let groups: Vec<_> = (provider.kx_groups.iter())
             .map(|group| format!("{:?}", group.name()))
             .collect();
-        assert_eq!(groups, ["X25519", "secp256r1", "secp384r1"]);
-        assert!(OFFICERS.contains("X25519, or ECDHE on P-256 or P-384"));
+        let expected = ["X25519MLKEM768", "X25519", "secp256r1", "secp384r1"];
+        assert_eq!(groups, expected);
+        assert!(OFFICERS.contains("X25519MLKEM768, or X25519, or ECDHE on P-256 or P-384"));
         let ciphers: Vec<_> = (provider.cipher_suites.iter())
             .filter(|suite| suite.tls13().is_some())
             .map(|suite| format!("{:?}", suite.suite()))

@@ -16,6 +16,7 @@ mod failing;
 mod first_words;
 mod flood;
 mod forwarders;
+mod key_exchange;
 mod meeting;
 mod moving;
 mod pulse;
