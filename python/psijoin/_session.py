@@ -267,6 +267,8 @@ class Session:
           `count`, `threshold`, `sum`.
         - `min_intersection`: fewer shared keys than this are an error (`PolicyError`), and nothing
           more is learned.
+        - `post_quantum`: nothing rests on what a quantum computer is known to break, so that
+          whoever records the join now will not read it later. Both sides say it.
         - `protocol`: the protocol, as `psijoin protocols` lists them; without it, the one that
           suits sizes and network. Whoever can delay what passes on the line can steer that choice.
         - `terms`: a file with a text that both parties agree to. Any difference ends the join

@@ -51,6 +51,7 @@ class Agreed(TypedDict, total=False):
 
     protocol: str
     min_intersection: int
+    post_quantum: bool
     max_peer_keys: int | str
     bad_keys: str
     strict: bool

@@ -82,6 +82,9 @@ fn of_inability(ability: &Ability) -> &'static str {
         Ability::Withhold => {
             "leave `protocol` out, or name one of these: others cannot do `min_intersection`"
         }
+        Ability::PostQuantum => {
+            "leave `protocol` out, or name one of these: others cannot do post_quantum=True"
+        }
         Ability::Carry(Further::Both) => {
             "leave `protocol` out, or name one of these: others cannot do learn=\"both\""
         }
@@ -104,6 +107,7 @@ fn agreeing(setting: Setting) -> &'static str {
             "say the same `learn` on both sides, or leave it out on both: then the receiver learns"
         }
         Setting::Aligned => "say align=True on both sides, or on neither",
+        Setting::PostQuantum => "say post_quantum=True on both sides, or on neither",
         Setting::SendersColumns => {
             "let the sender give columns, and the receiver take them, or neither"
         }
@@ -135,6 +139,7 @@ fn that_says(term: JobTerm) -> Option<&'static str> {
         JobTerm::Terms => "`terms` says it",
         JobTerm::Record => "`record` says it",
         JobTerm::Minimum => "`min_intersection` says it",
+        JobTerm::PostQuantum => "`post_quantum` says it",
         JobTerm::Peer => "Session(peer=) says it",
         JobTerm::Identity => "Session(identity=) says it",
         JobTerm::Key => "`on` and `normalize` say it",

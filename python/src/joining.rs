@@ -77,6 +77,7 @@ impl JoinCall {
             output_kind: Some(question.asked.to_string()),
             learners: Some(question.learners),
             min_intersection: Some(question.min_intersection).filter(|least| *least > 0),
+            post_quantum: question.post_quantum,
             peer: match &spec.meeting.security {
                 Security::PinnedTls { peer, .. } => Some(*peer),
                 _ => None,

@@ -15,7 +15,7 @@ use crate::{
     wanted::asked,
 };
 
-const KEYWORDS: [&str; 14] = [
+const KEYWORDS: [&str; 15] = [
     "items",
     "network",
     "output_kind",
@@ -23,6 +23,7 @@ const KEYWORDS: [&str; 14] = [
     "sender_gives",
     "receiver_gives",
     "min_intersection",
+    "post_quantum",
     "threads",
     "memory",
     "prices",
@@ -44,6 +45,7 @@ pub(crate) fn planned(options: &Bound<'_, PyDict>) -> PyResult<(PlannedJoin, Lin
         asked: asked(options)?,
         min_intersection: least.unwrap_or(0),
         learners: options.parsed("learn")?.unwrap_or_default(),
+        post_quantum: options.flag("post_quantum")?,
     };
     let receiver_gives = given("receiver_gives")?;
     if question.learners == Learners::Receiver && receiver_gives.is_some() {

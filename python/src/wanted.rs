@@ -36,7 +36,7 @@ const OF_SESSIONS: [&str; 9] = [
 ];
 
 /// Keywords of a join.
-const OF_JOINS: [&str; 27] = [
+const OF_JOINS: [&str; 28] = [
     "on",
     "normalize",
     "bad_keys",
@@ -55,6 +55,7 @@ const OF_JOINS: [&str; 27] = [
     "quote_empty",
     "quote_formulas",
     "min_intersection",
+    "post_quantum",
     "protocol",
     "max_peer_keys",
     "strict",
@@ -206,6 +207,7 @@ impl Party {
                 .whole("min_intersection", 1..=u64::MAX)
                 .ok()
                 .flatten(),
+            post_quantum: options.flag("post_quantum").unwrap_or_default(),
             peer: Some(self.peer),
             files: NamedFiles {
                 input: vec![table.into()],
@@ -240,6 +242,7 @@ fn question(options: &Options<'_, '_>) -> PyResult<Question> {
         asked: asked(options)?,
         min_intersection: least.unwrap_or(0),
         learners: options.parsed("learn")?.unwrap_or_default(),
+        post_quantum: options.flag("post_quantum")?,
     })
 }
 

@@ -94,6 +94,19 @@ def test_errors_say_what_to_do(pair: Pair) -> None:
         psijoin.Session(peer="psi1-")
 
 
+def test_post_quantum(pair: Pair) -> None:
+    alice, bob = pair
+    shared, _ = psijoin.together(
+        lambda: alice.receive(MINE, post_quantum=True),
+        lambda: bob.send(THEIRS, post_quantum=True),
+    )
+    assert shared.rows == ["bob", "joe"]
+    assert shared.report["post_quantum"] is True
+    assert shared.report["peer"]["key_exchange"] == "X25519MLKEM768"
+    with pytest.raises(psijoin.UsageError, match="post_quantum=True"):
+        alice.receive(MINE, post_quantum=True, protocol="dh")
+
+
 def test_what_is_not_tried_has_a_report_too(pair: Pair) -> None:
     alice, _ = pair
     with pytest.raises(psijoin.UsageError, match="`min_intersection`") as raised:

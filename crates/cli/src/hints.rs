@@ -99,6 +99,7 @@ fn of_inability(ability: &Ability) -> String {
     let asked = match ability {
         Ability::Compute(_) => "--output-kind",
         Ability::Withhold => "--min-intersection",
+        Ability::PostQuantum => "--post-quantum",
         Ability::Carry(further) => that_ask_for(*further),
     };
     format!("leave --protocol out, or name one of these: others cannot do {asked}")
@@ -135,6 +136,7 @@ fn that_say(term: JobTerm) -> &'static str {
         JobTerm::Terms => "--terms says",
         JobTerm::Record => "--record says",
         JobTerm::Minimum => "--min-intersection says",
+        JobTerm::PostQuantum => "--post-quantum says",
         JobTerm::Peer => "--peer says",
         JobTerm::Identity => "--identity says",
         JobTerm::Key => "--key and --normalize say",
@@ -164,6 +166,7 @@ fn agreeing(setting: Setting) -> &'static str {
             "give the same --learn on both sides, or leave it out on both: then the receiver learns"
         }
         Setting::Aligned => "give --align on both sides, or on neither",
+        Setting::PostQuantum => "give --post-quantum on both sides, or on neither",
         Setting::SendersColumns => {
             "let the sender say --give COLUMNS and the receiver --take COLUMNS or --take all, or \
              neither of them"

@@ -67,6 +67,7 @@ impl<'a> Invocation<'a> {
             asked: self.join.asked.output_kind.clone(),
             min_intersection: self.join.safety.min_intersection.unwrap_or(0),
             learners: self.join.asked.learn,
+            post_quantum: self.join.safety.post_quantum,
         }
     }
 
@@ -88,6 +89,7 @@ impl<'a> Invocation<'a> {
             output_kind: Some(join.asked.output_kind.to_string()),
             learners: Some(join.asked.learn),
             min_intersection: join.safety.min_intersection,
+            post_quantum: join.safety.post_quantum,
             peer: join.connection.trust.peer,
             files: NamedFiles {
                 input: join.table.input.clone(),

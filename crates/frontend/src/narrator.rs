@@ -61,6 +61,7 @@ impl Narrator<'_> {
                 peer,
                 address,
                 measured,
+                ..
             } => {
                 let met = match peer {
                     Some(peer) => format!("connected to {peer} at {address}"),

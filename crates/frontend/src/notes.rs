@@ -10,7 +10,7 @@ use jiff::Timestamp;
 use psijoin::Role;
 use psijoin_channel::path::Measured;
 use psijoin_session::{Event, Learners, Outcome, Received};
-use psijoin_transport::Fingerprint;
+use psijoin_transport::{Fingerprint, KeyExchange};
 
 use crate::{report::ReportFile, sentences::with_hint};
 
@@ -26,6 +26,7 @@ pub struct Known {
     pub(crate) identity: Option<Fingerprint>,
     pub(crate) address: Option<String>,
     pub(crate) measured: Measured,
+    pub(crate) key_exchange: Option<KeyExchange>,
     pub(crate) session: Option<String>,
     pub(crate) warnings: Vec<String>,
     pub(crate) normalization: String,
@@ -58,6 +59,8 @@ pub struct Wanted {
     pub learners: Option<Learners>,
     /// The least number of shared keys, if one is demanded.
     pub min_intersection: Option<u64>,
+    /// `true` if nothing may rest on what a quantum computer is known to break.
+    pub post_quantum: bool,
     /// The expected other party.
     pub peer: Option<Fingerprint>,
     /// The files.
@@ -110,8 +113,12 @@ impl Notes {
         match event {
             Event::Threads(threads) => known.threads = Some(*threads),
             Event::Connected {
-                address, measured, ..
+                address,
+                measured,
+                key_exchange,
+                ..
             } => {
+                known.key_exchange = *key_exchange;
                 known.address = Some(address.clone());
                 known.measured = *measured;
             }

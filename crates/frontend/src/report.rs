@@ -77,6 +77,8 @@ pub struct Report {
     learners: Option<String>,
     /// `null` if there was no such condition.
     min_intersection: Option<u64>,
+    /// Whether nothing was to rest on what a quantum computer is known to break.
+    post_quantum: bool,
     normalization: String,
     threads: Option<usize>,
     peak_memory_bytes: Option<u64>,
@@ -171,6 +173,9 @@ struct PeerReport {
     /// The expected fingerprint; `null` where anybody could have been at the other end.
     fingerprint: Option<String>,
     encryption: &'static str,
+    /// How the keys were exchanged, by the name that TLS has for it; `null` without encryption, and
+    /// if the other party was not met.
+    key_exchange: Option<String>,
     /// As this side measured it; `null` if it could not.
     round_trip_micros: Option<u64>,
     /// The rate from the other party, as this side measured it; `null` if it could not. 3000000000
@@ -287,6 +292,7 @@ impl Report {
                     Some(_) => "TLS 1.3",
                     None => "none",
                 },
+                key_exchange: known.key_exchange.map(|exchange| exchange.to_string()),
                 fingerprint,
                 round_trip_micros: known.measured.round_trip_micros(),
                 incoming_bits_per_second: known.measured.incoming_bits_per_second(),
@@ -300,6 +306,7 @@ impl Report {
             output: wanted.output_kind.clone(),
             learners: wanted.learners.map(|learners| learners.to_string()),
             min_intersection: wanted.min_intersection,
+            post_quantum: wanted.post_quantum,
             normalization: known.normalization.clone(),
             threads: known.threads,
             peak_memory_bytes: memory::peak_bytes(),

@@ -117,6 +117,9 @@ pub(crate) fn statement(outcome: &Outcome, output: Option<&str>, by_auto: bool) 
     );
     lines.extend(run_again(outcome));
     lines.extend(protection(outcome.plan.info(), outcome.role));
+    if outcome.question.post_quantum {
+        lines.push(POST_QUANTUM.to_owned());
+    }
     lines.extend(caveats::of(outcome, by_auto));
     lines.join("\n")
 }
@@ -159,6 +162,10 @@ fn protection(info: &Info, role: Role) -> Option<String> {
         _ => insecurity(info).map(warning),
     }
 }
+
+/// What a post-quantum join promises beyond its protocol.
+const POST_QUANTUM: &str =
+    "Nobody who has recorded this join is known to be able to read it with a quantum computer.";
 
 fn follows(name: &str, other: Role) -> String {
     format!(

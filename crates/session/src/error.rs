@@ -124,6 +124,13 @@ pub enum Error {
     )]
     ReceiverSums(String),
 
+    /// The question is post-quantum, and the connection is not.
+    #[error(
+        "the keys of this connection were exchanged by {0}, which a quantum computer would break: the other side has \
+         an older release of psijoin, and nothing was done"
+    )]
+    KeyExchange(psijoin_transport::KeyExchange),
+
     /// The key columns of the two sides differ, and this party is strict.
     #[error(
         "the keys of the two sides differ as said above, and this side is strict; nothing was done"
@@ -297,7 +304,9 @@ impl Error {
             | Self::NoRoomForPeerKeys { .. }
             | Self::TooMuchGiven(_)
             | Self::ReceiverSums(_) => ErrorKind::Policy,
-            Self::UnlikeKeys | Self::OnlyChecked | Self::OtherJob { .. } => ErrorKind::Peer,
+            Self::UnlikeKeys | Self::OnlyChecked | Self::OtherJob { .. } | Self::KeyExchange(_) => {
+                ErrorKind::Peer
+            }
             Self::Unconfirmed(error) | Self::UnconfirmedResult(error) => error.kind(),
             Self::OutOfMemory
             | Self::NoRecord { .. }
@@ -371,6 +380,7 @@ impl Error {
                 ..
             })) => AbortCode::NotOffered,
             Self::OtherJob { .. }
+            | Self::KeyExchange(_)
             | Self::Unsigned(RecordError::OtherDocument | RecordError::PeerCannotSign) => {
                 AbortCode::Incompatible
             }

@@ -8,7 +8,7 @@ use psijoin_channel::path::Measured;
 use psijoin_forecast::Network;
 use psijoin_source::{Doubt, Source};
 use psijoin_table::BadCellsOfKey;
-use psijoin_transport::{Fingerprint, endpoint::Address};
+use psijoin_transport::{Fingerprint, KeyExchange, endpoint::Address};
 
 use crate::{Error, key_facts::KeyDifference};
 
@@ -80,6 +80,8 @@ pub enum Event<'a> {
         address: String,
         /// The network's measurements during the greeting.
         measured: Measured,
+        /// The exchange of the connection's keys; nothing without TLS.
+        key_exchange: Option<KeyExchange>,
     },
     /// The parties agree on what they do.
     Agreed {

@@ -25,6 +25,8 @@ pub enum Ability {
     Compute(RequestedOutput),
     /// Withhold an output if too few keys are shared.
     Withhold,
+    /// Rest on nothing that a quantum computer is known to break.
+    PostQuantum,
     /// Say more of each shared row.
     Carry(Further),
 }
@@ -36,6 +38,9 @@ impl fmt::Display for Ability {
             Self::Withhold => {
                 f.write_str("withhold what it finds, as a least number of shared keys demands")
             }
+            Self::PostQuantum => f.write_str(
+                "be post-quantum, as it rests on discrete logarithms or on factoring, or protects nothing",
+            ),
             Self::Carry(further) => write!(f, "provide {further}"),
         }
     }

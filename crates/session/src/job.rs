@@ -419,6 +419,7 @@ impl Subject<'_> {
             asked,
             min_intersection,
             learners,
+            post_quantum,
         } = self.question;
         let without_encryption = || "(without encryption)".to_owned();
         let named = |identity: &Identity| identity.fingerprint().to_string();
@@ -431,6 +432,7 @@ impl Subject<'_> {
             Term::shown(settings::OUTPUT, asked),
             Term::shown(settings::LEARNERS, learners),
             Term::shown(setting::JOB_MINIMUM, min_intersection),
+            Term::shown(settings::POST_QUANTUM, yes_or_no(*post_quantum)),
             Term::shown(setting::JOB_PEER, &self.peer),
             Term::shown(
                 setting::JOB_IDENTITY,

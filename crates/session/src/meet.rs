@@ -29,6 +29,7 @@ pub fn meet(
         },
         address: met.0.peer_address().to_string(),
         measured: met.0.measured(),
+        key_exchange: met.0.key_exchange(),
     });
     Ok(met)
 }

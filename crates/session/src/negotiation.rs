@@ -93,6 +93,7 @@ impl Party<'_> {
         table: &mut dyn OwnTable,
         job: Option<&Job>,
     ) -> Result<Agreement, Error> {
+        self.check_key_exchange(connection)?;
         if let Some(repeated) = self.aligned {
             table.check_alignable(repeated)?;
         }

@@ -72,6 +72,20 @@ pub enum Mode {
 }
 
 impl Party<'_> {
+    /// Checks that whoever records the connection will not read it, if nothing is to rest on what a
+    /// quantum computer is known to break. Without TLS, anybody reads it as it is.
+    ///
+    /// # Errors
+    /// [`Error::KeyExchange`].
+    pub(crate) fn check_key_exchange(&self, connection: &Connection) -> Result<(), Error> {
+        match connection.key_exchange() {
+            Some(exchange) if self.question.post_quantum && !exchange.is_post_quantum() => {
+                Err(Error::KeyExchange(exchange))
+            }
+            _ => Ok(()),
+        }
+    }
+
     /// Warns of what is doubtful about a table, which is called so.
     ///
     /// # Errors

@@ -2,14 +2,14 @@
 
 use std::{fmt, str::FromStr};
 
-use psijoin::{Columns, OutputKind, Payloads, Protocol, Request, Role, registry};
+use psijoin::{BaseOts, Columns, OutputKind, Payloads, Protocol, Request, Role, registry};
 use psijoin_handshake::Hello;
 
 use crate::{
     Error,
     fault::{Ability, Further, QuestionFault, Unable},
     requested_output::RequestedOutput,
-    settings::{LEARNERS, MINIMUM, OUTPUT},
+    settings::{LEARNERS, MINIMUM, OUTPUT, POST_QUANTUM},
 };
 
 /// The output, and its condition.
@@ -21,6 +21,8 @@ pub struct Question {
     pub min_intersection: u64,
     /// The parties that learn it, if it is rows.
     pub learners: Learners,
+    /// `true` if nothing that is learned may rest on what a quantum computer is known to break.
+    pub post_quantum: bool,
 }
 
 /// The parties that learn which of their rows are shared.
@@ -68,6 +70,10 @@ impl Question {
         self.check_minimum()?;
         if self.learners == Learners::Both {
             self.check_carries(protocol, Further::Both)?;
+        }
+        if self.post_quantum && !protocol.is_post_quantum() {
+            let able = |other: &Protocol| other.is_post_quantum() && other.computes(&output);
+            return Err(unable(protocol, Ability::PostQuantum, able));
         }
         if self.min_intersection > 0 && !protocol.withholds() {
             let able = |other: &Protocol| other.withholds() && other.computes(&output);
@@ -139,10 +145,14 @@ impl Question {
 
     /// Adds to a hello what must be the same on both sides.
     pub(crate) fn settings(&self, hello: Hello) -> Hello {
-        hello
+        let hello = hello
             .setting(OUTPUT, &self.asked)
             .setting(LEARNERS, self.learners)
-            .setting(MINIMUM, self.min_intersection)
+            .setting(MINIMUM, self.min_intersection);
+        match self.post_quantum {
+            false => hello,
+            true => hello.setting(POST_QUANTUM, "yes"),
+        }
     }
 
     /// Returns the request to the protocol for these sizes and numbers of columns, where a party's
@@ -167,7 +177,11 @@ impl Question {
         };
         Ok(Request::rows(senders, receivers)?
             .output(output)
-            .min_intersection(self.min_intersection))
+            .min_intersection(self.min_intersection)
+            .base_ots(match self.post_quantum {
+                false => BaseOts::DiffieHellman,
+                true => BaseOts::MlKem,
+            }))
     }
 }
 

@@ -43,6 +43,7 @@ impl Underway {
         let remaining = agreement.remaining(ledger);
         let further = remaining.streams(agreement.threads) as u8 - 1;
         let further = connection.open_streams(further, &agreement.joint_seed)?;
+        party.check_key_exchange(connection)?;
         let (channels, counters): (Vec<_>, Vec<_>) =
             (iter::once(first).chain(further.into_iter().map(counted))).unzip();
         let receipts = ledger.map(|_| Receipts::of(&agreement.plan));

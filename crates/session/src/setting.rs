@@ -36,6 +36,8 @@ pub enum Setting {
     Learners,
     /// [`ALIGNED`].
     Aligned,
+    /// [`POST_QUANTUM`].
+    PostQuantum,
     /// [`SENDERS_COLUMNS`].
     SendersColumns,
     /// [`RECEIVERS_COLUMNS`].
@@ -62,6 +64,7 @@ impl Setting {
             RECORD => Self::Record,
             LEARNERS => Self::Learners,
             ALIGNED => Self::Aligned,
+            POST_QUANTUM => Self::PostQuantum,
             SENDERS_COLUMNS => Self::SendersColumns,
             RECEIVERS_COLUMNS => Self::ReceiversColumns,
             OUTPUT => Self::Output,
@@ -99,6 +102,8 @@ pub enum JobTerm {
     Record,
     /// The fewest shared keys.
     Minimum,
+    /// Security against quantum computers.
+    PostQuantum,
     /// The other party.
     Peer,
     /// This party's identity.
@@ -121,6 +126,7 @@ impl JobTerm {
             TERMS => Self::Terms,
             RECORD => Self::Record,
             JOB_MINIMUM => Self::Minimum,
+            POST_QUANTUM => Self::PostQuantum,
             JOB_PEER => Self::Peer,
             JOB_IDENTITY => Self::Identity,
             JOB_KEY => Self::Key,

@@ -223,6 +223,7 @@ fn learns(question: &Question, role: Role) -> Vec<String> {
         asked,
         min_intersection,
         learners,
+        post_quantum: _,
     } = question;
     let mut learns = vec![format!("how many distinct keys the {} has", role.other())];
     if !asked.columns().is_empty() {
@@ -332,6 +333,7 @@ mod tests {
             asked: asked.parse().unwrap(),
             min_intersection,
             learners: Learners::Receiver,
+            post_quantum: false,
         };
         let size = |side: &str| format!("how many distinct keys the {side} has");
         let rows = question("rows", 0);

@@ -22,6 +22,15 @@ pub(crate) struct Safety {
     #[arg(long, value_name = "K", value_parser = clap::value_parser!(u64).range(1..))]
     pub(crate) min_intersection: Option<u64>,
 
+    /// Rest on nothing that a quantum computer is known to break.
+    ///
+    /// Whoever records the join now will then not read it later. Base OTs are by ML-KEM-768, `auto`
+    /// takes no protocol on discrete logarithms, and a connection to a release of psijoin whose TLS
+    /// has no X25519MLKEM768 is refused. It costs 0.43 MB or more, and some milliseconds. Must be
+    /// the same on both sides.
+    #[arg(long)]
+    pub(crate) post_quantum: bool,
+
     /// Refuse a set of the other party with more keys than this.
     ///
     /// It bounds the memory and the time that a large set can cost you. It is also a sender's only

@@ -115,6 +115,10 @@ pub(crate) struct PlannedResult {
     #[arg(long, value_name = "K", value_parser = clap::value_parser!(u64).range(1..))]
     pub(crate) min_intersection: Option<u64>,
 
+    /// Rest on nothing that a quantum computer is known to break, as `send` and `receive` say it.
+    #[arg(long)]
+    pub(crate) post_quantum: bool,
+
     /// How many bytes per key the sender's columns take that go with the rows (`send --give`).
     #[arg(long, value_name = "BYTES", value_parser = clap::value_parser!(u16).range(1..))]
     pub(crate) sender_gives: Option<u16>,

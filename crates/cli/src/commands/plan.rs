@@ -40,6 +40,7 @@ fn of_args(args: &args::Plan, console: &Console, stop: &Stop) -> Result<Planned,
         asked: args.result.output_kind.clone(),
         min_intersection: args.result.min_intersection.unwrap_or_default(),
         learners: args.result.learn,
+        post_quantum: args.result.post_quantum,
     };
     if args.result.learn == Learners::Receiver && args.result.receiver_gives.is_some() {
         return Err(Failure::Usage(

@@ -16,6 +16,8 @@ struct Row {
     summary: &'static str,
     paper: &'static str,
     adversary: String,
+    /// Whether `--post-quantum` goes with it.
+    post_quantum: bool,
     sender_items: u64,
     receiver_items: u64,
     flights: u64,
@@ -88,6 +90,7 @@ fn rows(
             summary: info.summary,
             paper: info.paper,
             adversary: info.adversary.to_string(),
+            post_quantum: protocol.is_post_quantum(),
             sender_items: request.sizes.sender(),
             receiver_items: request.sizes.receiver(),
             flights: cost.flights,
@@ -105,6 +108,7 @@ fn table(sizes: Sizes, rows: &[Row]) -> String {
         ("name", Align::Left),
         ("paper", Align::Left),
         ("adversary", Align::Left),
+        ("post-quantum", Align::Left),
         ("flights", Align::Right),
         ("sender sends", Align::Right),
         ("receiver sends", Align::Right),
@@ -116,6 +120,12 @@ fn table(sizes: Sizes, rows: &[Row]) -> String {
             row.name.to_owned(),
             row.paper.to_owned(),
             row.adversary.clone(),
+            if row.post_quantum {
+                "with the option"
+            } else {
+                "no"
+            }
+            .to_owned(),
             row.flights.to_string(),
             humanize::bytes(row.sender_bytes),
             humanize::bytes(row.receiver_bytes),

@@ -32,6 +32,7 @@ mod listener;
 mod memory;
 mod minimum;
 mod plan;
+mod post_quantum;
 mod quotes;
 mod records;
 mod round_trips;

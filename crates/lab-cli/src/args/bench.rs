@@ -28,6 +28,10 @@ pub(crate) struct Bench {
     #[arg(long, value_name = "K", value_parser = clap::value_parser!(u64).range(1..))]
     pub(crate) min_intersection: Option<u64>,
 
+    /// Rest on nothing that a quantum computer is known to break: base OTs are by ML-KEM.
+    #[arg(long)]
+    pub(crate) post_quantum: bool,
+
     /// Emulate a network: `lan` (10 Gbit/s, 0.2 ms) or `wan:RATE,RTT`, as in wan:100mbps,80ms.
     #[arg(long, value_name = "LINK")]
     pub(crate) network: Option<Link>,

@@ -42,6 +42,7 @@ pub(super) struct Object<'a> {
     peak_memory_above_input_bytes: Option<u64>,
     /// The computing of all threads of both parties in the fastest run.
     processor_seconds: f64,
+    post_quantum: bool,
     /// The number of parts of the run; 1 if it was not cut.
     parts: u32,
     /// Over how many streams they ran.
@@ -79,6 +80,7 @@ pub(super) fn object<'a>(setting: &Setting, measurement: &'a Measurement) -> Obj
         peak_memory_bytes: measurement.peak(|run| run.peak_bytes),
         peak_memory_above_input_bytes: measurement.peak(|run| run.peak_above_input_bytes),
         processor_seconds: fastest.processor_time.as_secs_f64(),
+        post_quantum: setting.question.post_quantum,
         parts: (measurement.plan.parts()).map_or(1, |parts| parts.shape.parts),
         streams: fastest.streams,
         sender_phases: &fastest.sender_phases,
@@ -88,7 +90,7 @@ pub(super) fn object<'a>(setting: &Setting, measurement: &'a Measurement) -> Obj
 
 /// The columns of `--export csv`, and what they are called in JSON. Scripts rely on the names, and
 /// perhaps on the order: new ones come at the end.
-const COLUMNS: [(&str, &str); 25] = [
+const COLUMNS: [(&str, &str); 26] = [
     ("protocol", "protocol"),
     ("output", "output"),
     ("min_intersection", "min_intersection"),
@@ -117,6 +119,7 @@ const COLUMNS: [(&str, &str); 25] = [
     ("processor_seconds", "processor_seconds"),
     ("parts", "parts"),
     ("streams", "streams"),
+    ("post_quantum", "post_quantum"),
 ];
 
 /// Returns the first line of `--export csv`.

@@ -34,6 +34,7 @@ impl Setting {
                 asked: args.output_kind.clone(),
                 min_intersection: args.min_intersection.unwrap_or(0),
                 learners: Learners::Receiver,
+                post_quantum: args.post_quantum,
             },
             columns: columns(&args.output_kind),
             network: args.network,
@@ -54,11 +55,16 @@ impl Setting {
         let Question {
             asked,
             min_intersection,
+            post_quantum,
             ..
         } = &self.question;
-        match min_intersection {
+        let output = match min_intersection {
             0 => asked.to_string(),
             least => format!("{asked} with --min-intersection {least}"),
+        };
+        match post_quantum {
+            false => output,
+            true => format!("{output}, post-quantum"),
         }
     }
 

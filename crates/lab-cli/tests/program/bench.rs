@@ -331,6 +331,7 @@ fn csv_has_a_row_for_each_protocol_under_names_that_stay() {
             "processor_seconds",
             "parts",
             "streams",
+            "post_quantum",
         ]
     );
     let rows: Vec<_> = reader.records().map(Result::unwrap).collect();
