@@ -58,7 +58,7 @@ pub(crate) fn fingerprints(plan: &Plan, numbers: &[u64]) -> Vec<Fingerprint> {
         return structured(numbers);
     };
     let upper = 1 << (bits - 1);
-    let short = |item: &u64| item & (upper - 1) | (item >> 40 & 1) * upper;
+    let short = |item: &u64| (item & (upper - 1)) | ((item >> 40 & 1) * upper);
     numbers
         .iter()
         .map(|item| items::number(short(item)))

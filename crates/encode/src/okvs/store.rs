@@ -47,8 +47,8 @@ impl<V: Element> Store<V> {
             let values = positions.iter().map(|position| values[*position as usize]);
             *result = encoder.encode_bin(&of_keys, &values.collect::<Vec<_>>(), bin, prg);
         });
-        let results: Result<(), Error> = tasks.into_iter().map(|(.., result)| result).collect();
-        results.map(|()| Self { shape, bins })
+        tasks.into_iter().try_for_each(|(.., result)| result)?;
+        Ok(Self { shape, bins })
     }
 
     /// Returns the store of these elements, as the other party sent them.
