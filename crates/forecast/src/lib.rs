@@ -24,8 +24,11 @@
 //! - *Progress* (`forecast::Progress`) is the same simulation, asked for the time at which a number
 //!   of bytes have moved. The bytes of the true run tell where it is; the clock advances it where
 //!   it only computes; and its pace so far corrects the rest.
-//! - *Not in it*: TLS, TCP's slow start, and the reading of tables. The first two are small beside
-//!   a run of seconds; the planner adds the third.
+//! - *A wire* (`forecast::Wire`) is full duplex unless somebody says otherwise: papers that ran
+//!   both parties on one machine, with `tc` on its loopback interface, had half of it. TCP's slow
+//!   start can be switched on; it is small beside a run of seconds.
+//! - *Not in it*: TLS, and the reading of tables. The first is small beside a run of seconds; the
+//!   planner adds the second.
 //!
 //! - *A calibration* is profiles of many protocols on one machine: the one that psijoin ships with
 //!   (`crates/forecast/calibration.json`, scaled to a machine by two small runs), or a user's own.
@@ -55,7 +58,7 @@ mod timeline;
 pub use calibration::{Calibration, InvalidCalibration, kind, measured_outputs};
 pub use campaign::{Effort, FIRST_ITEMS, GROWTH, profile};
 pub use measure::measure;
-pub use network::Network;
+pub use network::{Duplex, Network, Wire};
 pub use profile::{Prediction, Profile, Run};
 pub use progress::{Outlook, Progress};
 pub use script::Script;

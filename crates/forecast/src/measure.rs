@@ -19,11 +19,12 @@ use psijoin_runtime::{memory::peak_during, parallel::Pool};
 
 use crate::{Run, Script};
 
-/// Runs `plan` on random items, a half of the smaller set shared, with this many threads per party.
+/// Runs `plan` on random items, or on numbers if it is for short ones, a half of the smaller set
+/// shared, with this many threads per party.
 /// Then each party runs alone: once to warm up and to see how much memory it takes, and `runs`
-/// times more. The fastest of these counts, as what disturbs a machine only adds to a run. All
-/// messages are kept in memory meanwhile. Input columns are filled with small numbers, and so are
-/// payloads.
+/// times more. The scripts are those of the fastest of these, as what disturbs a machine only adds
+/// to a run; the seconds are those of all, in their order. All messages are kept in memory
+/// meanwhile. Input columns are filled with small numbers, and so are payloads.
 ///
 /// # Errors
 /// As [`run`].
@@ -39,14 +40,16 @@ pub fn measure(plan: &Plan, threads: usize, runs: usize) -> Result<Run, Error> {
     Ok(Run {
         items: [sizes.sender(), sizes.receiver()],
         scripts: [&sender, &receiver].map(|alone| Script::from(&alone.trace)),
-        memory_bytes: [sender, receiver].map(|alone| alone.memory_bytes),
+        memory_bytes: [&sender, &receiver].map(|alone| alone.memory_bytes),
         on_two_threads: None,
+        seconds: [sender, receiver].map(|alone| alone.seconds),
     })
 }
 
-/// The trace of one party, and its memory.
+/// The fastest trace of one party, the seconds of all, and its memory.
 struct Alone {
     trace: Trace,
+    seconds: Vec<f64>,
     memory_bytes: Option<u64>,
 }
 
@@ -65,8 +68,13 @@ impl<'a> Session<'a> {
         let joint_seed = JointSeed::insecure_fixed([1; 32]);
         let sizes = plan.request().sizes;
         let lengths = [sizes.sender(), sizes.receiver()].map(|items| items as usize);
+        let takes_numbers = takes_numbers(plan);
         let digest = |first: usize, length: usize| {
-            let fingerprints: Vec<_> = (first..first + length).map(fingerprint).collect();
+            let all = first..first + length;
+            if takes_numbers {
+                return Items::numbers(&all.map(|number| number as u64).collect::<Vec<_>>());
+            }
+            let fingerprints: Vec<_> = all.map(fingerprint).collect();
             plan.items(&fingerprints, &joint_seed)
         };
         let shared = lengths[0].min(lengths[1]) / 2;
@@ -130,9 +138,12 @@ impl<'a> Session<'a> {
         warm?;
         let traces = (0..runs).map(|_| run(playback(peer.to_vec())));
         let traces = traces.collect::<Result<Vec<_>, _>>()?;
+        let seconds = traces.iter().map(|trace| trace.computing().as_secs_f64());
+        let seconds = seconds.collect();
         let fastest = traces.into_iter().min_by_key(Trace::computing);
         Ok(Alone {
             trace: fastest.expect("there are runs"),
+            seconds,
             memory_bytes,
         })
     }
@@ -146,6 +157,14 @@ impl<'a> Session<'a> {
         })?;
         Ok(tracer.finish())
     }
+}
+
+/// Returns whether a plan is for items that are short numbers, and not for digests.
+fn takes_numbers(plan: &Plan) -> bool {
+    const MOST_BITS: u64 = 64;
+    let mut parameters = plan.parameters().iter();
+    let bits = parameters.find(|parameter| parameter.name == "item bits");
+    bits.is_some_and(|bits| bits.value <= MOST_BITS)
 }
 
 fn fingerprint(number: usize) -> Fingerprint {
@@ -177,6 +196,11 @@ mod tests {
         assert_eq!(sender.traffic(), bytes);
         assert_eq!(receiver.traffic(), [bytes[1], bytes[0]]);
         let forecast = simulate(sender, receiver, &Network::INSTANT, Cores::Own).unwrap();
+        for (script, times) in run.scripts.iter().zip(&run.seconds) {
+            let fastest = times.iter().copied().fold(f64::INFINITY, f64::min);
+            assert_eq!(times.len(), 2);
+            assert!((script.computing() / fastest - 1.0).abs() < 1e-6);
+        }
         for (script, party) in run.scripts.iter().zip(forecast.parties) {
             assert!(script.computing() > 0.0);
             assert!((party.computing / script.computing() - 1.0).abs() < 1e-6);

@@ -2,6 +2,26 @@
 
 use psijoin_channel::{link::Link, memory::Window, path::Path};
 
+/// The directions in which a network carries bytes at the same time.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Default)]
+pub enum Duplex {
+    /// Both, each at its rate.
+    #[default]
+    Full,
+    /// One or the other: they share the rate, as where `tc` limits the interface over which two
+    /// parties on one machine talk.
+    Half,
+}
+
+/// The way in which a network carries bytes, beyond its rate and its round trip.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Default)]
+pub struct Wire {
+    /// The directions at the same time.
+    pub duplex: Duplex,
+    /// Whether each direction starts slowly, as a fresh connection of TCP does.
+    pub slow_start: bool,
+}
+
 /// A network between two parties, as the simulation knows it.
 #[derive(Debug, Clone, Copy, PartialEq)]
 pub struct Network {
@@ -18,6 +38,8 @@ pub struct Network {
     /// Seconds of computing per byte for the side that sends it, and again for the side that
     /// receives it: to copy it, say.
     pub handling: f64,
+    /// The directions that share the rate, and the start of the connection.
+    pub wire: Wire,
 }
 
 impl Network {
@@ -32,7 +54,17 @@ impl Network {
             messages: usize::MAX,
         },
         handling: 0.0,
+        wire: Wire {
+            duplex: Duplex::Full,
+            slow_start: false,
+        },
     };
+
+    /// Returns this network, with another wire.
+    #[must_use]
+    pub fn over(self, wire: Wire) -> Self {
+        Self { wire, ..self }
+    }
 
     /// Returns the seconds that a byte takes in this direction.
     pub(crate) fn seconds_per_byte(&self, direction: usize) -> f64 {
@@ -50,6 +82,7 @@ impl From<Link> for Network {
             queue_bytes: [link.window().bytes as f64; 2],
             unread: Window::default(),
             handling: 0.0,
+            wire: Wire::default(),
         }
     }
 }
@@ -68,6 +101,7 @@ impl From<Path> for Network {
             queue_bytes: bits_per_second.map(|rate| rate / 8.0 * round_trip + BUFFERED_BYTES),
             unread: Window::default(),
             handling: 0.0,
+            wire: Wire::default(),
         }
     }
 }

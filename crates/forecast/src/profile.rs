@@ -35,9 +35,49 @@ pub struct Run {
     /// Seconds that they computed with two threads instead of one, if that was measured.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub on_two_threads: Option<[f64; 2]>,
+    /// Seconds that each party computed, one time after the other, if that was kept. The scripts
+    /// are those of the fastest.
+    #[serde(default, skip_serializing_if = "are_unknown")]
+    pub seconds: [Vec<f64>; 2],
+}
+
+fn are_unknown(seconds: &[Vec<f64>; 2]) -> bool {
+    seconds.iter().all(Vec::is_empty)
 }
 
 impl Run {
+    /// Returns the seconds that a party computed, one time after the other; of a run that did not
+    /// keep them, those of its script.
+    pub fn times(&self, party: usize) -> Vec<f64> {
+        match &self.seconds[party] {
+            kept if kept.is_empty() => vec![self.scripts[party].computing()],
+            kept => kept.clone(),
+        }
+    }
+
+    /// Returns a run in which the parties compute for this many seconds, and say what they said.
+    #[must_use]
+    pub fn taking(&self, seconds: [f64; 2]) -> Self {
+        let script = |party: usize| {
+            let script: &Script = &self.scripts[party];
+            let computed = script.computing();
+            let ratio = if computed > 0.0 {
+                seconds[party] / computed
+            } else {
+                1.0
+            };
+            script.scaled(Scale {
+                seconds: ratio,
+                ..Scale::ONE
+            })
+        };
+        Self {
+            scripts: [0, 1].map(script),
+            seconds: seconds.map(|seconds| vec![seconds]),
+            ..self.clone()
+        }
+    }
+
     /// Returns whether both sets are as large.
     pub(crate) fn has_equal_sizes(&self) -> bool {
         self.items[0] == self.items[1]
@@ -175,17 +215,41 @@ impl Profile {
     /// If no run has sets of equal size.
     pub fn predict(&self, plan: &Plan) -> Prediction {
         match plan.parts() {
-            None => self.predict_run(plan),
-            Some(parts) => self.predict_run(&parts.plan).repeated(parts.shape.parts),
+            None => self.predict_run(plan, None),
+            Some(parts) => {
+                let part = self.predict_run(&parts.plan, None);
+                part.repeated(parts.shape.parts)
+            }
         }
     }
 
-    fn predict_run(&self, plan: &Plan) -> Prediction {
+    /// Returns what a run of `plan` takes that is larger than all measured ones: each party
+    /// computes `times` as long as in the largest run with sets of equal size. This is for a caller
+    /// that knows how the work grows, where [`predict`](Self::predict) continues a curve. Of a
+    /// session in parts, it is a part that is so large.
+    ///
+    /// # Panics
+    /// As [`predict`](Self::predict).
+    pub fn predict_beyond(&self, plan: &Plan, times: f64) -> Prediction {
+        match plan.parts() {
+            None => self.predict_run(plan, Some(times)),
+            Some(parts) => {
+                let part = self.predict_run(&parts.plan, Some(times));
+                part.repeated(parts.shape.parts)
+            }
+        }
+    }
+
+    fn predict_run(&self, plan: &Plan, times: Option<f64>) -> Prediction {
         let sizes = plan.request().sizes;
         let items = [sizes.sender() as f64, sizes.receiver() as f64];
         let traffic = plan.cost().total;
         let bytes = [traffic.sender_bytes as f64, traffic.receiver_bytes as f64];
-        let computing = [0, 1].map(|party| self.at(items, |run| run.scripts[party].computing()));
+        let largest = || *self.equal().last().expect("a run has sets of equal size");
+        let computing = [0, 1].map(|party| match times {
+            None => self.at(items, |run| run.scripts[party].computing()),
+            Some(times) => times * largest().scripts[party].computing(),
+        });
         let versions = self
             .neighbours(items[0].max(items[1]))
             .into_iter()
@@ -207,6 +271,8 @@ impl Profile {
         let run = |run: &Run| Run {
             scripts: run.scripts.each_ref().map(|script| script.scaled(by)),
             on_two_threads: run.on_two_threads.map(|both| both.map(|one| one * ratio)),
+            seconds: (run.seconds.each_ref())
+                .map(|times| times.iter().map(|one| one * ratio).collect()),
             ..*run
         };
         Self {
@@ -375,6 +441,7 @@ mod tests {
             scripts: [Script(sender.to_vec()), Script(receiver.to_vec())],
             memory_bytes: items.map(|items| Some(1000 + 10 * items)),
             on_two_threads: None,
+            seconds: Default::default(),
         }
     }
 
@@ -492,6 +559,29 @@ mod tests {
         }
         // Too far from what was measured.
         assert_eq!(memory((1 << 16) + 1), [None; 2]);
+    }
+
+    #[test]
+    fn a_run_can_take_longer_and_say_what_it_said() {
+        let fast = run([1024; 2]);
+        assert_eq!(fast.times(0), [fast.scripts[0].computing()]);
+        let slow = fast.taking([3.0, 0.5]);
+        assert_close(slow.scripts[0].computing(), 3.0);
+        assert_close(slow.scripts[1].computing(), 0.5);
+        assert_eq!((slow.times(0), slow.times(1)), (vec![3.0], vec![0.5]));
+        assert_eq!(slow.scripts[0].traffic(), fast.scripts[0].traffic());
+    }
+
+    /// The receiver computes 2e-5 s per item, and the sender 4e-5 s.
+    #[test]
+    fn beyond_the_largest_run_the_caller_says_how_the_work_grows() {
+        let request = Request::rows(1 << 14, 1 << 14).unwrap();
+        let plan = DH.plan(&request).unwrap();
+        let prediction = profile(&EQUAL).predict_beyond(&plan, 5.0);
+        assert_close(seconds(&prediction), 5.0 * 6e-5 * 4096.0);
+        let forecast = prediction.on(&Network::INSTANT, Cores::Own).unwrap();
+        let cost = plan.cost().total;
+        assert_close(forecast.lines[0].bytes, cost.sender_bytes as f64);
     }
 
     #[test]

@@ -8,11 +8,11 @@
 //! Messages are told apart where they leave, as each arrives as a whole. Where they are received,
 //! bytes are counted: scripts that were scaled may cut the same bytes at other places.
 
+mod line;
 mod thread;
 
-use std::collections::VecDeque;
-
-use crate::{Network, Script, Timeline};
+use crate::{Duplex, Network, Script, Timeline};
+use line::{Line, Load};
 use thread::{Doing, Thread};
 
 /// The processors that compute.
@@ -129,7 +129,8 @@ pub(crate) fn replay(
     let mut simulation = Simulation {
         now: 0.0,
         network,
-        lines: [0, 1].map(|direction| Line::new(network.seconds_per_byte(direction))),
+        lines: [0, 1].map(|direction| Line::new(network, direction)),
+        shared_until: 0.0,
         parties: [Party::new(&sender), Party::new(&receiver)],
     };
     while simulation.proceed() {
@@ -144,41 +145,9 @@ struct Simulation<'a> {
     network: &'a Network,
     /// From each party to the other.
     lines: [Line; 2],
+    /// The time until which what both directions share is taken.
+    shared_until: f64,
     parties: [Party<'a>; 2],
-}
-
-/// A direction of the network.
-struct Line {
-    seconds_per_byte: f64,
-    /// The time at which the last bit so far has left.
-    free_at: f64,
-    /// Messages under way, and when they arrive.
-    under_way: VecDeque<(Load, f64)>,
-    bytes_under_way: f64,
-    /// The bytes that were not read yet.
-    unread: Load,
-    /// All that was sent.
-    bytes: f64,
-}
-
-/// The bytes and messages that are sent or received at once.
-#[derive(Debug, Clone, Copy, PartialEq, Default)]
-struct Load {
-    bytes: f64,
-    messages: f64,
-}
-
-impl Line {
-    fn new(seconds_per_byte: f64) -> Self {
-        Self {
-            seconds_per_byte,
-            free_at: 0.0,
-            under_way: VecDeque::new(),
-            bytes_under_way: 0.0,
-            unread: Load::default(),
-            bytes: 0.0,
-        }
-    }
 }
 
 struct Party<'a> {
@@ -307,11 +276,11 @@ impl<'a> Simulation<'a> {
         if !line.under_way.is_empty() && line.bytes_under_way + load.bytes > room {
             return false;
         }
-        line.free_at = line.free_at.max(now) + load.bytes * line.seconds_per_byte;
-        line.under_way
-            .push_back((load, line.free_at + self.network.round_trip / 2.0));
-        line.bytes_under_way += load.bytes;
-        line.bytes += load.bytes;
+        let from = match self.network.wire.duplex {
+            Duplex::Full => now,
+            Duplex::Half => now.max(self.shared_until),
+        };
+        self.shared_until = line.send(load, from);
         self.parties[party].timeline.add(now, load.bytes);
         true
     }

@@ -85,7 +85,8 @@ pub(crate) struct Plan {
     #[arg(long, help_heading = RESOURCES, value_name = "FILE")]
     pub(crate) calibration: Option<PathBuf>,
 
-    /// What machines and traffic cost: a file, or the prices of a paper, `spot19` or `cm20`.
+    /// What machines and traffic cost: a file, the prices of a paper (`spot19`, `cm20`), or those
+    /// of a machine of today (`m7i`).
     ///
     /// The form of a file is described in crates/forecast/prices.
     #[arg(long, help_heading = RESOURCES, value_name = "FILE", requires = "regions")]

@@ -20,6 +20,8 @@ pub struct Prices {
     pub date: String,
     /// The type of machine: `m5.large`.
     pub machine: String,
+    /// The processor that such a machine has: a second of another one is worth another price.
+    pub processor: Option<String>,
     /// Bytes of a GB.
     pub gb_bytes: u64,
     /// The price of a GB that leaves through a public address, wherever it goes.
@@ -130,10 +132,11 @@ pub enum PriceError {
     },
 }
 
-/// The prices of the papers: name and file.
-const SHIPPED: [(&str, &str); 2] = [
+/// The prices of the papers, and of a machine of today: name and file.
+const SHIPPED: [(&str, &str); 3] = [
     ("spot19", include_str!("../../prices/spot19.toml")),
     ("cm20", include_str!("../../prices/cm20.toml")),
+    ("m7i", include_str!("../../prices/m7i.toml")),
 ];
 
 impl Prices {
@@ -142,7 +145,8 @@ impl Prices {
         SHIPPED.iter().map(|(name, _)| *name)
     }
 
-    /// Returns the prices of a paper, `spot19` or `cm20`; none if there are none of that name.
+    /// Returns the prices of a paper, `spot19` or `cm20`, or of a machine of today, `m7i`; none if
+    /// there are none of that name.
     pub fn shipped(name: &str) -> Option<Self> {
         let (_, text) = SHIPPED.iter().find(|(shipped, _)| *shipped == name)?;
         Some(text.parse().expect("a test reads all that is shipped"))
@@ -297,7 +301,8 @@ mod tests {
     #[test]
     fn all_that_is_shipped_and_the_example_can_be_read() {
         for name in Prices::shipped_names() {
-            assert_eq!(Prices::shipped(name).unwrap().name, name);
+            let prices = Prices::shipped(name).unwrap();
+            assert!(prices.name == name && prices.processor.is_some());
         }
         assert!(Prices::shipped("today").is_none());
         let example: Prices = example().parse().unwrap();

@@ -139,6 +139,49 @@ fn what_nobody_reads_stops_the_line() {
 }
 
 #[test]
+fn directions_of_half_a_duplex_take_turns() {
+    let half = slow().over(crate::Wire {
+        duplex: Duplex::Half,
+        ..crate::Wire::default()
+    });
+    let sender = [exchange(&[send(1000)], &[receive(3000)])];
+    let receiver = [exchange(&[send(3000)], &[receive(1000)])];
+    assert_close(seconds(&sender, &receiver, &slow()), 3.5);
+    assert_close(seconds(&sender, &receiver, &half), 4.5);
+    // Where only one speaks at a time, it makes no difference.
+    let (asks, answers) = ([send(2000), receive(1000)], [receive(2000), send(1000)]);
+    assert_close(seconds(&asks, &answers, &slow()), 4.0);
+    assert_close(seconds(&asks, &answers, &half), 4.0);
+}
+
+#[test]
+fn a_slow_start_sends_twice_as_much_with_each_round_trip() {
+    // A round trip of a second fills the line with 146,000 bytes: ten first windows.
+    let network = Network {
+        bits_per_second: [8.0 * 146_000.0; 2],
+        round_trip: 1.0,
+        ..Network::INSTANT
+    };
+    let slow = network.over(crate::Wire {
+        slow_start: true,
+        ..crate::Wire::default()
+    });
+    let time = |bytes, network| seconds(&[send(bytes)], &[receive(bytes)], network);
+    assert_close(time(14_600, &slow), 0.1 + 0.5);
+    // Windows of 1, 2, 4 and 8 leave at 0, 1, 2 and 3; at 4 the line is full for good.
+    assert_close(time(3 * 14_600, &slow), 1.2 + 0.5);
+    assert_close(time(9 * 14_600, &slow), 3.2 + 0.5);
+    assert_close(time(20 * 14_600, &slow), 4.5 + 0.5);
+    assert_close(time(20 * 14_600, &network), 2.0 + 0.5);
+    // Without a round trip there is nothing to wait for.
+    let near = Network {
+        round_trip: 0.0,
+        ..slow
+    };
+    assert_close(time(14_600, &near), 0.1);
+}
+
+#[test]
 fn lost_bytes_are_sent_again() {
     let network = Network {
         goodput: 0.5,

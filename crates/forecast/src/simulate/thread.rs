@@ -2,7 +2,7 @@
 
 use std::slice::Iter;
 
-use super::Load;
+use super::line::Load;
 use crate::{
     Script,
     script::{Messages, Stretch},
