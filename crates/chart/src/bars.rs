@@ -1,9 +1,10 @@
 //! Bars, in groups.
 
 use crate::{
-    Axis, Chart, Data, Medium, Scale,
+    Axis, Chart, Data, Medium, Origin, Scale,
     axis::Range,
     data::number,
+    legend::{Legend, Sample},
     plane::BELOW,
     svg::{Anchor, MARGIN, Svg},
     text::{LEADING, widest, width},
@@ -41,6 +42,20 @@ pub struct Bar {
     pub style: usize,
     /// Its length.
     pub value: f64,
+    /// The ends of its scatter, if it has any.
+    pub range: Option<(f64, f64)>,
+    /// The origin of the value: what was extrapolated is hollow.
+    pub origin: Origin,
+}
+
+impl Bar {
+    /// Returns the end of its bar, and those of its scatter.
+    fn ends(&self) -> impl Iterator<Item = f64> {
+        let scatter = self.range.map(|(low, high)| [low, high]);
+        [self.value]
+            .into_iter()
+            .chain(scatter.into_iter().flatten())
+    }
 }
 
 /// Pixels.
@@ -57,9 +72,10 @@ impl Chart for BarChart {
     /// only.
     fn svg(&self, medium: Medium) -> String {
         let layout = Layout::new(medium, self);
+        let legend = Legend::new(medium, self.explained());
         let mut svg = Svg::new(
             medium,
-            layout.bottom + BELOW,
+            layout.bottom + BELOW + legend.height(),
             &self.title,
             &self.description,
         );
@@ -81,6 +97,7 @@ impl Chart for BarChart {
             });
             top += height + BETWEEN_GROUPS;
         }
+        legend.draw(&mut svg, layout.bottom + BELOW);
         svg.finish()
     }
 
@@ -90,13 +107,35 @@ impl Chart for BarChart {
 
     fn data(&self) -> Data {
         let rows = self.groups.iter().flat_map(|group| {
-            let row = |bar: &Bar| vec![group.name.clone(), bar.label.clone(), number(bar.value)];
+            let row = |bar: &Bar| {
+                let value = match bar.origin {
+                    Origin::Extrapolated => {
+                        format!("{} ({})", number(bar.value), bar.origin.name())
+                    }
+                    _ => number(bar.value),
+                };
+                vec![group.name.clone(), bar.label.clone(), value]
+            };
             group.bars.iter().map(row)
         });
         Data {
             caption: self.title.clone(),
             columns: vec!["group".into(), "bar".into(), self.axis.label.clone()],
             rows: rows.collect(),
+        }
+    }
+}
+
+impl BarChart {
+    /// Returns what hollow bars mean, if there are some.
+    fn explained(&self) -> Vec<(Sample, String)> {
+        let mut bars = self.groups.iter().flat_map(|group| &group.bars);
+        match bars.any(|bar| bar.origin == Origin::Extrapolated) {
+            true => vec![
+                (Sample::Bar(Origin::Measured), "measured".into()),
+                (Sample::Bar(Origin::Extrapolated), "extrapolated".into()),
+            ],
+            false => Vec::new(),
         }
     }
 }
@@ -120,7 +159,7 @@ impl Layout {
         let bars = || chart.groups.iter().flat_map(|group| &group.bars);
         assert!(bars().next().is_some(), "there are values to show");
         let scale = chart.axis.scale;
-        let values = bars().map(|bar| bar.value).chain([start(scale)]);
+        let values = bars().flat_map(Bar::ends).chain([start(scale)]);
 
         let names = widest(chart.groups.iter().map(|group| &*group.name));
         let names_above = names > 0.3 * medium.width();
@@ -186,14 +225,31 @@ impl Layout {
         let (start, end) = (self.start(), self.place(bar.value));
         let size = ((end - start).abs(), BAR - 2.0);
         svg.colored(bar.style, |svg| {
-            svg.rectangle("bar", (start.min(end), top + 1.0), size);
+            svg.rectangle(bar_class(bar.origin), (start.min(end), top + 1.0), size);
         });
         let middle = top + BAR / 2.0;
-        if is_leftwards(self.range.scale(), bar) {
-            svg.text(Anchor::End, (end - GAP, middle), &bar.label);
-        } else {
-            svg.text(Anchor::Start, (end + GAP, middle), &bar.label);
+        if let Some((low, high)) = bar.range {
+            let [low, high] = [low, high].map(|value| self.place(value));
+            let upright = |x: f64| ((x, middle - 4.0), (x, middle + 4.0));
+            let strokes = [((low, middle), (high, middle)), upright(low), upright(high)];
+            svg.strokes("range", &strokes);
         }
+        let ends = bar.ends().map(|value| self.place(value));
+        if is_leftwards(self.range.scale(), bar) {
+            let leftmost = ends.fold(end, f64::min);
+            svg.text(Anchor::End, (leftmost - GAP, middle), &bar.label);
+        } else {
+            let rightmost = ends.fold(end, f64::max);
+            svg.text(Anchor::Start, (rightmost + GAP, middle), &bar.label);
+        }
+    }
+}
+
+/// Returns the class of a bar of this origin.
+pub(crate) fn bar_class(origin: Origin) -> &'static str {
+    match origin {
+        Origin::Extrapolated => "bar hollow",
+        _ => "bar",
     }
 }
 
@@ -218,6 +274,8 @@ mod tests {
             label: format!("{value}×"),
             style,
             value: *value,
+            range: None,
+            origin: Origin::Measured,
         };
         BarChart {
             title: "Ratios".into(),
@@ -306,6 +364,22 @@ mod tests {
                 .svg(Medium::Page)
                 .contains("text-anchor=\"start\">CM20, ")
         );
+    }
+
+    #[test]
+    fn what_is_extrapolated_is_hollow_and_explained() {
+        let mut chart = chart(Scale::Linear, &[1.0, 3.0]);
+        assert!(!chart.svg(Medium::Page).contains("extrapolated"));
+        chart.groups[0].bars[1].origin = Origin::Extrapolated;
+        chart.groups[0].bars[1].range = Some((2.0, 5.0));
+        let svg = chart.svg(Medium::Page);
+        assert_eq!(
+            svg.matches("class=\"bar hollow\"").count(),
+            2,
+            "one in the legend"
+        );
+        assert!(svg.contains(">extrapolated<") && svg.contains("class=\"range\""));
+        assert_eq!(chart.data().rows[1][2], "3 (extrapolated)");
     }
 
     #[test]

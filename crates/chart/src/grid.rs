@@ -47,6 +47,12 @@ impl Grid {
         ((left, top), (right - left, bottom - top))
     }
 
+    /// Returns the middle of a cell.
+    pub(crate) fn center(&self, row: usize, column: usize) -> Place {
+        let middle = |edges: &[f64], place: usize| (edges[place] + edges[place + 1]) / 2.0;
+        (middle(&self.x, column), middle(&self.y, row))
+    }
+
     /// Lines between cells that have other winners.
     pub(crate) fn draw_borders(&self, cells: &[Vec<usize>], svg: &mut Svg) {
         let mut borders = Vec::new();

@@ -2,11 +2,15 @@
 
 use crate::{
     Medium, Origin,
+    bars::bar_class,
     hatch::hatch,
     marks,
     svg::{Anchor, MARGIN, Place, Svg},
     text::width,
 };
+
+/// The radius of what says that a cell is uncertain, in pixels.
+pub(crate) const UNCERTAIN: f64 = 1.8;
 
 /// Pixels of a line's sample, and of a mark's; and from one row to the next.
 pub(crate) const SAMPLE: f64 = 26.0;
@@ -24,6 +28,10 @@ pub(crate) enum Sample {
     Cost,
     /// A region of a style, with its letter.
     Region(usize, char),
+    /// A bar, whatever its style.
+    Bar(Origin),
+    /// A cell whose winner is uncertain.
+    Uncertain,
 }
 
 /// Samples with their explanations, in rows.
@@ -68,8 +76,8 @@ impl Legend {
 impl Sample {
     fn width(self) -> f64 {
         match self {
-            Self::Mark(_) => MARK,
-            Self::Line(..) | Self::Cost | Self::Region(..) => SAMPLE,
+            Self::Mark(_) | Self::Uncertain => MARK,
+            Self::Line(..) | Self::Cost | Self::Region(..) | Self::Bar(_) => SAMPLE,
         }
     }
 
@@ -88,6 +96,8 @@ impl Sample {
                 }
             }),
             Self::Mark(origin) => marks::draw(svg, 0, origin, middle),
+            Self::Bar(origin) => svg.rectangle(bar_class(origin), (x, y - 8.0), (SAMPLE, 16.0)),
+            Self::Uncertain => svg.circle("uncertain", middle, UNCERTAIN),
             Self::Cost => svg.polyline("cost", &[(x, y), end]),
             Self::Region(style, letter) => region(svg, style, letter, (x, y)),
         }

@@ -10,7 +10,7 @@
 //! ```
 //! use psijoin_chart::{Axis, Chart, Line, LineChart, Medium, Origin, Point, Scale};
 //!
-//! let point = |x, y| Point { x, y, origin: Origin::Exact };
+//! let point = |x, y| Point { x, y, range: None, origin: Origin::Exact };
 //! let chart = LineChart {
 //!     title: "Bits per item".into(),
 //!     description: "Large sets take fewer bits per item.".into(),
@@ -41,7 +41,10 @@
 //!   a text is cut off or lies on another one all the same.
 //! - *Nothing is told by colours alone.* A style is a number for a colour, dashes, the shape of a
 //!   mark, and the pattern of a region. A number looks the same in all charts, so a protocol can
-//!   keep its looks throughout a report.
+//!   keep its looks throughout a report. There are eight colours, seven marks and five dashes, so
+//!   35 styles differ even without colours.
+//! - *A series has its name* (`data-series`), and so has its sample: `.ci/page` compares the looks
+//!   of all series of a picture, and looks for the name of each.
 
 #![forbid(unsafe_code)]
 

@@ -46,8 +46,18 @@ pub struct Point {
     pub x: f64,
     /// Upwards.
     pub y: f64,
+    /// The ends of the scatter of `y`, if it has any.
+    pub range: Option<(f64, f64)>,
     /// The origin of the values, which determines the looks.
     pub origin: Origin,
+}
+
+impl Point {
+    /// Returns its value upwards, and the ends of its scatter.
+    fn heights(self) -> impl Iterator<Item = f64> {
+        let ends = self.range.map(|(low, high)| [low, high]);
+        [self.y].into_iter().chain(ends.into_iter().flatten())
+    }
 }
 
 impl Line {
@@ -56,6 +66,7 @@ impl Line {
         let published = self.published.iter().map(|&(x, y)| Point {
             x,
             y,
+            range: None,
             origin: Origin::Published,
         });
         published.chain(self.points.iter().copied())
@@ -81,7 +92,7 @@ impl Line {
             .iter()
             .map(|p| plane.place((p.x, p.y)))
             .collect();
-        svg.colored(self.style, |svg| {
+        svg.series(self.style, &self.name, |svg| {
             if published.len() > 1 {
                 svg.polyline("line dotted", &published);
             }
@@ -90,6 +101,12 @@ impl Line {
             }
             for place in published {
                 marks::draw(svg, self.style, Origin::Published, place);
+            }
+            for (point, (x, _)) in self.points.iter().zip(&points) {
+                if let Some((low, high)) = point.range {
+                    let end = |y| (*x, plane.place((point.x, y)).1);
+                    marks::draw_scatter(svg, end(low), end(high));
+                }
             }
             for (point, place) in self.points.iter().zip(points) {
                 if point.origin != Origin::Exact {
@@ -111,7 +128,7 @@ impl Chart for LineChart {
         let plane = Plane::new(
             medium,
             Range::of(self.x.scale, points().map(|point| point.x)),
-            Range::of(self.y.scale, points().map(|point| point.y)).rounded(),
+            Range::of(self.y.scale, points().flat_map(Point::heights)).rounded(),
             beside.as_ref().map_or(0.0, Names::width),
         );
         let names = drawn().filter(|_| beside.is_none());
@@ -163,9 +180,16 @@ impl Line {
     /// Returns what the columns have at a place.
     fn cells(&self, x: f64) -> Vec<String> {
         let ours = self.points.iter().find(|point| point.x == x);
-        let ours = ours.map_or(String::new(), |point| match point.origin {
-            Origin::Extrapolated => format!("{} ({})", number(point.y), point.origin.name()),
-            _ => number(point.y),
+        let ours = ours.map_or(String::new(), |point| {
+            let origin = match point.origin {
+                Origin::Extrapolated => format!(" ({})", point.origin.name()),
+                _ => String::new(),
+            };
+            let range = point.range.map(|(low, high)| {
+                let [low, high] = [low, high].map(number);
+                format!(", {low} to {high}")
+            });
+            number(point.y) + &range.unwrap_or_default() + &origin
         });
         let published = self.published.iter().find(|point| point.0 == x);
         let published = published.map_or(String::new(), |point| number(point.1));
@@ -259,6 +283,7 @@ mod tests {
         let measured = |&(x, y)| Point {
             x,
             y,
+            range: None,
             origin: Origin::Measured,
         };
         Line {
@@ -345,8 +370,8 @@ mod tests {
     fn long_names_stand_below() {
         let points = [(1.0, 1.0), (2.0, 3.0)];
         let narrow = chart(vec![line("spot-low-malicious-sender", 0, &points)]).svg(Medium::Page);
-        assert!(attribute(&narrow, "spot-low", "y") > 300.0);
-        assert!(attribute(&narrow, "spot-low", "x") < 60.0);
+        assert!(attribute(&narrow, ">spot-low", "y") > 300.0);
+        assert!(attribute(&narrow, ">spot-low", "x") < 60.0);
     }
 
     #[test]
@@ -367,6 +392,21 @@ mod tests {
         ] {
             assert!(svg.contains(text), "{text}");
         }
+    }
+
+    #[test]
+    fn scatter_is_drawn_and_told() {
+        let mut ours = line("kkrt", 1, &[(1.0, 10.0), (10.0, 100.0)]);
+        assert!(
+            !chart(vec![ours.clone()])
+                .svg(Medium::Page)
+                .contains("range")
+        );
+        ours.points[1].range = Some((50.0, 1000.0));
+        let chart = chart(vec![ours]);
+        let svg = chart.svg(Medium::Page);
+        assert_eq!(svg.matches("class=\"range\"").count(), 1);
+        assert_eq!(chart.data().rows[1][1], "100, 50 to 1000");
     }
 
     #[test]

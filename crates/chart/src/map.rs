@@ -5,7 +5,7 @@ use crate::{
     data::number,
     grid::Grid,
     hatch::hatch,
-    legend::{Legend, Sample},
+    legend::{Legend, Sample, UNCERTAIN},
     regions::{blocks, regions},
     svg::{Anchor, Svg},
 };
@@ -29,6 +29,10 @@ pub struct MapChart {
     pub winners: Vec<Winner>,
     /// For each row, and each column in it, who wins: a place in `winners`.
     pub cells: Vec<Vec<usize>>,
+    /// For each row, and each column in it, whether that is uncertain; empty if nothing is.
+    pub uncertain: Vec<Vec<bool>>,
+    /// What uncertain means: "extrapolated".
+    pub uncertain_as: String,
 }
 
 /// A candidate.
@@ -60,6 +64,7 @@ impl Chart for MapChart {
         plane.draw(&mut svg, &self.x, &self.y);
         svg.group("data", |svg| self.draw_cells(&grid, svg));
         svg.group("axis", |svg| grid.draw_borders(&self.cells, svg));
+        self.draw_uncertain(&grid, &mut svg);
         svg.group("halo", |svg| self.draw_names(&grid, svg));
         legend.draw(&mut svg, plane.end());
         svg.finish()
@@ -72,35 +77,78 @@ impl Chart for MapChart {
     fn data(&self) -> Data {
         let corner = format!("{} (rows), {} (columns)", self.y.label, self.x.label);
         let columns = self.columns.iter().map(|value| number(*value));
-        let row = |(value, cells): (&f64, &Vec<usize>)| {
-            let names = cells.iter().map(|cell| self.winners[*cell].name.clone());
+        let row = |(number_of_row, (value, cells)): (usize, (&f64, &Vec<usize>))| {
+            let name = |(column, cell): (usize, &usize)| {
+                let name = &self.winners[*cell].name;
+                match self.is_uncertain(number_of_row, column) {
+                    true => format!("{name} ({})", self.uncertain_as),
+                    false => name.clone(),
+                }
+            };
+            let names = cells.iter().enumerate().map(name);
             [number(*value)].into_iter().chain(names).collect()
         };
         Data {
             caption: self.title.clone(),
             columns: [corner].into_iter().chain(columns).collect(),
-            rows: self.rows.iter().zip(&self.cells).map(row).collect(),
+            rows: (self.rows.iter().zip(&self.cells))
+                .enumerate()
+                .map(row)
+                .collect(),
         }
     }
 }
 
 impl MapChart {
-    /// Returns those who win somewhere.
-    fn explained(&self) -> impl Iterator<Item = (Sample, String)> {
-        let winners = self.winners.iter().enumerate();
-        let present =
-            winners.filter(|(number, _)| self.cells.iter().flatten().any(|w| w == number));
-        present.map(|(number, winner)| {
-            let sample = Sample::Region(winner.style, letter(number));
+    /// Returns the places of those who win somewhere.
+    fn present(&self) -> Vec<usize> {
+        let wins = |number: &usize| self.cells.iter().flatten().any(|winner| winner == number);
+        (0..self.winners.len()).filter(wins).collect()
+    }
+
+    /// Returns those who win somewhere, and what uncertain means.
+    fn explained(&self) -> Vec<(Sample, String)> {
+        let sample = |number: &usize| {
+            let winner = &self.winners[*number];
+            let sample = Sample::Region(winner.style, self.letter(*number));
             (sample, winner.name.clone())
-        })
+        };
+        let mut entries = Vec::from_iter(self.present().iter().map(sample));
+        if self.uncertain.iter().flatten().any(|is| *is) {
+            entries.push((Sample::Uncertain, self.uncertain_as.clone()));
+        }
+        entries
+    }
+
+    /// Returns the letter of a winner, where there is no room for the name: A to Z, without gaps.
+    fn letter(&self, winner: usize) -> char {
+        let place = self.present().iter().position(|one| *one == winner);
+        char::from_u32('A' as u32 + place.unwrap_or(0) as u32).unwrap_or('?')
+    }
+
+    fn is_uncertain(&self, row: usize, column: usize) -> bool {
+        let cell = self.uncertain.get(row).and_then(|row| row.get(column));
+        cell.copied().unwrap_or(false)
+    }
+
+    /// Draws a dot into each cell that is uncertain.
+    fn draw_uncertain(&self, grid: &Grid, svg: &mut Svg) {
+        svg.group("dots", |svg| {
+            for row in 0..self.rows.len() {
+                for column in 0..self.columns.len() {
+                    if self.is_uncertain(row, column) {
+                        svg.circle("uncertain", grid.center(row, column), UNCERTAIN);
+                    }
+                }
+            }
+        });
     }
 
     fn draw_cells(&self, grid: &Grid, svg: &mut Svg) {
         for block in blocks(&self.cells) {
             let style = self.winners[block.winner].style;
             let (corner, size) = grid.rectangle(&block);
-            svg.colored(style, |svg| {
+            svg.series(style, &self.winners[block.winner].name, |svg| {
                 svg.rectangle("region", corner, size);
                 let hatch = hatch(style, corner, size);
                 if !hatch.is_empty() {
@@ -114,18 +162,13 @@ impl MapChart {
     fn draw_names(&self, grid: &Grid, svg: &mut Svg) {
         for region in regions(&self.cells) {
             let name = &self.winners[region.winner].name;
-            let letter = letter(region.winner).to_string();
+            let letter = self.letter(region.winner).to_string();
             let place = |text: &str| Some((grid.room(&region, text)?, text.to_owned()));
             if let Some((place, text)) = place(name).or_else(|| place(&letter)) {
                 svg.text(Anchor::Middle, place, &text);
             }
         }
     }
-}
-
-/// Returns the letter for a winner where there is no room for the name: A to Z, then others.
-fn letter(winner: usize) -> char {
-    char::from_u32('A' as u32 + winner as u32).unwrap_or('?')
 }
 
 #[cfg(test)]
@@ -155,6 +198,8 @@ mod tests {
                 .map(winner)
                 .collect(),
             cells: cells.iter().map(|row| row.to_vec()).collect(),
+            uncertain: Vec::new(),
+            uncertain_as: "extrapolated".into(),
         }
     }
 
@@ -172,6 +217,26 @@ mod tests {
         assert!(!names.contains("spot-fast"));
         assert!(svg.contains(">spot-fast &amp; slow<"), "in the legend");
         assert!(!svg.contains("dh"), "it wins nowhere");
+    }
+
+    #[test]
+    fn letters_have_no_gaps_and_uncertain_cells_a_dot() {
+        let columns: Vec<f64> = (0..12).map(|i| 10_f64.powi(i)).collect();
+        let mut mixed = [0_usize; 12];
+        mixed[11] = 2;
+        let mut chart = chart(&columns, &[1.0], &[&mixed]);
+        let svg = chart.svg(Medium::Page);
+        assert!(svg.contains(">B<") && !svg.contains(">C<"));
+        assert!(!svg.contains("uncertain\""));
+        chart.uncertain = vec![(0..12).map(|column| column > 9).collect()];
+        let svg = chart.svg(Medium::Page);
+        assert_eq!(
+            svg.matches("class=\"uncertain\"").count(),
+            3,
+            "one in the legend"
+        );
+        assert!(svg.contains(">extrapolated<"));
+        assert_eq!(chart.data().rows[0][12], "<dh> (extrapolated)");
     }
 
     #[test]

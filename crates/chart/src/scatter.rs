@@ -41,8 +41,18 @@ pub struct NamedPoint {
     pub x: f64,
     /// Upwards.
     pub y: f64,
+    /// The ends of the scatter of `y`, if it has any.
+    pub range: Option<(f64, f64)>,
     /// The origin of the values, which determines the looks.
     pub origin: Origin,
+}
+
+impl NamedPoint {
+    /// Returns its value upwards, and the ends of its scatter.
+    fn heights(&self) -> impl Iterator<Item = f64> {
+        let ends = self.range.map(|(low, high)| [low, high]);
+        [self.y].into_iter().chain(ends.into_iter().flatten())
+    }
 }
 
 /// The cost of a point: `per_x` times its x, and `per_y` times its y. Both are above 0.
@@ -72,7 +82,7 @@ impl Chart for ScatterChart {
         let plane = Plane::new(
             medium,
             Range::of(self.x.scale, points().map(|point| point.x)).rounded(),
-            Range::of(self.y.scale, points().map(|point| point.y)).rounded(),
+            Range::of(self.y.scale, points().flat_map(NamedPoint::heights)).rounded(),
             0.0,
         );
         let mut entries = explained(points().map(|point| point.origin));
@@ -185,7 +195,11 @@ impl ScatterChart {
         }
         svg.group("data", |svg| {
             for point in &self.points {
-                svg.colored(point.style, |svg| {
+                svg.series(point.style, &point.name, |svg| {
+                    if let Some((low, high)) = point.range {
+                        let end = |y| plane.place((point.x, y));
+                        marks::draw_scatter(svg, end(low), end(high));
+                    }
                     marks::draw(svg, point.style, point.origin, place(point));
                 });
             }
@@ -262,6 +276,7 @@ mod tests {
             style,
             x,
             y,
+            range: None,
             origin: Origin::Measured,
         };
         ScatterChart {

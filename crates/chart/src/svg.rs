@@ -83,6 +83,14 @@ impl Svg {
         self.group(&format!("c{}", style % COLORS), draw);
     }
 
+    /// As [`colored`](Self::colored), with the name of what is drawn.
+    pub(crate) fn series(&mut self, style: usize, name: &str, draw: impl FnOnce(&mut Self)) {
+        let (color, name) = (style % COLORS, escaped(name));
+        self.add(format_args!(r#"<g class="c{color}" data-series="{name}">"#));
+        draw(self);
+        self.add("</g>");
+    }
+
     pub(crate) fn line(&mut self, from: Place, to: Place) {
         let (x1, y1, x2, y2) = (px(from.0), px(from.1), px(to.0), px(to.1));
         self.add(format_args!(

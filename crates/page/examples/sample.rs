@@ -107,6 +107,11 @@ fn verdicts() -> Block {
             "`e` runs out of memory",
             "It is about 4 GB.",
         ),
+        verdict(
+            Outcome::TooClose,
+            "`f` is faster than `g`",
+            "1.02 s (0.97 to 1.08) beside 1.05 s",
+        ),
         verdict(Outcome::NotRun, "`circuit` takes an hour at 2^24", ""),
     ])
 }
@@ -116,6 +121,12 @@ fn ratios(groups: &[&str]) -> BarChart {
         label: format!("{} {ratio:.2}×", PROTOCOLS[style].0),
         style,
         value: ratio,
+        range: (style > 0).then_some((0.9 * ratio, 1.2 * ratio)),
+        origin: if style == 2 {
+            Origin::Extrapolated
+        } else {
+            Origin::Measured
+        },
     };
     let group = |(number, name): (usize, &&str)| Group {
         name: (*name).into(),
@@ -153,6 +164,7 @@ fn by_bandwidth(protocols: usize) -> LineChart {
         let point = |mbits| Point {
             x: mbits,
             y: seconds(mbits),
+            range: Some((0.8 * seconds(mbits), 1.3 * seconds(mbits))),
             origin: if mbits < 5.0 {
                 Origin::Extrapolated
             } else {
@@ -186,6 +198,7 @@ fn by_size() -> LineChart {
         let point = |log: i32| Point {
             x: 2_f64.powi(log),
             y: 0.002 + at_2_20 * 2_f64.powi(log - 20),
+            range: None,
             origin: if log > 20 {
                 Origin::Extrapolated
             } else {
@@ -214,6 +227,7 @@ fn money(protocols: &[(&str, f64, f64)]) -> ScatterChart {
         style,
         x: protocol.2,
         y: seconds(*protocol, 1000.0),
+        range: None,
         origin: if style == 4 {
             Origin::Extrapolated
         } else {
@@ -300,6 +314,11 @@ fn cheapest(columns: usize, rows: usize) -> MapChart {
         x: axis("bandwidth, Mbit/s", 10),
         y: axis("USD per GB", 10),
         cells: rows.iter().map(row).collect(),
+        uncertain: (rows
+            .iter()
+            .map(|_| columns.iter().map(|mbits| *mbits < 2.0).collect()))
+        .collect(),
+        uncertain_as: "extrapolated".into(),
         columns,
         rows,
         winners: PROTOCOLS.iter().enumerate().map(winner).collect(),

@@ -37,6 +37,7 @@ fn verdicts(verdicts: &[Verdict], html: &mut String) {
             Outcome::Holds => ("holds", "✓", "Holds"),
             Outcome::OtherFactor => ("partly", "≈", "Other factor"),
             Outcome::DoesNotHold => ("fails", "✗", "Does not hold"),
+            Outcome::TooClose => ("close", "±", "Too close to call"),
             Outcome::NotRun => ("open", "○", "Not run"),
             Outcome::NotTestable => ("open", "–", "Not testable"),
         };
@@ -127,7 +128,7 @@ fn has_numbers(table: &Table, column: usize) -> bool {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use psijoin_chart::{Axis, Bar, BarChart, Group, Scale};
+    use psijoin_chart::{Axis, Bar, BarChart, Group, Origin, Scale};
 
     fn html(block: Block) -> String {
         let mut html = String::new();
@@ -157,6 +158,7 @@ mod tests {
             verdict(Outcome::NotRun, "c"),
             verdict(Outcome::OtherFactor, "d"),
             verdict(Outcome::NotTestable, "e"),
+            verdict(Outcome::TooClose, "f"),
         ]));
         for text in [
             "✓</span> Holds<",
@@ -164,6 +166,7 @@ mod tests {
             "○</span> Not run<",
             "≈</span> Other factor<",
             "–</span> Not testable<",
+            "±</span> Too close to call<",
             "for &lt; reasons",
         ] {
             assert!(html.contains(text), "{text}");
@@ -218,6 +221,8 @@ mod tests {
                     label: "2×".into(),
                     style: 0,
                     value: 2.0,
+                    range: None,
+                    origin: Origin::Measured,
                 }],
             }],
         };

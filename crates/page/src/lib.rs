@@ -91,6 +91,8 @@ pub enum Outcome {
     OtherFactor,
     /// It does not.
     DoesNotHold,
+    /// It would hold or not, by where in their scatter the measured numbers lie.
+    TooClose,
     /// Nobody knows yet.
     NotRun,
     /// Nobody can know.

@@ -63,6 +63,10 @@ pub(crate) fn counted(sections: &[Section]) -> Option<String> {
         1 => text.push("1 does not".into()),
         number => text.push(format!("{number} do not")),
     }
+    match count(Outcome::TooClose) {
+        0 => (),
+        number => text.push(format!("{number} too close to call")),
+    }
     match count(Outcome::NotRun) {
         0 => (),
         number => text.push(format!("{number} not run")),
@@ -121,16 +125,16 @@ mod tests {
 
     #[test]
     fn claims_are_counted_through_all_parts() {
-        use Outcome::{DoesNotHold, Holds, NotRun, NotTestable, OtherFactor};
+        use Outcome::{DoesNotHold, Holds, NotRun, NotTestable, OtherFactor, TooClose};
         let inner = vec![section(
             "b",
             &[Holds, NotRun, OtherFactor, NotTestable],
             vec![],
         )];
-        let sections = [section("a", &[Holds, DoesNotHold], inner)];
+        let sections = [section("a", &[Holds, DoesNotHold, TooClose], inner)];
         assert_eq!(
             counted(&sections).unwrap(),
-            "2 claims hold, 1 by another factor, 1 does not, 1 not run, 1 not testable"
+            "2 claims hold, 1 by another factor, 1 does not, 1 too close to call, 1 not run, 1 not testable"
         );
         assert_eq!(
             counted(&[section("a", &[Holds], vec![])]).unwrap(),

@@ -32,6 +32,7 @@ fn traffic_per_item() {
     let point = |name: &str, items| Point {
         x: items as f64,
         y: bits_per_item(name, items),
+        range: None,
         origin: Origin::Exact,
     };
     let line = |(style, name): (usize, &str)| Line {
@@ -84,6 +85,8 @@ fn rr22_beside_volepsi() {
                 label: format!("{name} {value:.2}"),
                 style,
                 value,
+                range: None,
+                origin: Origin::Measured,
             }
         };
         Group {
