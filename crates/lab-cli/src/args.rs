@@ -9,7 +9,7 @@ mod bench;
 mod lab;
 
 pub(crate) use bench::{Bench, Export, Transport};
-pub(crate) use lab::{Compare, Form, Report, Run};
+pub(crate) use lab::{Compare, Duplex, Form, Report, Run};
 
 const ENVIRONMENT: &str = "\
 Environment:
@@ -36,7 +36,7 @@ pub(crate) enum Command {
     Run(Run),
     /// Report what came out.
     Report(Report),
-    /// Compare what two machines, or two versions, measured.
+    /// Compare what two machines, two versions or two campaigns measured, and their verdicts.
     Compare(Compare),
     /// Print a shell completion script.
     Completions(Completions),

@@ -11,7 +11,7 @@ use psijoin_frontend::grid::{Align, Grid};
 use psijoin_lab::{
     compare,
     experiments::{self, EXPERIMENTS, Experiment},
-    measurements::{Journal, Machine, Measured, Need, Session, grouped, latest},
+    measurements::{Journal, Machine, Measured, Need, Session, by_campaign, grouped, latest},
 };
 use psijoin_printable::Quoted;
 
@@ -20,9 +20,12 @@ use crate::{args, exit::Failure};
 pub(crate) use report::report;
 pub(crate) use run::run;
 
-/// Compares what two machines, or two versions, measured.
+/// Compares what two machines, two versions or two campaigns measured.
 pub(crate) fn compare(args: &args::Compare) -> Result<(), Failure> {
-    let [first, second] = [read(&args.first)?, read(&args.second)?];
+    let [first, second] = match &args.second {
+        Some(second) => [read(&args.first)?, read(second)?],
+        None => campaigns(&args.first)?,
+    };
     Ok(output::text(&compare::compare(&first, &second).markdown())?)
 }
 
@@ -65,13 +68,29 @@ fn needs(experiments: &[&'static Experiment]) -> Vec<Need> {
     experiments::all_needs(experiments.iter().copied(), Machine::this().cores)
 }
 
-fn session() -> Session {
+fn session(campaign: u32) -> Session {
     Session {
         machine: Machine::this(),
         version: env!("CARGO_PKG_VERSION").to_owned(),
         // Only who builds the program knows it.
         commit: option_env!("PSIJOIN_COMMIT").map(str::to_owned),
         date: Zoned::now().date().to_string(),
+        campaign,
+    }
+}
+
+/// Returns the first and the last campaign of the latest machine, version and commit in a file.
+fn campaigns(path: &Path) -> Result<[Measured; 2], Failure> {
+    let session = read(path)?.session;
+    let mut campaigns = by_campaign(&Journal::read(path)?);
+    campaigns.retain(|campaign| campaign.is_of(&session));
+    let last = campaigns.pop();
+    match (campaigns.into_iter().next(), last) {
+        (Some(first), Some(last)) => Ok([first, last]),
+        _ => Err(Failure::usage(format!(
+            "{} has one campaign: name a second file, or measure more with `psijoin-lab run --campaigns`",
+            psijoin_printable::path(path)
+        ))),
     }
 }
 

@@ -4,9 +4,9 @@ use psijoin_channel::link::Link;
 use serde::Serialize;
 
 use crate::{
-    Ours,
+    ours::Wired,
     published::Metric,
-    quantity::{Figures, Kind, Quantity, distinct},
+    quantity::{Kind, Quantity, distinct},
 };
 
 /// The rate at which two protocols take the same time, for sets of equal size and a round trip of
@@ -39,7 +39,7 @@ struct Times<'a> {
 }
 
 /// Returns all rates at which two of these protocols break even.
-pub(crate) fn break_evens(ours: &Ours, protocols: &[&str], items: u64) -> Vec<BreakEven> {
+pub(crate) fn break_evens(ours: Wired<'_>, protocols: &[&str], items: u64) -> Vec<BreakEven> {
     let protocols = distinct(protocols.iter().copied(), |name| name.to_string());
     let times = protocols.iter().filter_map(|name| times(ours, name, items));
     let times = Vec::from_iter(times);
@@ -48,8 +48,8 @@ pub(crate) fn break_evens(ours: &Ours, protocols: &[&str], items: u64) -> Vec<Br
     found.collect()
 }
 
-fn times<'a>(ours: &Ours, protocol: &'a str, items: u64) -> Option<Times<'a>> {
-    let values = rates().map(|mbps| ours.value(&seconds(protocol, items, mbps)));
+fn times<'a>(ours: Wired<'_>, protocol: &'a str, items: u64) -> Option<Times<'a>> {
+    let values = rates().map(|mbps| ours.middle_seconds(&seconds(protocol, items, mbps)));
     let values = values.collect::<Option<Vec<_>>>()?;
     Some(Times {
         protocol,
@@ -65,7 +65,7 @@ fn seconds(protocol: &str, items: u64, mbps: f64) -> Quantity {
 }
 
 /// Returns where the one that is faster changes.
-fn crossings(ours: &Ours, pair: [&Times; 2], items: u64) -> Vec<BreakEven> {
+fn crossings(ours: Wired<'_>, pair: [&Times; 2], items: u64) -> Vec<BreakEven> {
     let [first, second] = pair;
     let is_faster = |place: usize| first.seconds[place] < second.seconds[place];
     let rates = Vec::from_iter(rates());
@@ -92,11 +92,11 @@ fn crossings(ours: &Ours, pair: [&Times; 2], items: u64) -> Vec<BreakEven> {
 }
 
 /// Halves the step, on a logarithmic scale, until it is known within 1 %.
-fn between(ours: &Ours, [above, below]: [&Times; 2], items: u64, [low, high]: [f64; 2]) -> f64 {
+fn between(ours: Wired<'_>, [above, below]: [&Times; 2], items: u64, [low, high]: [f64; 2]) -> f64 {
     let (mut low, mut high) = (low, high);
     while high / low > 1.01 {
         let middle = (low * high).sqrt();
-        let seconds = |times: &Times| ours.value(&seconds(times.protocol, items, middle));
+        let seconds = |times: &Times| ours.middle_seconds(&seconds(times.protocol, items, middle));
         let [fast, slow] = [above, below].map(|times| seconds(times).map(|value| value.value));
         match fast < slow {
             true => high = middle,

@@ -1,23 +1,31 @@
-//! Two machines, or two versions, beside each other.
+//! Two machines, two versions or two campaigns, beside each other.
 
 use std::fmt::Write as _;
 
 use serde::Serialize;
 
-use crate::{in_words::short, measurements::Measured};
+use crate::{
+    Ours,
+    in_words::short,
+    measurements::Measured,
+    report::outcome,
+    verdicts::{self, Outcome},
+};
 use psijoin_forecast::{Profile, Run};
 
-/// The computing of each protocol on two machines or with two versions, at the sizes that both
-/// measured.
+/// The computing of each protocol on two machines, with two versions or in two campaigns, at the
+/// sizes that both measured; and the verdicts on each.
 #[derive(Debug, Clone, PartialEq, Serialize)]
 #[non_exhaustive]
 pub struct Comparison {
-    /// The first machine or version.
+    /// The first machine, version or campaign.
     pub first: String,
     /// The second one.
     pub second: String,
     /// By protocol and size.
     pub rows: Vec<ComparedRun>,
+    /// By conclusion.
+    pub verdicts: Vec<ComparedVerdict>,
 }
 
 /// A run of the same kind on both.
@@ -32,8 +40,17 @@ pub struct ComparedRun {
     pub threads: usize,
     /// Items of the sender, and of the receiver.
     pub items: [u64; 2],
-    /// Seconds that both parties compute in sum: of the first, and of the second.
+    /// Seconds that both parties compute in sum, in the median: of the first, and of the second.
     pub seconds: [f64; 2],
+}
+
+/// The verdicts on a conclusion.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize)]
+pub struct ComparedVerdict {
+    /// The claim.
+    pub id: &'static str,
+    /// The outcome on the first, and on the second.
+    pub outcomes: [Outcome; 2],
 }
 
 impl ComparedRun {
@@ -43,7 +60,21 @@ impl ComparedRun {
     }
 }
 
-/// Compares what two machines, or two versions, measured.
+impl ComparedVerdict {
+    /// Returns whether both decide, and differ.
+    pub fn is_contradiction(&self) -> bool {
+        let decides = |outcome: Outcome| {
+            matches!(
+                outcome,
+                Outcome::Holds | Outcome::OtherFactor | Outcome::DoesNotHold
+            )
+        };
+        let [first, second] = self.outcomes;
+        first != second && decides(first) && decides(second)
+    }
+}
+
+/// Compares what two machines, two versions or two campaigns measured.
 pub fn compare(first: &Measured, second: &Measured) -> Comparison {
     let rows = first.profiles.iter().flat_map(|profile| {
         let Profile {
@@ -67,10 +98,16 @@ pub fn compare(first: &Measured, second: &Measured) -> Comparison {
             })
         })
     });
+    let figures = [first, second].map(Ours::new);
+    let verdicts = verdicts::claims().map(|claim| ComparedVerdict {
+        id: claim.id,
+        outcomes: figures.each_ref().map(|ours| claim.on_ours(ours).outcome),
+    });
     Comparison {
-        first: first.session.to_string(),
-        second: second.session.to_string(),
+        first: described(first),
+        second: described(second),
         rows: rows.collect(),
+        verdicts: verdicts.collect(),
     }
 }
 
@@ -78,16 +115,34 @@ fn computing(run: &Run) -> f64 {
     run.scripts.iter().map(|script| script.computing()).sum()
 }
 
+/// Returns where something was measured, and in which campaigns if they are others than the first.
+fn described(measured: &Measured) -> String {
+    let campaigns = measured.campaigns.iter().map(u32::to_string);
+    let campaigns = Vec::from_iter(campaigns);
+    match &campaigns[..] {
+        [] => measured.session.to_string(),
+        [one] => format!("{}, campaign {one}", measured.session),
+        several => format!("{}, campaigns {}", measured.session, several.join(", ")),
+    }
+}
+
 impl Comparison {
+    /// Returns how many verdicts contradict each other.
+    pub fn contradictions(&self) -> usize {
+        let contradict = |verdict: &&ComparedVerdict| verdict.is_contradiction();
+        self.verdicts.iter().filter(contradict).count()
+    }
+
     /// As Markdown.
     pub fn markdown(&self) -> String {
         let Self {
             first,
             second,
             rows,
+            ..
         } = self;
         let mut text = format!(
-            "First: {first}. Second: {second}. Seconds are those that both parties compute.\n\n"
+            "First: {first}. Second: {second}. Seconds are those that both parties compute, in the median.\n\n"
         );
         text += "| protocol | output | threads | sender | receiver | first s | second s | second/first |\n";
         text += "|---|---|---:|---:|---:|---:|---:|---:|\n";
@@ -109,6 +164,29 @@ impl Comparison {
         if rows.is_empty() {
             text += "\nThey have no run in common.\n";
         }
+        self.write_verdicts(&mut text);
         text
+    }
+
+    /// Writes how many verdicts agree, and those that do not.
+    fn write_verdicts(&self, text: &mut String) {
+        let differ = |verdict: &&ComparedVerdict| verdict.outcomes[0] != verdict.outcomes[1];
+        let differing = Vec::from_iter(self.verdicts.iter().filter(differ));
+        let contradictions = self.contradictions();
+        let _ = writeln!(
+            text,
+            "\nOf {} verdicts {} agree, {} are too close to call or not measured on one side, and {contradictions} contradict \
+             each other.",
+            self.verdicts.len(),
+            self.verdicts.len() - differing.len(),
+            differing.len() - contradictions,
+        );
+        if !differing.is_empty() {
+            *text += "\n| conclusion | first | second |\n|---|---|---|\n";
+        }
+        for ComparedVerdict { id, outcomes } in differing {
+            let [first, second] = outcomes.map(outcome);
+            let _ = writeln!(text, "| {id} | {first} | {second} |");
+        }
     }
 }

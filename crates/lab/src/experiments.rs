@@ -9,11 +9,14 @@ mod list;
 mod parameters;
 
 use psijoin::{OutputKind, registry};
+use psijoin_forecast::{Duplex, Wire};
 
 use crate::{
     measurements::Need,
+    ours::{Ours, Wired},
     published::{Metric, Paper},
     quantity::{Quantity, distinct},
+    variants::own_bits,
     verdicts,
 };
 
@@ -106,12 +109,45 @@ impl Experiment {
         }
     }
 
+    /// Returns the wire of its authors. Both parties of KKRT16 ran on one machine, and so did those
+    /// of SpOT19's tables: `tc` then limits the loopback interface, which carries both directions.
+    /// PSZ14 and CM20 had two machines, as SpOT19's other figures. KK20 does not say how its
+    /// network was made.
+    pub(crate) fn wire(&self) -> Wire {
+        let is_local = match self.paper {
+            Paper::Kkrt16 => true,
+            Paper::Spot19 => matches!(self.name, "spot19-table-2" | "spot19-figure-1"),
+            _ => false,
+        };
+        Wire {
+            duplex: if is_local { Duplex::Half } else { Duplex::Full },
+            slow_start: false,
+        }
+    }
+
+    /// Returns the length of its items, if a figure does not say it: all of PSZ14's have 32 bits.
+    pub(crate) fn item_bits(&self) -> Option<u32> {
+        (self.paper == Paper::Psz14).then_some(32)
+    }
+
+    /// Returns our figures under its circumstances, unless others were asked for.
+    pub(crate) fn figures<'a>(&self, ours: &'a Ours) -> Wired<'a> {
+        ours.over(self.wire(), self.item_bits())
+    }
+
+    /// Returns whether a network takes part in it.
+    pub(crate) fn has_networks(&self) -> bool {
+        let maps = |show: &Show| matches!(show, Show::CheapestByPrice | Show::FastestByItems);
+        let on_one = |one: &Quantity| one.network.is_some();
+        self.quantities().iter().any(on_one) || self.shows.iter().any(maps)
+    }
+
     /// Returns the measurements that it needs, on a machine with this many cores.
     pub fn needs(&self, cores: usize) -> Vec<Need> {
         let claims = verdicts::of(self.name).flat_map(verdicts::Claim::quantities);
         let maps = self.shows.iter().flat_map(|show| mapped(*show));
         let all = self.quantities().into_iter().chain(claims).chain(maps);
-        needs(all, cores)
+        needs(all, self.item_bits(), cores)
     }
 }
 
@@ -136,7 +172,11 @@ fn mapped(show: Show) -> Vec<Quantity> {
     protocols.iter().map(quantity).collect()
 }
 
-fn needs(quantities: impl IntoIterator<Item = Quantity>, cores: usize) -> Vec<Need> {
+fn needs(
+    quantities: impl IntoIterator<Item = Quantity>,
+    usual_bits: Option<u32>,
+    cores: usize,
+) -> Vec<Need> {
     let timed = quantities.into_iter().filter(|quantity| {
         matches!(
             quantity.metric,
@@ -148,8 +188,10 @@ fn needs(quantities: impl IntoIterator<Item = Quantity>, cores: usize) -> Vec<Ne
             protocol,
             output,
             items,
+            item_bits,
             ..
         } = quantity;
+        let item_bits = own_bits(&protocol, item_bits.or(usual_bits));
         let threads = match quantity.metric {
             Metric::Speedup => vec![1, quantity.threads],
             _ => vec![quantity.threads],
@@ -157,6 +199,7 @@ fn needs(quantities: impl IntoIterator<Item = Quantity>, cores: usize) -> Vec<Ne
         threads.into_iter().map(move |threads| Need {
             protocol: protocol.clone(),
             output: output.clone(),
+            item_bits,
             threads: threads.min(cores.max(1)),
             most_items: items[0].max(items[1]),
         })
@@ -167,7 +210,7 @@ fn needs(quantities: impl IntoIterator<Item = Quantity>, cores: usize) -> Vec<Ne
 /// Returns one need per profile, of the largest size.
 fn joined(needs: impl IntoIterator<Item = Need>) -> Vec<Need> {
     let all = Vec::from_iter(needs);
-    let key = |need: &Need| (need.protocol.clone(), need.output.to_string(), need.threads);
+    let key = |need: &Need| (need.protocol.clone(), need.described(), need.threads);
     let largest = |need: Need| {
         let alike = all.iter().filter(|other| key(other) == key(&need));
         let most_items = alike.map(|other| other.most_items).max();

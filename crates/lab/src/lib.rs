@@ -10,6 +10,11 @@
 //! within one budget of time for all: then no protocol gets a longer last run than another one, and
 //! the time left can be foretold, as the next size takes about four times as long as the one
 //! before. A line of the results file is a run, with the time that it took to measure.
+//!
+//! A time is a [`Value`] with a range, from the lower to the upper quartile of its runs in all
+//! campaigns, and a comparison within the ranges is too close to call. A set that the program runs
+//! in parts is predicted from a part, and what is more than a step of sizes larger than all that
+//! was measured decides nothing.
 
 #![forbid(unsafe_code)]
 
@@ -23,11 +28,14 @@ mod printed;
 pub mod published;
 mod quantity;
 pub mod report;
+mod scatter;
 mod sites;
+mod variants;
 pub mod verdicts;
+mod work;
 
 pub use break_even::BreakEven;
-pub use ours::Ours;
+pub use ours::{Circumstances, Ours};
 pub use printed::Printed;
 pub use quantity::{Figures, Kind, Place, Quantity, Value};
 

@@ -1,12 +1,14 @@
 //! Measured runs in a file of JSON lines that only grows: a line per run.
 //!
 //! A run is written as soon as it is made, so a [campaign](Campaign) that was interrupted resumes
-//! where it was. One file may have results of several machines and versions.
+//! where it was. One file may have results of several machines and versions, and of several
+//! campaigns on each: what they measured alike is pooled, and can be told apart again.
 
 mod campaign;
 mod journal;
 mod machine;
 mod needs;
+mod pool;
 
 use std::fmt;
 
@@ -17,6 +19,8 @@ pub use campaign::{Budget, Campaign, Left, MeasureError, Step};
 pub use journal::{Journal, JournalError};
 pub use machine::Machine;
 pub use needs::Need;
+pub(crate) use needs::described;
+pub use pool::{by_campaign, grouped, latest};
 
 /// The place and the time of runs.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
@@ -30,10 +34,24 @@ pub struct Session {
     pub commit: Option<String>,
     /// The date, as the caller writes it: `2026-11-23`.
     pub date: String,
+    /// The number of the campaign, from 1 on. A campaign makes each run once, after all runs of the
+    /// one before.
+    #[serde(default = "first", skip_serializing_if = "is_first")]
+    pub campaign: u32,
+}
+
+fn first() -> u32 {
+    1
+}
+
+#[expect(clippy::trivially_copy_pass_by_ref, reason = "serde wants it so")]
+fn is_first(campaign: &u32) -> bool {
+    *campaign == first()
 }
 
 impl Session {
-    /// Returns whether it is of the same machine, version and commit, on whatever date.
+    /// Returns whether it is of the same machine, version and commit, on whatever date and in
+    /// whatever campaign.
     pub(crate) fn is_like(&self, other: &Self) -> bool {
         let program = |session: &Self| (session.version.clone(), session.commit.clone());
         self.machine == other.machine && program(self) == program(other)
@@ -47,6 +65,7 @@ impl fmt::Display for Session {
             version,
             commit,
             date,
+            campaign: _,
         } = self;
         let commit = commit.as_ref().map(|commit| format!(" ({commit})"));
         let commit = commit.unwrap_or_default();
@@ -61,7 +80,7 @@ pub struct Measurement {
     pub session: Session,
     /// The protocol's name.
     pub protocol: String,
-    /// The output: rows, a count, …
+    /// The output: rows, a count, …; and the length of items, if they are short.
     pub output: String,
     /// Threads per party.
     pub threads: usize,
@@ -77,7 +96,10 @@ pub struct Measurement {
 pub struct Measured {
     /// The place and the time of its last run.
     pub session: Session,
-    /// A profile per protocol, output and number of threads.
+    /// The campaigns, in the order in which they came first.
+    pub campaigns: Vec<u32>,
+    /// A profile per protocol, output and number of threads. Each run is of all campaigns that made
+    /// it: it has the seconds of all, and its parties compute for the median of them.
     pub profiles: Vec<Profile>,
 }
 
@@ -86,6 +108,7 @@ impl Measured {
     pub fn new(session: Session) -> Self {
         Self {
             session,
+            campaigns: Vec::new(),
             profiles: Vec::new(),
         }
     }
@@ -102,54 +125,4 @@ impl Measured {
     pub fn is_of(&self, session: &Session) -> bool {
         self.session.is_like(session)
     }
-
-    /// Adds a run; one of the same sizes makes room.
-    fn add(&mut self, measurement: &Measurement) {
-        let Measurement {
-            session,
-            protocol,
-            output,
-            threads,
-            run,
-            ..
-        } = measurement;
-        self.session = session.clone();
-        let is = |profile: &Profile| {
-            (&profile.protocol, &profile.output, profile.threads) == (protocol, output, *threads)
-        };
-        let place = self.profiles.iter().position(is).unwrap_or_else(|| {
-            self.profiles.push(Profile {
-                protocol: protocol.clone(),
-                output: output.clone(),
-                threads: *threads,
-                runs: Vec::new(),
-            });
-            self.profiles.len() - 1
-        });
-        let runs = &mut self.profiles[place].runs;
-        runs.retain(|old| old.items != run.items);
-        runs.push(run.clone());
-    }
-}
-
-/// Returns lines by machine, version and commit, in the order in which these came first.
-pub fn grouped(measurements: &[Measurement]) -> Vec<Measured> {
-    let mut groups: Vec<Measured> = Vec::new();
-    for measurement in measurements {
-        let session = &measurement.session;
-        let place = groups.iter().position(|group| group.is_of(session));
-        let place = place.unwrap_or_else(|| {
-            groups.push(Measured::new(session.clone()));
-            groups.len() - 1
-        });
-        groups[place].add(measurement);
-    }
-    groups
-}
-
-/// Returns what was measured where the last line comes from; none if there is no line.
-pub fn latest(measurements: &[Measurement]) -> Option<Measured> {
-    let session = &measurements.last()?.session;
-    let mut groups = grouped(measurements).into_iter();
-    groups.find(|group| group.is_of(session))
 }

@@ -2,59 +2,162 @@
 
 use std::{cell::RefCell, collections::BTreeMap, fmt, rc::Rc};
 
-use psijoin::{Plan, Request, registry};
+use psijoin::{Plan, registry};
 use psijoin_channel::link::Link;
 use psijoin_forecast::{
-    Cores, Network, Profile,
+    Cores, Duplex, GROWTH, Network, Profile, Wire,
     money::{Prices, Rates},
 };
 
 use crate::{
-    measurements::Measured,
+    measurements::{Measured, described},
     published::Metric,
     quantity::{Figures, Kind, Place, Quantity, Value},
+    scatter::spread,
+    variants::{own_bits, request, short},
+    work::operations,
 };
+
+/// The circumstances of runs, where they are to be others than the papers'.
+#[derive(Debug, Clone, Default)]
+pub struct Circumstances {
+    /// The directions in which networks carry bytes at the same time; as the authors of a paper had
+    /// it, if it is not given.
+    pub duplex: Option<Duplex>,
+    /// Whether connections start slowly.
+    pub slow_start: bool,
+    /// The prices of machines and traffic; those of the paper, if they are not given.
+    pub prices: Option<Prices>,
+}
 
 /// The figures of our protocols, on a machine.
 pub struct Ours<'a> {
     measured: &'a Measured,
+    circumstances: Circumstances,
+    /// With times at the lower end of their scatter, in its middle, and at its upper end.
+    profiles: [Vec<Profile>; 3],
     /// Plans take a while to make.
     plans: RefCell<BTreeMap<String, Option<Rc<Plan>>>>,
     /// So do predictions, and tables, verdicts and charts ask for the same ones.
     times: RefCell<BTreeMap<String, Option<Value>>>,
 }
 
+/// The figures of our protocols on networks with this wire.
+#[derive(Debug, Clone, Copy)]
+pub(crate) struct Wired<'a> {
+    ours: &'a Ours<'a>,
+    wire: Wire,
+    /// The length of items where a figure does not say it.
+    item_bits: Option<u32>,
+}
+
+/// The way in which a plan is made.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+enum Way {
+    /// As the program does: large sets in parts. Short items are taken as they are, at once.
+    Program,
+    /// As the papers do.
+    AtOnce,
+}
+
+/// Whether the ends of a time's scatter are simulated, too.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+enum Scatter {
+    Told,
+    LeftOut,
+}
+
+/// The statistical security of all measured runs.
+const MEASURED_STATISTICAL_BITS: u32 = 40;
+
 impl<'a> Ours<'a> {
-    /// Takes the measurements of one machine with one version.
+    /// Takes the measurements of one machine with one version, under the papers' circumstances.
     pub fn new(measured: &'a Measured) -> Self {
+        Self::under(Circumstances::default(), measured)
+    }
+
+    /// Takes the measurements of one machine with one version.
+    pub fn under(circumstances: Circumstances, measured: &'a Measured) -> Self {
+        let at = |end: usize| {
+            let profiles = measured.profiles.iter();
+            profiles.map(|profile| at_end(profile, end)).collect()
+        };
         Self {
             measured,
+            circumstances,
+            profiles: [0, 1, 2].map(at),
             plans: RefCell::default(),
             times: RefCell::default(),
         }
     }
 
-    /// Returns a parameter of the protocol's plan.
-    pub fn parameter(&self, protocol: &str, items: [u64; 2], name: &str) -> Option<u64> {
-        let mut quantity = Quantity::new(protocol, Metric::Bytes, 1, None);
-        quantity.items = items;
-        parameter(&*self.plan(&quantity)?, name)
+    /// Returns the figures on a paper's wire, unless the circumstances are others, for items as
+    /// long as the paper's.
+    pub(crate) fn over(&self, papers: Wire, item_bits: Option<u32>) -> Wired<'_> {
+        let Circumstances {
+            duplex, slow_start, ..
+        } = self.circumstances;
+        let wire = Wire {
+            duplex: duplex.unwrap_or(papers.duplex),
+            slow_start: slow_start || papers.slow_start,
+        };
+        Wired {
+            ours: self,
+            wire,
+            item_bits,
+        }
     }
 
-    fn plan(&self, quantity: &Quantity) -> Option<Rc<Plan>> {
+    /// Returns the prices that hold where a paper has some.
+    pub(crate) fn prices(&self, papers: &str) -> Option<Prices> {
+        let chosen = self.circumstances.prices.clone();
+        chosen.or_else(|| Prices::shipped(papers))
+    }
+
+    /// Returns the prices of a second and a byte there; `None` if they are missing.
+    pub(crate) fn rates(&self, place: &Place) -> Option<Rates> {
+        self.prices(place.prices)?.rates(&place.setting).ok()
+    }
+
+    /// Returns the number of runs that a time rests on, if it was measured: of the size from whose
+    /// runs there are fewest.
+    fn runs(&self, quantity: &Quantity) -> Option<usize> {
+        let profile = &self.measured.profiles[self.profile(quantity)?];
+        let size = size(&*self.plan(quantity, Way::Program)?);
+        let equal = (profile.runs.iter()).filter(|run| run.items[0] == run.items[1]);
+        let equal = Vec::from_iter(equal);
+        let sizes = || equal.iter().map(|run| run.items[0]);
+        let below = sizes().filter(|items| *items <= size).max();
+        let above = sizes().filter(|items| *items >= size).min();
+        let beside = equal
+            .iter()
+            .filter(|run| [below, above].contains(&Some(run.items[0])));
+        beside.map(|run| run.times(0).len()).min()
+    }
+
+    fn plan(&self, quantity: &Quantity, way: Way) -> Option<Rc<Plan>> {
         let Quantity {
             protocol,
             items,
             output,
+            statistical_bits,
             ..
         } = quantity;
+        let item_bits = own_bits(protocol, quantity.item_bits);
         let make = || {
-            let request = Request::rows(items[0], items[1]).ok()?;
-            let request = request.output(output.clone());
-            let plan = registry::find(protocol)?.plan(&request).ok()?;
-            Some(Rc::new(plan))
+            let request = request(*items, *statistical_bits)?.output(output.clone());
+            if let Some(bits) = item_bits {
+                return short(protocol, &request, bits).map(Rc::new);
+            }
+            let protocol = registry::find(protocol)?;
+            let plan = match way {
+                Way::Program => psijoin::plan(protocol, &request),
+                Way::AtOnce => protocol.plan(&request),
+            };
+            Some(Rc::new(plan.ok()?))
         };
-        let key = format!("{protocol} {output} {items:?}");
+        let key =
+            format!("{protocol} {output} {items:?} {way:?} {item_bits:?} {statistical_bits:?}");
         self.plans
             .borrow_mut()
             .entry(key)
@@ -62,81 +165,117 @@ impl<'a> Ours<'a> {
             .clone()
     }
 
-    /// Returns the profile with as many threads, or else that with the most.
-    fn profile(&self, quantity: &Quantity) -> Option<&'a Profile> {
-        let output = quantity.output.to_string();
-        let profiles = self.measured.profiles.iter().filter(|profile| {
+    /// Returns the place of the profile with as many threads, or else of that with the most.
+    fn profile(&self, quantity: &Quantity) -> Option<usize> {
+        let statistical_bits = quantity.statistical_bits;
+        if statistical_bits.is_some_and(|bits| bits != MEASURED_STATISTICAL_BITS) {
+            return None;
+        }
+        let item_bits = own_bits(&quantity.protocol, quantity.item_bits);
+        let output = described(&quantity.output, item_bits);
+        let profiles = self.measured.profiles.iter().enumerate();
+        let alike = profiles.filter(|(_, profile)| {
             (&profile.protocol, &profile.output) == (&quantity.protocol, &output)
                 && profile.threads <= quantity.threads
                 && largest(profile) > 0
         });
-        profiles.max_by_key(|profile| profile.threads)
+        let most = alike.max_by_key(|(_, profile)| profile.threads)?;
+        Some(most.0)
     }
 
-    fn seconds(&self, quantity: &Quantity, network: Link) -> Option<Value> {
+    fn seconds(&self, quantity: &Quantity, network: Link, wire: Wire) -> Option<Value> {
         let Quantity {
             protocol,
             output,
             items,
             threads,
+            statistical_bits,
             ..
         } = quantity;
-        let key = format!("{protocol} {output} {items:?} {threads} {network}");
+        let item_bits = own_bits(protocol, quantity.item_bits);
+        let key = format!(
+            "{protocol} {output} {items:?} {threads} {network} {wire:?} {item_bits:?} {statistical_bits:?}"
+        );
         if let Some(known) = self.times.borrow().get(&key) {
             return *known;
         }
-        let value = self.predicted(quantity, network);
+        let network = Network::from(network).over(wire);
+        let value = self.predicted(quantity, &network, Scatter::Told);
         self.times.borrow_mut().insert(key, value);
         value
     }
 
-    fn predicted(&self, quantity: &Quantity, network: Link) -> Option<Value> {
-        let profile = self.profile(quantity)?;
-        let prediction = profile.predict(&*self.plan(quantity)?);
-        let forecast = prediction.on(&Network::from(network), Cores::Own).ok()?;
-        let most = quantity.items[0].max(quantity.items[1]);
-        let is_measured = profile.threads == quantity.threads && most <= largest(profile);
-        let kind = match is_measured {
-            true => Kind::Measured,
-            false => Kind::Extrapolated,
+    fn predicted(&self, quantity: &Quantity, network: &Network, scatter: Scatter) -> Option<Value> {
+        let place = self.profile(quantity)?;
+        let plan = self.plan(quantity, Way::Program)?;
+        let profile = &self.measured.profiles[place];
+        let largest = largest(profile);
+        let kind = match profile.threads == quantity.threads {
+            true => origin(size(&plan), largest),
+            false => Kind::Far,
         };
-        Some(Value {
-            value: forecast.seconds,
-            kind,
-        })
+        let times = match size(&plan) > largest {
+            true => Some(self.growth(quantity, &plan, largest)?),
+            false => None,
+        };
+        let seconds = |profiles: &Vec<Profile>| {
+            let prediction = match times {
+                Some(times) => profiles[place].predict_beyond(&plan, times),
+                None => profiles[place].predict(&plan),
+            };
+            Some(prediction.on(network, Cores::Own).ok()?.seconds)
+        };
+        let [low, middle, high] = &self.profiles;
+        let value = seconds(middle)?;
+        let range = match (scatter, kind) {
+            // What decides nothing needs no scatter.
+            (Scatter::LeftOut, _) | (_, Kind::Far) => [value; 2],
+            (Scatter::Told, _) => [seconds(low)?, seconds(high)?],
+        };
+        Some(Value { value, range, kind })
     }
 
-    fn usd(&self, quantity: &Quantity, network: Link) -> Option<Value> {
-        let rates = rates(quantity.place.as_ref()?)?;
-        let seconds = self.seconds(quantity, network)?;
-        let sent = self.plan(quantity)?.cost().total;
-        let usd = rates.usd(seconds.value, sent.sender_bytes, sent.receiver_bytes);
-        Some(Value {
-            value: 1000.0 * usd,
-            ..seconds
-        })
+    /// Returns how many times as much a run of this plan computes, or one of its parts, as one of
+    /// the largest size.
+    fn growth(&self, quantity: &Quantity, plan: &Plan, largest: u64) -> Option<f64> {
+        let known = Quantity {
+            items: [largest; 2],
+            ..quantity.clone()
+        };
+        let known = self.plan(&known, Way::AtOnce)?;
+        let wanted = plan.parts().map_or(plan, |parts| &parts.plan);
+        Some(operations(wanted) / operations(&known))
+    }
+
+    fn usd(&self, quantity: &Quantity, network: Link, wire: Wire) -> Option<Value> {
+        let rates = self.rates(quantity.place.as_ref()?)?;
+        let seconds = self.seconds(quantity, network, wire)?;
+        let sent = self.plan(quantity, Way::Program)?.cost().total;
+        let usd = |seconds| 1000.0 * rates.usd(seconds, sent.sender_bytes, sent.receiver_bytes);
+        Some(seconds.map(usd))
     }
 
     /// Returns the speedup; `None` if fewer threads were measured: the gain of more is unknown.
-    fn speedup(&self, quantity: &Quantity, network: Link) -> Option<Value> {
-        if self.profile(quantity)?.threads != quantity.threads {
+    fn speedup(&self, quantity: &Quantity, network: Link, wire: Wire) -> Option<Value> {
+        let place = self.profile(quantity)?;
+        if self.measured.profiles[place].threads != quantity.threads {
             return None;
         }
-        let many = self.seconds(quantity, network)?;
+        let many = self.seconds(quantity, network, wire)?;
         let alone = Quantity {
             threads: 1,
             ..quantity.clone()
         };
-        let one = self.seconds(&alone, network)?;
-        Some(Value {
-            value: one.value / many.value,
-            kind: one.kind.max(many.kind),
-        })
+        let one = self.seconds(&alone, network, wire)?;
+        Some(one.with(many, |one, many| one / many))
     }
 
-    /// Returns what follows from the plan.
     fn exact(&self, quantity: &Quantity) -> Option<f64> {
-        let plan = self.plan(quantity)?;
+        if quantity.metric == Metric::OtBits {
+            let plan = self.plan(quantity, Way::AtOnce)?;
+            return ot_bits(&plan).map(|bits| bits as f64);
+        }
+        let plan = self.plan(quantity, Way::Program)?;
         let sent = plan.cost().total;
         let items = quantity.items[0].max(quantity.items[1]) as f64;
         match quantity.metric {
@@ -144,30 +283,77 @@ impl<'a> Ours<'a> {
             Metric::SenderBytes => Some(sent.sender_bytes as f64),
             Metric::ReceiverBytes => Some(sent.receiver_bytes as f64),
             Metric::BitsPerItem => Some(8.0 * sent.total_bytes() as f64 / items),
-            Metric::OtBits => ot_bits(&plan).map(|bits| bits as f64),
             _ => None,
         }
     }
 }
 
-impl Figures for Ours<'_> {
-    fn value(&self, quantity: &Quantity) -> Option<Value> {
-        let exact = |value| Value {
-            value,
-            kind: Kind::Exact,
-        };
-        match quantity.metric {
-            Metric::Seconds => self.seconds(quantity, quantity.network?),
-            Metric::UsdPer1000Runs => self.usd(quantity, quantity.network?),
-            Metric::Speedup => self.speedup(quantity, quantity.network?),
-            _ => self.exact(quantity).map(exact),
+impl Wired<'_> {
+    /// Returns the wire.
+    pub(crate) fn wire(&self) -> Wire {
+        self.wire
+    }
+
+    /// Returns the number of runs that a time rests on, if it was measured.
+    pub(crate) fn runs(&self, quantity: &Quantity) -> Option<usize> {
+        self.ours.runs(&self.completed(quantity))
+    }
+
+    /// Returns a time without its scatter, for who asks for very many.
+    pub(crate) fn middle_seconds(&self, quantity: &Quantity) -> Option<Value> {
+        let quantity = self.completed(quantity);
+        let network = Network::from(quantity.network?).over(self.wire);
+        self.ours.predicted(&quantity, &network, Scatter::LeftOut)
+    }
+
+    fn completed(&self, quantity: &Quantity) -> Quantity {
+        Quantity {
+            item_bits: quantity.item_bits.or(self.item_bits),
+            ..quantity.clone()
         }
     }
 }
 
-/// Returns the prices of a second and a byte there; `None` if they are missing.
-pub(crate) fn rates(place: &Place) -> Option<Rates> {
-    Prices::shipped(place.prices)?.rates(&place.setting).ok()
+impl Figures for Wired<'_> {
+    fn value(&self, quantity: &Quantity) -> Option<Value> {
+        let Self { ours, wire, .. } = *self;
+        let quantity = self.completed(quantity);
+        match quantity.metric {
+            Metric::Seconds => ours.seconds(&quantity, quantity.network?, wire),
+            Metric::UsdPer1000Runs => ours.usd(&quantity, quantity.network?, wire),
+            Metric::Speedup => ours.speedup(&quantity, quantity.network?, wire),
+            _ => Some(Value::exact(ours.exact(&quantity)?, Kind::Exact)),
+        }
+    }
+}
+
+/// Returns a profile with all times at the lower end of their scatter (0), in its middle (1), or at
+/// its upper end (2).
+fn at_end(profile: &Profile, end: usize) -> Profile {
+    let runs = profile.runs.iter().map(|run| {
+        let seconds = [0, 1].map(|party| spread(&run.times(party), profile.threads)[end]);
+        run.taking(seconds)
+    });
+    Profile {
+        runs: runs.collect(),
+        ..profile.clone()
+    }
+}
+
+/// Returns the items of the larger set of a run, or of a part.
+fn size(plan: &Plan) -> u64 {
+    let one = plan.parts().map_or(plan, |parts| &parts.plan);
+    one.request().sizes.larger()
+}
+
+/// Returns the origin of a figure of this size. What was not measured is never more than a step of
+/// sizes away, or it decides nothing.
+fn origin(size: u64, largest: u64) -> Kind {
+    match size {
+        size if size <= largest => Kind::Measured,
+        size if size <= GROWTH * largest => Kind::Extrapolated,
+        _ => Kind::Far,
+    }
 }
 
 /// Returns the number of items of the largest run with sets of equal size.
@@ -179,7 +365,7 @@ pub(crate) fn largest(profile: &Profile) -> u64 {
     equal.map(|run| run.items[0]).max().unwrap_or(0)
 }
 
-fn parameter(plan: &Plan, name: &str) -> Option<u64> {
+pub(crate) fn parameter(plan: &Plan, name: &str) -> Option<u64> {
     let mut parameters = plan.parameters().iter();
     Some(parameters.find(|parameter| parameter.name == name)?.value)
 }

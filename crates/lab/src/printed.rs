@@ -71,9 +71,6 @@ fn figure(row: &Row) -> (Quantity, f64) {
 impl Figures for Printed {
     fn value(&self, quantity: &Quantity) -> Option<Value> {
         let value = self.find(quantity).or_else(|| self.derived(quantity))?;
-        Some(Value {
-            value,
-            kind: Kind::Published,
-        })
+        Some(Value::exact(value, Kind::Published))
     }
 }

@@ -22,9 +22,12 @@ pub struct Quantity {
     pub network: Option<Link>,
     /// Threads per party.
     pub threads: usize,
-    /// Bits per item, where a paper distinguishes them. Ours are digested first, so they make no
-    /// difference.
+    /// Bits per item, where a paper distinguishes them. Most of ours are digested first, so they
+    /// make no difference; `pssz` and those of `psz` take short ones as they are.
     pub item_bits: Option<u32>,
+    /// Bits of statistical security, where a paper varies them: those of KK20 are its hash
+    /// functions.
+    pub statistical_bits: Option<u32>,
     /// The place of the rented machines, if it is about money.
     pub place: Option<Place>,
     /// The output that our protocols are to compute.
@@ -43,10 +46,47 @@ pub struct Place {
 /// A figure, and where it comes from.
 #[derive(Debug, Clone, Copy, PartialEq)]
 pub struct Value {
-    /// In the unit of its metric.
+    /// In the unit of its metric: of a time, the median.
     pub value: f64,
+    /// The ends of its scatter: quartiles, of a time. Twice the figure, if it has none.
+    pub range: [f64; 2],
     /// The origin of the figure.
     pub kind: Kind,
+}
+
+impl Value {
+    /// Returns a figure without scatter.
+    pub(crate) fn exact(value: f64, kind: Kind) -> Self {
+        Self {
+            value,
+            range: [value; 2],
+            kind,
+        }
+    }
+
+    /// Returns what rises with it.
+    pub(crate) fn map(self, rising: impl Fn(f64) -> f64) -> Self {
+        Self {
+            value: rising(self.value),
+            range: self.range.map(rising),
+            ..self
+        }
+    }
+
+    /// Returns what follows from two figures, and rises or falls with each: its range has all that
+    /// is possible within theirs.
+    pub(crate) fn with(self, other: Self, follows: impl Fn(f64, f64) -> f64) -> Self {
+        let corners = self.range.map(|a| other.range.map(|b| follows(a, b)));
+        let corners = corners.as_flattened().iter().copied();
+        Self {
+            value: follows(self.value, other.value),
+            range: [
+                corners.clone().fold(f64::INFINITY, f64::min),
+                corners.fold(f64::NEG_INFINITY, f64::max),
+            ],
+            kind: self.kind.max(other.kind),
+        }
+    }
 }
 
 /// The origin of a figure.
@@ -57,10 +97,12 @@ pub enum Kind {
     Published,
     /// It follows from a plan.
     Exact,
-    /// It was predicted from runs as large as this, or larger.
+    /// It was predicted from runs as large as this, or larger; of a set in parts, as a part.
     Measured,
-    /// Only smaller runs were measured, or runs with fewer threads.
+    /// Only smaller runs were measured, but a step of sizes smaller at most.
     Extrapolated,
+    /// Only much smaller runs were measured, or runs with fewer threads. It decides nothing.
+    Far,
 }
 
 impl Kind {
@@ -71,6 +113,7 @@ impl Kind {
             Self::Exact => "exact",
             Self::Measured => "measured",
             Self::Extrapolated => "extrapolated",
+            Self::Far => "extrapolated far",
         }
     }
 }
@@ -91,6 +134,7 @@ impl Quantity {
             network,
             threads: 1,
             item_bits: None,
+            statistical_bits: None,
             place: None,
             output: OutputKind::Rows,
         }
@@ -98,13 +142,15 @@ impl Quantity {
 
     /// Returns what a row of a table is about: by our name of the protocol, if it has one.
     pub fn of(row: &Row, output: &OutputKind) -> Self {
+        let bits = |column| row.more.get(column).and_then(|bits| bits.parse().ok());
         Self {
             protocol: row.ours.clone().unwrap_or_else(|| row.protocol.clone()),
             metric: row.metric,
             items: [row.sender_items, row.receiver_items],
             network: row.network,
             threads: row.threads.unwrap_or(1),
-            item_bits: row.more.get("item_bits").and_then(|bits| bits.parse().ok()),
+            item_bits: bits("item_bits"),
+            statistical_bits: bits("bloom_hash_functions"),
             place: Place::of(row),
             output: output.clone(),
         }

@@ -2,7 +2,7 @@
 //!
 //! The conclusions are quoted in `published/conclusions.md` of this crate. Each is a [`Claim`]
 //! here, by the same id, and a relation between quantities; or it has the reason why runs cannot
-//! confirm it.
+//! confirm it. `rule` says how relations decide.
 
 mod claim;
 mod cm20;
@@ -10,7 +10,9 @@ mod kk20;
 mod kkrt16;
 mod psz14;
 mod relation;
+mod rule;
 mod spot19;
+mod tally;
 mod term;
 
 pub use claim::{Claim, Outcome, Verdict};

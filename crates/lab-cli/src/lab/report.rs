@@ -4,7 +4,8 @@ use std::{fs, io, path::Path};
 
 use psijoin_cli::output;
 use psijoin_files::{AtomicFile, Existing};
-use psijoin_lab::{measurements::Measured, report::Report};
+use psijoin_forecast::{Duplex, money::Prices};
+use psijoin_lab::{Circumstances, measurements::Measured, report::Report};
 
 use super::{chosen, needs, read, session};
 use crate::{
@@ -21,13 +22,14 @@ pub(crate) fn report(args: &args::Report) -> Result<(), Failure> {
         return Err(Failure::usage(say));
     }
     let measured = match needs(&experiments).is_empty() {
-        true => Measured::new(session()),
+        true => Measured::new(session(1)),
         false => read(&args.results.results)?,
     };
-    let report = Report::new(&measured, experiments);
+    let report = Report::under(circumstances(args)?, &measured, experiments);
     let text = match form {
         Form::Html => report.page().html(),
         Form::Md => report.markdown(),
+        Form::Verdicts => report.conclusions(),
         Form::Csv => report.csv(),
         Form::Json => report.json(),
         Form::Svg => return pictures(&report, args.out.as_deref().unwrap_or(Path::new("."))),
@@ -36,6 +38,23 @@ pub(crate) fn report(args: &args::Report) -> Result<(), Failure> {
         None => Ok(output::text(&text)?),
         Some(path) => write(path, &text),
     }
+}
+
+fn circumstances(args: &args::Report) -> Result<Circumstances, Failure> {
+    let prices = args.prices.as_ref().map(|prices| {
+        let shipped = prices.to_str().and_then(Prices::shipped);
+        shipped.map_or_else(|| Prices::read(prices), Ok)
+    });
+    Ok(Circumstances {
+        duplex: args.duplex.map(|duplex| match duplex {
+            args::Duplex::Full => Duplex::Full,
+            args::Duplex::Half => Duplex::Half,
+        }),
+        slow_start: args.slow_start,
+        prices: prices
+            .transpose()
+            .map_err(|error| Failure::usage(error.to_string()))?,
+    })
 }
 
 /// As it was said, or as the file's name ends.

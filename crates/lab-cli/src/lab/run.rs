@@ -6,7 +6,7 @@ use std::{
 };
 
 use psijoin_cli::{console::Console, exit::Code, guard};
-use psijoin_lab::measurements::{Budget, Campaign, Journal, Left, Step};
+use psijoin_lab::measurements::{Budget, Campaign, Journal, Left, Need, Step};
 use psijoin_printable::humanize;
 use psijoin_session::memory;
 
@@ -16,6 +16,9 @@ use crate::{args, exit::Failure};
 /// Less than ten minutes, as the last run may take longer than was thought.
 const QUICK_SECONDS: f64 = 510.0;
 const FULL_SECONDS: f64 = 8.0 * 3600.0;
+
+/// The fewest runs whose quartiles say something.
+const FEWEST_RUNS: usize = 5;
 
 /// The time between two messages about its progress.
 const SILENCE: Duration = Duration::from_secs(20);
@@ -28,25 +31,15 @@ pub(crate) fn run(args: &args::Run) -> Result<(), Failure> {
         console.say("nothing has to be measured for that: `psijoin-lab report` calculates it");
         return Ok(());
     }
-    let session = session();
     let results = &args.results.results;
     let mut journal = Journal::open(results)?;
     if let Some(warning) = journal.warning() {
         console.warn(warning);
     }
     handle_ctrl_c(results, console)?;
-    let mut campaign = Campaign::new(needs, &journal, &session, budget(args))?;
-    let (mut made, mut said) = (0, Instant::now());
-    while let Some(step) = campaign.next() {
-        let left = campaign.left();
-        if said.elapsed() >= SILENCE {
-            console.say(progress(made, left));
-            said = Instant::now();
-        }
-        let what = format!("{}, {}", progress(made, left), described(&step));
-        let work = || campaign.make(&step, &mut journal, &session);
-        console.during(&what, || (0, 0), work)?;
-        made += 1;
+    let mut made = 0;
+    for number in 1..=args.campaigns {
+        made += run_campaign(&needs, &mut journal, args, number)?;
     }
     console.say(format_args!(
         "{} measured now, {} in all: `psijoin-lab report` shows what came out",
@@ -56,14 +49,48 @@ pub(crate) fn run(args: &args::Run) -> Result<(), Failure> {
     Ok(())
 }
 
+/// Makes the runs of a campaign that are missing, and returns how many it made.
+fn run_campaign(
+    needs: &[Need],
+    journal: &mut Journal,
+    args: &args::Run,
+    number: u32,
+) -> Result<u64, Failure> {
+    let (console, session) = (Console::wanted(), session(number));
+    let mut campaign = Campaign::new(needs.to_vec(), journal, &session, budget(args))?;
+    let (mut made, mut said) = (0, Instant::now());
+    let campaigns = match args.campaigns {
+        1 => String::new(),
+        all => format!("campaign {number} of {all}: "),
+    };
+    while let Some(step) = campaign.next() {
+        let progress = format!("{campaigns}{}", progress(made, campaign.left()));
+        if said.elapsed() >= SILENCE {
+            console.say(&progress);
+            said = Instant::now();
+        }
+        let what = format!("{progress}, {}", described(&step));
+        let work = || campaign.make(&step, journal, &session);
+        console.during(&what, || (0, 0), work)?;
+        made += 1;
+    }
+    Ok(made)
+}
+
+/// Returns the limits of a campaign: its share of the time, and enough runs for two campaigns to
+/// have five.
 fn budget(args: &args::Run) -> Budget {
     let (seconds, repeats) = match (args.seconds, args.full) {
-        (Some(seconds), _) => (seconds.into(), 1),
-        (None, true) => (FULL_SECONDS, 3),
-        (None, false) => (QUICK_SECONDS, 1),
+        (Some(seconds), _) => (seconds.into(), 3),
+        (None, true) => (FULL_SECONDS, 5),
+        (None, false) => (QUICK_SECONDS, 3),
+    };
+    let repeats = match args.campaigns {
+        1 => FEWEST_RUNS,
+        _ => repeats,
     };
     Budget {
-        seconds,
+        seconds: seconds / f64::from(args.campaigns),
         repeats,
         memory_bytes: memory::available_bytes(),
     }
@@ -85,7 +112,11 @@ fn described(step: &Step) -> String {
         threads => format!(", {threads} threads"),
     };
     let items = humanize::counted(*items, "item");
-    format!("{}, {}{threads}, {items}", need.protocol, need.output)
+    let bits = match need.item_bits {
+        None => String::new(),
+        Some(bits) => format!(" of {bits} bits"),
+    };
+    format!("{}, {}{threads}, {items}{bits}", need.protocol, need.output)
 }
 
 /// Ends the program at any time: each run is in the file when it is made.

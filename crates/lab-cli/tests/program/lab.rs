@@ -12,7 +12,19 @@ const PROTOCOLS: usize = 6;
 
 /// Measures the smallest sets only.
 fn measure(results: &str) -> Ended {
-    run(&["run", EXPERIMENT, "--seconds", "0", "--results", results])
+    measure_campaigns(results, "1")
+}
+
+fn measure_campaigns(results: &str, campaigns: &str) -> Ended {
+    let options = [
+        "--seconds",
+        "0",
+        "--campaigns",
+        campaigns,
+        "--results",
+        results,
+    ];
+    run(&[&["run", EXPERIMENT], &options[..]].concat())
 }
 
 fn report(results: &str, more: &[&str]) -> Ended {
@@ -222,6 +234,20 @@ fn machines_and_versions_are_kept_apart() {
     assert_said!([compared, unrelated]);
     // This machine's runs are all missing yet.
     measure(&both).says(0, &["6 runs measured now, 12 in all"]);
+}
+
+#[test]
+fn campaigns_are_compared_within_a_file() {
+    let folder = Folder::new();
+    let results = folder.path("results.jsonl");
+    measure(&results).says(0, &["6 runs measured now, 6 in all"]);
+    run(&["compare", &results]).says(2, &["has one campaign", "--campaigns"]);
+    measure_campaigns(&results, "2").says(0, &["6 runs measured now, 12 in all"]);
+    let compared = run(&["compare", &results]);
+    compared.says(0, &[]);
+    for text in ["campaign 1. Second: ", "campaign 2. ", " verdicts "] {
+        assert!(compared.stdout.contains(text), "{text}");
+    }
 }
 
 #[test]

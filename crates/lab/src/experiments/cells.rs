@@ -6,7 +6,7 @@ use serde::Serialize;
 
 use super::{Content, Experiment};
 use crate::{
-    ours::Ours,
+    ours::{Ours, Wired},
     published::{self, Metric, Paper, Row},
     quantity::{Figures, Kind, Quantity, distinct, link},
 };
@@ -35,8 +35,12 @@ pub struct Cell {
     pub printed: Option<String>,
     /// The printed figure as a number, in the unit of the metric.
     pub published: Option<f64>,
-    /// Ours.
+    /// Ours; of a time, the median.
     pub ours: Option<f64>,
+    /// The ends of its scatter, if it has any.
+    pub range: Option<[f64; 2]>,
+    /// The number of runs that it rests on, if it was measured.
+    pub runs: Option<usize>,
     /// The origin of ours.
     pub kind: Option<Kind>,
 }
@@ -47,10 +51,12 @@ impl Cell {
         Some(self.ours? / self.published?)
     }
 
-    fn of(quantity: &Quantity, ours: &Ours) -> Self {
+    fn of(quantity: &Quantity, ours: Wired<'_>) -> Self {
         let value = ours.value(quantity);
         let place = quantity.place.as_ref();
         let details = place.map(|place| ("place".to_owned(), place.to_string()));
+        let range = value.map(|value| value.range);
+        let range = range.filter(|[low, high]| low < high);
         Self {
             protocol: quantity.protocol.clone(),
             paper_name: None,
@@ -63,17 +69,19 @@ impl Cell {
             printed: None,
             published: None,
             ours: value.map(|value| value.value),
+            range,
+            runs: range.and_then(|_| ours.runs(quantity)),
             kind: value.map(|value| value.kind),
         }
     }
 
-    fn of_row(row: &Row, experiment: &Experiment, ours: &Ours) -> Self {
+    fn of_row(row: &Row, experiment: &Experiment, ours: Wired<'_>) -> Self {
         let details = row.more.iter().filter(|(name, _)| is_detail(name));
         let details = details.map(|(name, text)| (name.to_owned(), text.to_owned()));
         let mut cell = Self::of(&Quantity::of(row, &experiment.output()), ours);
         cell.details.extend(details);
         if row.ours.is_none() {
-            (cell.ours, cell.kind) = (None, None);
+            (cell.ours, cell.range, cell.runs, cell.kind) = (None, None, None, None);
         }
         Self {
             paper_name: Some(row.protocol.clone()),
@@ -95,16 +103,17 @@ fn is_detail(column: &str) -> bool {
 impl Experiment {
     /// Returns its cells, in the order of the paper; protocols that came later are at the end.
     pub fn cells(&self, ours: &Ours) -> Vec<Cell> {
+        let wired = self.figures(ours);
         match &self.content {
-            Content::Parameters(parameters) => parameters.cells(ours),
+            Content::Parameters(parameters) => parameters.cells(),
             Content::Sweep(sweep) => {
                 let quantities = sweep.quantities(self.paper);
-                quantities.iter().map(|one| Cell::of(one, ours)).collect()
+                quantities.iter().map(|one| Cell::of(one, wired)).collect()
             }
             Content::Tables(tables) => {
-                let printed = rows(tables).map(|row| Cell::of_row(row, self, ours));
+                let printed = rows(tables).map(|row| Cell::of_row(row, self, wired));
                 let later = later_quantities(self, tables);
-                let later = later.iter().map(|one| Cell::of(one, ours));
+                let later = later.iter().map(|one| Cell::of(one, wired));
                 printed.chain(later).collect()
             }
         }

@@ -3,7 +3,7 @@
 use super::{
     Content::{self, Tables},
     Experiment, Show, Sweep,
-    parameters::{Column, Parameters},
+    parameters::{Column, Parameters, as_derived, at_its_bound, with_its_rows},
 };
 use crate::{
     published::{
@@ -165,7 +165,7 @@ pub static EXPERIMENTS: &[Experiment] = &[
     table(
         Kk20,
         "kk20-table-2",
-        "The number of hash functions",
+        "The number of hash functions, as bits of statistical security",
         Tables(&["kk20-table-2"]),
         &[Show::Ratios],
     ),
@@ -205,11 +205,11 @@ pub static NOT_COMPARED: &[(&str, &str)] = &[
     ),
     (
         "psz14-table-9",
-        "Codes for other lengths of a letter; ours has the length that the table finds best.",
+        "A formula of the length of a letter, which claim PSZ14-24 computes; ours has the length that is best by it.",
     ),
     (
         "psz14-table-10",
-        "Bins that were sized by experiments; ours are sized by a proof.",
+        "Bins that were sized by experiments; ours are sized by a proof, which claim PSZ14-25 computes for theirs.",
     ),
     (
         "kkrt16-table-4",
@@ -256,6 +256,7 @@ const KKRT: Parameters = Parameters {
             ours: &["mask bits"],
         },
     ],
+    plan: as_derived,
 };
 
 const FIGURE_6: Parameters = Parameters {
@@ -267,6 +268,7 @@ const FIGURE_6: Parameters = Parameters {
         name: "field_bits",
         ours: &["field bits", "slices"],
     }],
+    plan: at_its_bound,
 };
 
 const CM20: Parameters = Parameters {
@@ -278,6 +280,7 @@ const CM20: Parameters = Parameters {
         name: "w",
         ours: &["columns"],
     }],
+    plan: with_its_rows,
 };
 
 /// The protocols of SpOT19's figures.

@@ -9,6 +9,7 @@ use psijoin::{Plan, Protocol, Request, registry};
 use psijoin_forecast::{FIRST_ITEMS, GROWTH, Run, Script};
 
 use super::{Journal, JournalError, Measurement, Need, Session};
+use crate::variants::short;
 
 /// The limits of runs.
 #[derive(Debug, Clone, Copy, PartialEq)]
@@ -16,7 +17,7 @@ pub struct Budget {
     /// Seconds for all of them together, with those that the journal has already. The smallest size
     /// of each protocol is run in any case.
     pub seconds: f64,
-    /// The least number of times that each party runs alone. The fastest run counts.
+    /// The least number of times that each party runs alone.
     pub repeats: usize,
     /// Bytes of memory, if there is a limit.
     pub memory_bytes: Option<u64>,
@@ -76,6 +77,8 @@ pub enum MeasureError {
 struct Task {
     need: Need,
     protocol: &'static Protocol,
+    /// Items per party of the largest run that is wanted: beyond it, the program runs parts.
+    most_items: u64,
     largest: Option<Made>,
     /// Items per party of the next run; none if nothing larger is wanted or possible.
     next: Option<u64>,
@@ -105,8 +108,8 @@ const MOST_REPEATS: usize = 5;
 const COPIES: u64 = 3;
 
 impl Campaign {
-    /// Returns what is missing of `needs`, where the journal's runs of the same machine, version
-    /// and commit count as made.
+    /// Returns what is missing of `needs`, where the journal's runs of the same machine, version,
+    /// commit and campaign count as made.
     ///
     /// # Errors
     /// If there is no such protocol, or it cannot compute such an output.
@@ -122,7 +125,10 @@ impl Campaign {
             spent_seconds: 0.0,
         };
         let known = journal.measurements().iter();
-        let known = Vec::from_iter(known.filter(|known| known.session.is_like(session)));
+        let known = known.filter(|known| {
+            known.session.is_like(session) && known.session.campaign == session.campaign
+        });
+        let known = Vec::from_iter(known);
         for need in needs {
             let own = known.iter().filter(|known| is_for(&need, known));
             campaign.spent_seconds += own.clone().map(|run| run.measuring_seconds).sum::<f64>();
@@ -168,7 +174,7 @@ impl Campaign {
         let measurement = Measurement {
             session: session.clone(),
             protocol: task.need.protocol.clone(),
-            output: task.need.output.to_string(),
+            output: task.need.described(),
             threads: task.need.threads,
             run: run.map_err(task.need.failed())?,
             measuring_seconds: started.elapsed().as_secs_f64(),
@@ -183,7 +189,7 @@ impl Campaign {
         let guess = self.smallest_seconds().unwrap_or(GUESS_SECONDS);
         let open = self.tasks.iter().filter_map(|task| {
             let seconds = task.seconds().unwrap_or(guess);
-            Some((seconds, task.next?, task.need.most_items))
+            Some((seconds, task.next?, task.most_items))
         });
         let mut open = Vec::from_iter(open);
         let mut left = Left {
@@ -202,10 +208,14 @@ impl Campaign {
             }
             left.runs += 1;
             left.seconds += *seconds;
-            *seconds *= GROWTH as f64;
-            *items *= GROWTH;
-            if items > most {
-                open.remove(0);
+            match next_size(*items, *most) {
+                Some(next) => {
+                    *seconds *= next as f64 / *items as f64;
+                    *items = next;
+                }
+                None => {
+                    open.remove(0);
+                }
             }
         }
         left
@@ -225,6 +235,7 @@ impl Task {
         let protocol = registry::find(&need.protocol);
         let protocol = protocol.ok_or_else(|| MeasureError::Unknown(need.protocol.clone()))?;
         let mut task = Self {
+            most_items: largest_run(protocol, &need).map_err(need.failed())?,
             need,
             protocol,
             largest,
@@ -242,10 +253,13 @@ impl Task {
 
     /// Returns the next size, if it is wanted and possible.
     fn larger(&self, budget: &Budget) -> Result<Option<u64>, MeasureError> {
-        let items = self.largest.map_or(FIRST_ITEMS, |made| made.items * GROWTH);
-        if items > self.need.most_items.max(FIRST_ITEMS) {
+        let next = match self.largest {
+            None => Some(FIRST_ITEMS),
+            Some(made) => next_size(made.items, self.most_items),
+        };
+        let Some(items) = next else {
             return Ok(None);
-        }
+        };
         let plan = self.plan(items)?;
         let has_room = match (budget.memory_bytes, self.memory_bytes(&plan)) {
             (Some(most), Some(taken)) => taken <= most,
@@ -256,8 +270,10 @@ impl Task {
 
     fn plan(&self, items: u64) -> Result<Plan, MeasureError> {
         let plan = Request::rows(items, items).and_then(|request| {
-            self.protocol
-                .plan(&request.output(self.need.output.clone()))
+            let request = request.output(self.need.output.clone());
+            let bits = self.need.item_bits;
+            let short = bits.and_then(|bits| short(&self.need.protocol, &request, bits));
+            short.map_or_else(|| self.protocol.plan(&request), Ok)
         });
         plan.map_err(self.need.failed())
     }
@@ -271,12 +287,37 @@ impl Task {
 
     /// Returns what the next size will take; none for the first one.
     fn seconds(&self) -> Option<f64> {
-        Some(self.largest?.measuring_seconds * GROWTH as f64)
+        let made = self.largest?;
+        let growth = self.next.unwrap_or(made.items * GROWTH) as f64 / made.items as f64;
+        Some(made.measuring_seconds * growth)
     }
 
     fn repeats(&self, budget: &Budget) -> usize {
         let computing = self.largest.map_or(0.0, |made| made.computing_seconds);
         repeats(computing * GROWTH as f64, budget.repeats)
+    }
+}
+
+/// Returns the size of the run after one of this size: four times as large, or else as large as is
+/// wanted.
+fn next_size(items: u64, most: u64) -> Option<u64> {
+    (items < most).then(|| most.min(items * GROWTH))
+}
+
+/// Returns the items per party of the largest run that a need comes down to: those of a part
+/// follow from it, if the program runs larger sets in parts.
+fn largest_run(protocol: &'static Protocol, need: &Need) -> Result<u64, psijoin::Error> {
+    let mut items = need.most_items.max(FIRST_ITEMS);
+    if need.item_bits.is_some() {
+        return Ok(items);
+    }
+    loop {
+        let request = Request::rows(items, items)?.output(need.output.clone());
+        let is_in_parts = |plan: Plan| plan.parts().is_some();
+        match psijoin::plan(protocol, &request).is_ok_and(is_in_parts) {
+            true => items /= 2,
+            false => return Ok(items),
+        }
     }
 }
 
@@ -292,7 +333,7 @@ impl Made {
             items,
             scripts,
             memory_bytes,
-            on_two_threads: _,
+            ..
         } = &measurement.run;
         let [sender, receiver] = memory_bytes;
         Self {
@@ -319,7 +360,7 @@ impl Need {
 fn is_for(need: &Need, measurement: &Measurement) -> bool {
     let [sender, receiver] = measurement.run.items;
     let is = (&measurement.protocol, measurement.threads) == (&need.protocol, need.threads);
-    is && measurement.output == need.output.to_string() && sender == receiver
+    is && measurement.output == need.described() && sender == receiver
 }
 
 #[cfg(test)]
@@ -331,5 +372,24 @@ mod tests {
         let seconds = [0.0, 0.1, 0.3, 0.45, 10.0];
         assert_eq!(seconds.map(|seconds| repeats(seconds, 1)), [5, 5, 3, 2, 1]);
         assert_eq!(seconds.map(|seconds| repeats(seconds, 3)), [5, 5, 3, 3, 3]);
+    }
+
+    #[test]
+    fn sizes_grow_to_the_largest_run() {
+        assert_eq!(next_size(256, 1 << 12), Some(1024));
+        assert_eq!(next_size(1 << 20, 1 << 21), Some(1 << 21));
+        assert_eq!(next_size(1 << 21, 1 << 21), None);
+        let largest = |name: &str, log2: u32| {
+            let need = Need {
+                protocol: name.into(),
+                output: psijoin::OutputKind::Rows,
+                item_bits: None,
+                threads: 1,
+                most_items: 1 << log2,
+            };
+            largest_run(registry::find(name).unwrap(), &need).unwrap()
+        };
+        assert_eq!(largest("rr22", 18), 1 << 18);
+        assert_eq!(largest("rr22", 24), 1 << 21);
     }
 }

@@ -5,7 +5,7 @@ use csv::Writer;
 use super::{Report, Section};
 use crate::experiments::Cell;
 
-const HEADER: [&str; 13] = [
+const HEADER: [&str; 16] = [
     "experiment",
     "protocol",
     "paper_name",
@@ -19,6 +19,9 @@ const HEADER: [&str; 13] = [
     "ours",
     "ratio",
     "kind",
+    "low",
+    "high",
+    "runs",
 ];
 
 impl Report<'_> {
@@ -37,7 +40,7 @@ impl Report<'_> {
     }
 }
 
-fn line(section: &Section, cell: &Cell) -> [String; 13] {
+fn line(section: &Section, cell: &Cell) -> [String; 16] {
     let number = |value: Option<f64>| value.map_or(String::new(), |value| value.to_string());
     let details = cell
         .details
@@ -58,5 +61,8 @@ fn line(section: &Section, cell: &Cell) -> [String; 13] {
         number(cell.ours),
         number(cell.ratio()),
         cell.kind.map_or("", |kind| kind.name()).to_owned(),
+        number(cell.range.map(|[low, _]| low)),
+        number(cell.range.map(|[_, high]| high)),
+        cell.runs.map_or(String::new(), |runs| runs.to_string()),
     ]
 }

@@ -6,10 +6,10 @@ use psijoin_page::Figure;
 
 use super::charts::{axis, figure, style};
 use crate::{
-    Ours,
     experiments::MAPPED,
+    ours::Wired,
     published::Metric,
-    quantity::{Figures, Quantity},
+    quantity::{Figures, Kind, Quantity, Value},
 };
 
 /// Returns a round trip of 80 ms, as in the papers' wide area networks.
@@ -27,9 +27,9 @@ fn rates() -> Vec<f64> {
 }
 
 /// Protocols that were measured: those of the papers, and with what came after them.
-fn fields(ours: &Ours) -> Vec<(&'static str, Vec<&'static str>)> {
+fn fields(ours: Wired<'_>) -> Vec<(&'static str, Vec<&'static str>)> {
     let seconds = |name: &str| Quantity::new(name, Metric::Seconds, 1 << 16, Some(wan(100.0)));
-    let is_known = |name: &&str| ours.value(&seconds(name)).is_some();
+    let is_known = |name: &&str| ours.middle_seconds(&seconds(name)).is_some();
     let all = Vec::from_iter(MAPPED.iter().copied().filter(is_known));
     let old = all.iter().copied().filter(|name| !LATEST.contains(name));
     let old = Vec::from_iter(old);
@@ -43,36 +43,55 @@ fn fields(ours: &Ours) -> Vec<(&'static str, Vec<&'static str>)> {
 /// The protocol that no paper has.
 const LATEST: [&str; 1] = ["rr22"];
 
+/// A winner, and whether another one could be the winner: the time of one of the best two was
+/// extrapolated, or they are close to each other.
+type Won = (usize, bool);
+
+/// Two that are closer than this are too close to call: each scatters by 5 % to either side.
+const CLOSE: f64 = 1.1;
+
+/// What uncertain cells are called in a legend.
+const UNCERTAIN: &str = "extrapolated, or too close to call";
+
 /// Returns the place of the least.
-fn least(values: impl Iterator<Item = f64>) -> usize {
-    let (place, _) = values
-        .enumerate()
-        .min_by(|(_, a), (_, b)| a.total_cmp(b))
-        .expect("somebody wins");
-    place
+fn least(values: impl Iterator<Item = Value>) -> Won {
+    let mut values = Vec::from_iter(values.enumerate());
+    values.sort_by(|(_, a), (_, b)| a.value.total_cmp(&b.value));
+    let (place, best) = values[0];
+    let next = values.get(1).map(|(_, next)| next);
+    let is_extrapolated = |value: &Value| value.kind >= Kind::Extrapolated;
+    let is_uncertain = is_extrapolated(&best)
+        || next.is_some_and(|next| is_extrapolated(next) || next.value < CLOSE * best.value);
+    (place, is_uncertain)
 }
 
 /// Returns a quantity of a protocol; more than any other if it is not known.
-fn value(ours: &Ours, name: &str, metric: Metric, log2: u32, mbps: f64) -> f64 {
+fn value(ours: Wired<'_>, name: &str, metric: Metric, log2: u32, mbps: f64) -> Value {
     let quantity = Quantity::new(name, metric, 1 << log2, Some(wan(mbps)));
-    ours.value(&quantity)
-        .map_or(f64::INFINITY, |value| value.value)
+    let unknown = Value::exact(f64::INFINITY, Kind::Measured);
+    let value = match metric {
+        Metric::Seconds => ours.middle_seconds(&quantity),
+        _ => ours.value(&quantity),
+    };
+    value.unwrap_or(unknown)
 }
 
 /// Returns the cheapest of 2^20 items, over the rate and CM20's y/x: 2·seconds + y/x·MB is what a
 /// run costs in seconds of a machine.
-pub(super) fn cheapest_by_price(ours: &Ours) -> Vec<Figure> {
+pub(super) fn cheapest_by_price(ours: Wired<'_>) -> Vec<Figure> {
     let run = |name: &str, mbps| {
         let value = |metric| value(ours, name, metric, 20, mbps);
-        [
+        (
             value(Metric::Seconds),
-            value(Metric::Bytes) / f64::from(1 << 20),
-        ]
+            value(Metric::Bytes).value / f64::from(1 << 20),
+        )
     };
     // A simulation per column, and a sum per cell.
     let runs =
         |protocols: &[&str], mbps| Vec::from_iter(protocols.iter().map(|name| run(name, mbps)));
-    let cost = |price: f64| move |[seconds, mb]: &[f64; 2]| 2.0 * seconds + price * mb;
+    let cost = |price: f64| {
+        move |(seconds, mb): &(Value, f64)| seconds.map(|seconds| 2.0 * seconds + price * mb)
+    };
     let prices = (-12..=12).map(|step| 10_f64.powf(f64::from(step) / 6.0));
     Map {
         title: "The cheapest",
@@ -89,7 +108,7 @@ pub(super) fn cheapest_by_price(ours: &Ours) -> Vec<Figure> {
 }
 
 /// Returns the fastest, over the rate and the number of items.
-pub(super) fn fastest_by_items(ours: &Ours) -> Vec<Figure> {
+pub(super) fn fastest_by_items(ours: Wired<'_>) -> Vec<Figure> {
     Map {
         title: "The fastest",
         setting: "a round trip of 80 ms",
@@ -118,8 +137,8 @@ impl Map {
     /// Returns the maps. `winners` gives the winner in each row of a column.
     fn figures(
         &self,
-        ours: &Ours,
-        winners: impl Fn(&[&str], f64, &[f64]) -> Vec<usize>,
+        ours: Wired<'_>,
+        winners: impl Fn(&[&str], f64, &[f64]) -> Vec<Won>,
     ) -> Vec<Figure> {
         let fields = fields(ours).into_iter();
         let fields = fields.filter(|(_, protocols)| !protocols.is_empty());
@@ -131,9 +150,11 @@ impl Map {
         fields.map(figure).collect()
     }
 
-    fn figure(&self, who: &str, protocols: &[&str], columns: &[Vec<usize>]) -> Figure {
-        let row = |number: usize| columns.iter().map(|column| column[number]).collect();
-        let cells = Vec::from_iter((0..self.rows.len()).map(row));
+    fn figure(&self, who: &str, protocols: &[&str], columns: &[Vec<Won>]) -> Figure {
+        let row = |number: usize| columns.iter().map(move |column| column[number]);
+        let rows = || 0..self.rows.len();
+        let cells = Vec::from_iter(rows().map(|number| row(number).map(|won| won.0).collect()));
+        let uncertain = rows().map(|number| row(number).map(|won| won.1).collect());
         let winners = protocols.iter().map(|name| Winner {
             name: (*name).to_owned(),
             style: style(name),
@@ -148,6 +169,8 @@ impl Map {
             rows: self.rows.clone(),
             winners: winners.collect(),
             cells,
+            uncertain: uncertain.collect(),
+            uncertain_as: UNCERTAIN.into(),
         };
         figure(&format!("{title}, {}", self.setting), chart)
     }

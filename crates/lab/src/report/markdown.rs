@@ -15,11 +15,11 @@ impl Report<'_> {
         for note in &self.notes {
             let _ = writeln!(text, "- {note}");
         }
-        let [holds, factor, fails, open, untestable] = counted(&self.experiments);
+        let [holds, factor, fails, close, open, untestable] = counted(&self.experiments);
         let _ = writeln!(
             text,
-            "\nOf the papers' conclusions, {holds} hold, {factor} hold by another factor, {fails} do not, {open} were not measured, \
-             {untestable} cannot be tested."
+            "\nOf the papers' conclusions, {holds} hold, {factor} hold by another factor, {fails} do not, {close} are too \
+             close to call, {open} were not measured, {untestable} cannot be tested."
         );
         for section in &self.experiments {
             write(section, &mut text);
@@ -37,6 +37,9 @@ fn write(section: &Section, text: &mut String) {
         name, title, paper, ..
     } = section;
     let _ = write!(text, "\n## {paper}: {title} (`{name}`)\n\n");
+    for told in &section.circumstances {
+        let _ = writeln!(text, "{told}\n");
+    }
     for judged in &section.verdicts {
         verdict(judged, text);
     }
@@ -54,7 +57,7 @@ fn write(section: &Section, text: &mut String) {
 fn table(columns: &[&str], rows: impl Iterator<Item = Vec<String>>, text: &mut String) {
     let _ = writeln!(text, "\n| {} |", columns.join(" | "));
     let rules = columns.iter().map(|column| match *column {
-        "published" | "ours" | "ratio" | "threads" | "Mbit/s" => "---:",
+        "published" | "ours" | "runs" | "ratio" | "threads" | "Mbit/s" => "---:",
         _ => "---",
     });
     let _ = writeln!(text, "|{}|", Vec::from_iter(rules).join("|"));

@@ -3,7 +3,7 @@
 use psijoin_page::{self as page, Block, Figure, Page};
 
 use super::{
-    Judged, Report, Section, charts, counted, maps,
+    Judged, RULE, Report, Section, charts, counted, maps,
     text::{self, BREAK_EVEN, BREAK_EVEN_COLUMNS, OUTCOME_COLUMNS, beside, break_even_row},
 };
 use crate::{
@@ -44,7 +44,11 @@ impl Report<'_> {
         let table = table(caption, &OUTCOME_COLUMNS, papers.iter().map(row));
         let meaning = "Where a conclusion holds by another factor, the same protocol takes less, but by more or less than the \
                        paper says. Beside each that does not hold, ours over published says whose figures differ.";
-        let blocks = vec![Block::Paragraph(meaning.into()), table];
+        let blocks = vec![
+            Block::Paragraph(RULE.into()),
+            Block::Paragraph(meaning.into()),
+            table,
+        ];
         section("Whether the papers' conclusions hold", blocks)
     }
 
@@ -76,7 +80,8 @@ impl Report<'_> {
 
 impl Section {
     fn section(&self, ours: &Ours) -> page::Section {
-        let mut blocks = Vec::new();
+        let told = self.circumstances.iter().cloned();
+        let mut blocks = Vec::from_iter(told.map(Block::Paragraph));
         if !self.verdicts.is_empty() {
             blocks.push(Block::Verdicts(self.verdicts.iter().map(verdict).collect()));
         }
@@ -109,9 +114,9 @@ impl Section {
             Show::OverItems(metric) => charts::over_items(&cells, metric, paper),
             Show::OverBandwidth(log2) => charts::over_bandwidth(&cells, log2, paper),
             Show::Money => charts::money(&cells),
-            Show::SecondsOverBytes => charts::seconds_over_bytes(&cells),
-            Show::CheapestByPrice => maps::cheapest_by_price(ours),
-            Show::FastestByItems => maps::fastest_by_items(ours),
+            Show::SecondsOverBytes => charts::seconds_over_bytes(&cells, ours),
+            Show::CheapestByPrice => maps::cheapest_by_price(self.experiment.figures(ours)),
+            Show::FastestByItems => maps::fastest_by_items(self.experiment.figures(ours)),
         }
     }
 }
@@ -129,6 +134,7 @@ fn verdict(judged: &Judged) -> page::Verdict {
             Outcome::Holds => page::Outcome::Holds,
             Outcome::DoesNotHold => page::Outcome::DoesNotHold,
             Outcome::OtherFactor => page::Outcome::OtherFactor,
+            Outcome::TooClose => page::Outcome::TooClose,
             Outcome::NotMeasured => page::Outcome::NotRun,
             Outcome::NotTestable => page::Outcome::NotTestable,
         },

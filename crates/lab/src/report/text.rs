@@ -9,7 +9,7 @@ use crate::{
 };
 
 /// The columns of a table of cells.
-const COLUMNS: [&str; 9] = [
+const COLUMNS: [&str; 11] = [
     "protocol",
     "items",
     "network",
@@ -17,6 +17,8 @@ const COLUMNS: [&str; 9] = [
     "what",
     "published",
     "ours",
+    "within",
+    "runs",
     "ratio",
     "origin",
 ];
@@ -47,6 +49,11 @@ fn row(cell: &Cell) -> Vec<String> {
         what.collect::<Vec<_>>().join(", "),
         amount(cell.published),
         amount(cell.ours),
+        cell.range.map_or(String::new(), |[low, high]| {
+            let [low, high] = [low, high].map(|end| amount(Some(end)));
+            format!("{low} to {high}")
+        }),
+        cell.runs.map_or(String::new(), |runs| runs.to_string()),
         cell.ratio().map_or("–".into(), short),
         cell.kind.map_or("–", |kind| kind.name()).to_owned(),
     ]
@@ -61,29 +68,32 @@ fn detail(name: &str, text: &str) -> String {
 }
 
 /// All outcomes, from the best on.
-pub(super) const OUTCOMES: [Outcome; 5] = [
+pub(super) const OUTCOMES: [Outcome; 6] = [
     Outcome::Holds,
     Outcome::OtherFactor,
     Outcome::DoesNotHold,
+    Outcome::TooClose,
     Outcome::NotMeasured,
     Outcome::NotTestable,
 ];
 
 /// The columns of a table of outcomes by paper.
-pub(super) const OUTCOME_COLUMNS: [&str; 6] = [
+pub(super) const OUTCOME_COLUMNS: [&str; 7] = [
     "paper",
     "hold",
     "hold by another factor",
     "do not hold",
+    "too close to call",
     "not measured",
     "not testable",
 ];
 
-pub(super) fn outcome(outcome: Outcome) -> &'static str {
+pub(crate) fn outcome(outcome: Outcome) -> &'static str {
     match outcome {
         Outcome::Holds => "Holds",
         Outcome::OtherFactor => "Other factor",
         Outcome::DoesNotHold => "Does not hold",
+        Outcome::TooClose => "Too close to call",
         Outcome::NotMeasured => "Not measured",
         Outcome::NotTestable => "Not testable",
     }

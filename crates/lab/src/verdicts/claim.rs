@@ -2,12 +2,17 @@
 
 use serde::Serialize;
 
-use super::relation::{self, Relation};
+use super::{
+    relation::{self, Relation},
+    rule,
+    tally::Tally,
+};
 use crate::{
+    experiments,
     in_words::what,
     ours::Ours,
     printed::Printed,
-    quantity::{Figures, Kind, Quantity},
+    quantity::{Figures, Kind, Quantity, distinct},
 };
 
 /// A conclusion of a paper.
@@ -30,9 +35,9 @@ pub struct Claim {
 /// The test of a claim.
 #[derive(Debug, Clone, Copy)]
 pub(crate) enum Test {
-    /// All of these must hold.
+    /// These must hold, as the rule says.
     Relations(fn() -> Vec<Relation>),
-    /// All of these must hold for the paper's figures only; why not for ours.
+    /// These must hold for the paper's figures only; why not for ours.
     PaperOnly(fn() -> Vec<Relation>, &'static str),
     /// It cannot be tested, for this reason.
     Impossible(&'static str),
@@ -42,12 +47,14 @@ pub(crate) enum Test {
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize)]
 #[serde(rename_all = "snake_case")]
 pub enum Outcome {
-    /// All that was claimed holds.
+    /// What was claimed holds, in nine of ten comparisons at least.
     Holds,
     /// The side that takes less is the claimed one, but the factor is another.
     OtherFactor,
     /// Something does not.
     DoesNotHold,
+    /// It would hold or not, by where in their scatter the times lie.
+    TooClose,
     /// Figures are missing.
     NotMeasured,
     /// No run could tell.
@@ -66,6 +73,8 @@ pub struct Verdict {
     pub outcome: Outcome,
     /// The reason.
     pub reason: String,
+    /// The number of comparisons that hold, wherever in their scatter the times lie; and of all.
+    pub held: [usize; 2],
 }
 
 impl Claim {
@@ -74,10 +83,12 @@ impl Claim {
         match self.test {
             Test::Relations(relations) => {
                 let relations = relations();
-                let mut verdict = self.decide(&relations, ours, Gaps::Count);
+                let experiment = experiments::find(self.experiment).expect("a test finds all");
+                let ours = experiment.figures(ours);
+                let mut verdict = self.decide(&relations, &ours, Gaps::Count);
                 if matches!(verdict.outcome, Outcome::OtherFactor | Outcome::DoesNotHold) {
                     let printed = Printed::of(self.tables);
-                    if let Some(beside) = relation::beside_printed(&relations, ours, &printed) {
+                    if let Some(beside) = relation::beside_printed(&relations, &ours, &printed) {
                         let end = if verdict.reason.ends_with('…') {
                             ""
                         } else {
@@ -119,54 +130,63 @@ impl Claim {
     }
 
     fn untestable(&self, why: &str) -> Verdict {
-        self.verdict(Outcome::NotTestable, why.to_owned())
-    }
-
-    fn verdict(&self, outcome: Outcome, reason: String) -> Verdict {
         Verdict {
             id: self.id,
             says: self.says,
-            outcome,
-            reason,
+            outcome: Outcome::NotTestable,
+            reason: why.to_owned(),
+            held: [0; 2],
         }
     }
 
     fn decide(&self, relations: &[Relation], figures: &dyn Figures, gaps: Gaps) -> Verdict {
-        let known = relations.iter().filter_map(|one| one.test(figures));
-        let known = Vec::from_iter(known);
-        let failed = Vec::from_iter(known.iter().filter(|tested| !tested.holds));
-        let all = relations.len();
-        let complete = known.len() == all || gaps == Gaps::Pass;
-        let (outcome, reason) = if !failed.is_empty() {
-            let is_other_factor = failed.iter().all(|tested| !tested.is_order);
-            let outcome = match is_other_factor {
-                true => Outcome::OtherFactor,
-                false => Outcome::DoesNotHold,
-            };
-            (outcome, failures(&failed, known.len()))
-        } else if known.is_empty() || !complete {
-            let reason = format!("{} of {all} comparisons have all figures", known.len());
-            (Outcome::NotMeasured, reason + &missing(relations, figures))
-        } else {
-            (Outcome::Holds, closest(&known))
+        let mut tested = Vec::from_iter(relations.iter().map(|one| (one, one.test(figures))));
+        if gaps == Gaps::Pass {
+            tested.retain(|(_, tested)| tested.is_some());
+        }
+        let parts = distinct(tested.iter().map(|(one, _)| one.part()), String::clone);
+        let of_part = |part: &String| {
+            let own = tested.iter().filter(|(one, _)| &one.part() == part);
+            own.map(|(_, tested)| tested.as_ref().map(|tested| tested.grades))
+                .collect()
         };
-        let extrapolated = known.iter().any(|tested| tested.kind == Kind::Extrapolated);
-        let note = if extrapolated {
-            " (partly extrapolated)"
-        } else {
-            ""
+        let outcome = rule::decide(&Vec::from_iter(parts.iter().map(of_part)));
+        let known = Vec::from_iter(tested.iter().filter_map(|(_, tested)| tested.as_ref()));
+        let tally = Tally::new(&known, tested.len());
+        let reason = match outcome {
+            Outcome::NotMeasured => tally.without() + &missing(relations, figures),
+            outcome => tally.reason(outcome),
         };
-        self.verdict(outcome, capitalised(&reason) + note)
+        let is_partly = |kind| known.iter().any(|tested| tested.kind == kind);
+        let note = match is_partly(Kind::Extrapolated) {
+            true => " (partly extrapolated)",
+            false => "",
+        };
+        Verdict {
+            id: self.id,
+            says: self.says,
+            outcome,
+            reason: capitalised(&reason) + note,
+            held: tally.held(),
+        }
     }
 }
 
 /// Returns the first figure that nobody knows.
 fn missing(relations: &[Relation], figures: &dyn Figures) -> String {
     let all = relations.iter().flat_map(Relation::quantities);
-    let mut missing = all.filter(|one| figures.value(one).is_none());
+    let unknown = |one: &Quantity| {
+        let value = figures.value(one);
+        value.is_none_or(|value| value.kind == Kind::Far)
+    };
+    let mut missing = all.filter(unknown);
     missing.next().map_or(String::new(), |one| {
         let (what, setting) = (what(one.metric.name()), one.setting());
-        format!("; not known: {what} of `{}` at {setting}", one.protocol)
+        let why = match figures.value(&one) {
+            Some(_) => "too far from what was measured",
+            None => "not known",
+        };
+        format!("; {why}: {what} of `{}` at {setting}", one.protocol)
     })
 }
 
@@ -182,40 +202,4 @@ fn capitalised(text: &str) -> String {
 enum Gaps {
     Count,
     Pass,
-}
-
-/// Returns what fails; if that is of both sorts, how often it is about who takes less.
-fn failures(failed: &[&relation::Tested], known: usize) -> String {
-    let orders = Vec::from_iter(failed.iter().filter(|tested| tested.is_order));
-    let (count, orders_count) = (failed.len(), orders.len());
-    let shown = match orders_count {
-        0 => failed.iter().collect(),
-        _ => orders,
-    };
-    let shown = shown.into_iter().take(3).map(|tested| &*tested.text);
-    let shown = Vec::from_iter(shown).join("; ");
-    let more = if count > 3 { "; …" } else { "" };
-    match (known, orders_count) {
-        (1, _) => shown,
-        (_, 0) => format!("{count} of {known} comparisons have another factor: {shown}{more}"),
-        (_, orders) if orders == count => {
-            format!("{count} of {known} comparisons fail: {shown}{more}")
-        }
-        (_, orders) => format!(
-            "{count} of {known} comparisons fail, {orders} of them in who takes less: {shown}{more}"
-        ),
-    }
-}
-
-/// Returns the relation that is closest to failing, which decides.
-fn closest(known: &[relation::Tested]) -> String {
-    let by_margin = |a: &&relation::Tested, b: &&relation::Tested| a.margin.total_cmp(&b.margin);
-    let closest = known
-        .iter()
-        .min_by(by_margin)
-        .map_or("", |tested| &tested.text);
-    match known.len() {
-        1 => closest.to_owned(),
-        count => format!("all {count} comparisons hold; the closest: {closest}"),
-    }
 }

@@ -2,10 +2,10 @@
 
 use std::ops::RangeInclusive;
 
-use super::term::Term;
+use super::{rule::Grade, term::Term};
 use crate::{
     in_words::short,
-    quantity::{Figures, Kind, Quantity, distinct},
+    quantity::{Figures, Kind, Quantity, Value, distinct},
 };
 
 /// A term is within bounds. All that papers claim comes down to it: less is a ratio below 1.
@@ -14,13 +14,14 @@ pub(crate) struct Relation {
     term: Term,
     least: f64,
     most: f64,
+    /// Belongs to a break-even point, which is a part of a conclusion of its own.
+    is_break_even: bool,
 }
 
 /// The result of testing a relation.
 pub(super) struct Tested {
-    pub(super) holds: bool,
-    /// `true` if the other one of two is less, and not only by another factor.
-    pub(super) is_order: bool,
+    /// Where in their scatter the figures are best for it, and where they are worst.
+    pub(super) grades: [Grade; 2],
     /// The distance from failing, as a share.
     pub(super) margin: f64,
     pub(super) kind: Kind,
@@ -35,23 +36,72 @@ impl Relation {
         self.term.quantities()
     }
 
-    /// Returns the result; `None` if a figure is missing.
+    /// Returns the result; `None` if a figure is missing, or was extrapolated too far.
     pub(super) fn test(&self, figures: &dyn Figures) -> Option<Tested> {
         let value = self.term.value(figures)?;
+        if value.kind == Kind::Far {
+            return None;
+        }
         let found = value.value;
         let margins = [found / self.least, self.most / found].map(|ratio| (ratio - 1.0).abs());
         Some(Tested {
-            holds: (self.least..=self.most).contains(&found),
-            is_order: self.most <= 1.0 && found > 1.0 || self.least >= 1.0 && found < 1.0,
+            grades: self.grades(value.range),
             margin: margins[0].min(margins[1]),
             kind: value.kind,
             text: format!(
-                "{} is {}, {}",
+                "{} is {}{}, {}",
                 self.term.text(),
                 self.term.amount(found),
+                self.scatter(&value),
                 self.bounds()
             ),
         })
+    }
+
+    /// Returns the part of a conclusion that it belongs to: all about the same quantities, with the
+    /// same bounds.
+    pub(super) fn part(&self) -> String {
+        let metrics = self.quantities().into_iter().map(|one| one.metric.name());
+        let metrics = distinct(metrics, |name| name.to_string());
+        let Self {
+            least,
+            most,
+            is_break_even,
+            ..
+        } = self;
+        format!("{metrics:?} {least} {most} {is_break_even}")
+    }
+
+    /// Returns the best and the worst grade of values from `low` to `high`.
+    fn grades(&self, [low, high]: [f64; 2]) -> [Grade; 2] {
+        let worst = self.grade(low).max(self.grade(high));
+        let best = match (low > self.most, high < self.least) {
+            (true, _) => self.grade(low),
+            (_, true) => self.grade(high),
+            _ => Grade::Holds,
+        };
+        [best, worst]
+    }
+
+    fn grade(&self, found: f64) -> Grade {
+        let is_order = self.most <= 1.0 && found > 1.0 || self.least >= 1.0 && found < 1.0;
+        match ((self.least..=self.most).contains(&found), is_order) {
+            (true, _) => Grade::Holds,
+            (false, false) => Grade::OtherFactor,
+            (false, true) => Grade::Opposite,
+        }
+    }
+
+    /// Returns the ends of the scatter in words, if there is any.
+    fn scatter(&self, value: &Value) -> String {
+        let [low, high] = value.range;
+        match low < high {
+            true => {
+                let [low, high] = [low, high].map(|end| self.term.amount(end));
+                format!(" ({low} to {high})")
+            }
+            false => String::new(),
+        }
     }
 
     fn bounds(&self) -> String {
@@ -72,12 +122,13 @@ pub(super) fn beside_printed(
     ours: &dyn Figures,
     printed: &dyn Figures,
 ) -> Option<String> {
-    let fails = |one: &Relation, order: bool| {
+    let fails = |one: &Relation, by: Grade| {
         let tested = one.test(ours);
-        tested.is_some_and(|tested| !tested.holds && tested.is_order == order)
+        tested.is_some_and(|tested| tested.grades[0] == by)
     };
-    let of = |order| relations.iter().find(|one| fails(one, order));
-    let all = of(true).or_else(|| of(false))?.quantities();
+    let of = |by| relations.iter().find(|one| fails(one, by));
+    let all = of(Grade::Opposite).or_else(|| of(Grade::OtherFactor))?;
+    let all = all.quantities();
     let all = distinct(all, |one| (one.protocol.clone(), one.setting()));
     let names = all.iter().map(|one| one.protocol.clone());
     let has_one_setting = distinct(names, String::clone).len() == all.len();
@@ -95,7 +146,12 @@ pub(super) fn beside_printed(
 
 pub(super) fn within(term: Term, bounds: RangeInclusive<f64>) -> Relation {
     let (least, most) = bounds.into_inner();
-    Relation { term, least, most }
+    Relation {
+        term,
+        least,
+        most,
+        is_break_even: false,
+    }
 }
 
 pub(super) fn at_least(term: Term, least: f64) -> Relation {
@@ -136,10 +192,15 @@ pub(super) fn break_even<S: Copy>(
     of: impl Fn(&str, S) -> Term,
 ) -> Vec<Relation> {
     let [here, there] = settings;
-    vec![
+    let both = [
         less(of(first, here), of(second, here)),
         less(of(second, there), of(first, there)),
-    ]
+    ];
+    let of_break_even = |relation| Relation {
+        is_break_even: true,
+        ..relation
+    };
+    both.map(of_break_even).into()
 }
 
 /// Claims that from each size to the next, the ratio is within bounds.

@@ -52,18 +52,11 @@ impl Term {
     pub(super) fn value(&self, figures: &dyn Figures) -> Option<Value> {
         match self {
             Self::Figure(quantity) => figures.value(quantity),
-            Self::Number(value) => Some(Value {
-                value: *value,
-                kind: Kind::Published,
-            }),
+            Self::Number(value) => Some(Value::exact(*value, Kind::Published)),
             Self::Named(_, term) => term.value(figures),
             Self::Computed(operation, parts) => {
                 let [a, b] = parts.each_ref().map(|part| part.value(figures));
-                let (a, b) = (a?, b?);
-                Some(Value {
-                    value: operation.of([a.value, b.value]),
-                    kind: a.kind.max(b.kind),
-                })
+                Some(a?.with(b?, |a, b| operation.of([a, b])))
             }
         }
     }
@@ -179,6 +172,14 @@ impl Term {
         })
     }
 
+    /// Returns the term for this many bits of statistical security.
+    pub(super) fn statistical_bits(self, bits: u32) -> Self {
+        self.map(&|quantity| Quantity {
+            statistical_bits: Some(bits),
+            ..quantity
+        })
+    }
+
     /// Returns the term for a function of the intersection.
     pub(super) fn counted(self) -> Self {
         self.map(&|quantity| Quantity {
@@ -188,10 +189,12 @@ impl Term {
     }
 }
 
-/// Returns the length of its items, if a paper distinguishes them.
+/// Returns the length of its items and its statistical security, if a paper distinguishes them.
 fn bits(quantity: &Quantity) -> String {
-    let bits = quantity.item_bits;
-    bits.map_or(String::new(), |bits| format!(" ({bits} bits)"))
+    let items = quantity.item_bits.map(|bits| format!(" ({bits} bits)"));
+    let security = quantity.statistical_bits;
+    let security = security.map(|bits| format!(" (2^-{bits})"));
+    [items, security].map(Option::unwrap_or_default).concat()
 }
 
 /// Returns the seconds of 2^`log2` items per party, with a thread each, on a network such as

@@ -3,8 +3,9 @@
 use std::collections::BTreeSet;
 
 use psijoin::{OutputKind, registry};
+use psijoin_forecast::Duplex;
 use psijoin_lab::{
-    Kind, Ours,
+    Circumstances, Kind, Ours,
     experiments::{self, Cell, EXPERIMENTS, NOT_COMPARED},
     published,
 };
@@ -105,7 +106,111 @@ fn larger_sets_and_more_threads_are_extrapolated() {
         [Some(Kind::Measured)]
     );
     let four = kinds("spot19-table-2", "spot-fast", 20, "10mbps,80ms", 4);
-    assert_eq!(four, [Some(Kind::Extrapolated)]);
+    assert_eq!(four, [Some(Kind::Far)]);
+}
+
+#[test]
+fn large_sets_are_run_in_parts_and_small_ones_say_nothing_of_them() {
+    let seconds = |measured: &_, log2| {
+        let cells = cells("cm20-table-2", &Ours::new(measured));
+        let mut cells = cells
+            .into_iter()
+            .filter(|cell| is(cell, "cm20", log2, Some("20gbps,0.1ms"), "seconds"));
+        let cell = cells.next().unwrap();
+        (cell.ours.unwrap(), cell.kind.unwrap())
+    };
+    // A part of 2^24 items has 1.4 million, and there are twelve.
+    let all = measured(&[("cm20", 2.0)]);
+    let ((part, _), (whole, kind)) = (seconds(&all, 20), seconds(&all, 24));
+    assert_eq!(kind, Kind::Extrapolated);
+    assert!((15.5..17.0).contains(&(whole / part)), "{whole} {part}");
+    let mut small = all.clone();
+    small.profiles[0].runs.retain(|run| run.items[0] == 256);
+    assert_eq!(seconds(&small, 16).1, Kind::Far);
+}
+
+#[test]
+fn what_is_beyond_grows_as_the_work_does() {
+    let measured = measured(&[("dh", 10.0)]);
+    let mut small = measured.clone();
+    // From two runs a power law would tell that more items take as long.
+    for run in &mut small.profiles[0].runs {
+        *run = run.taking([5.0; 2]);
+    }
+    let experiment = experiments::find("cm20-figure-6").unwrap();
+    let needs = experiment.needs(1);
+    assert!(needs.iter().any(|need| need.protocol == "dh"));
+    let cells = cells("spot19-table-2", &Ours::new(&small));
+    let of = |log2| {
+        let mut cells = cells.iter().filter(|cell| {
+            is(cell, "dh", log2, Some("10gbps,0.2ms"), "seconds") && cell.threads == Some(1)
+        });
+        cells.next().and_then(|cell| cell.ours)
+    };
+    let (known, beyond) = (of(20).unwrap(), of(24));
+    // SpOT19 has no `dh` of 2^24 items.
+    assert_eq!(beyond, None);
+    assert!((10.0..11.0).contains(&known), "{known}");
+}
+
+#[test]
+fn half_a_duplex_takes_longer_where_both_send() {
+    let measured = measured(&[("dh", 0.1), ("kkrt", 0.1)]);
+    let seconds = |duplex| {
+        let circumstances = Circumstances {
+            duplex,
+            ..Circumstances::default()
+        };
+        let cells = cells("spot19-table-2", &Ours::under(circumstances, &measured));
+        let mut cells = cells.into_iter().filter(|cell| {
+            is(cell, "kkrt", 20, Some("10mbps,80ms"), "seconds") && cell.threads == Some(1)
+        });
+        cells.next().unwrap().ours.unwrap()
+    };
+    let [papers, half, full] = [None, Some(Duplex::Half), Some(Duplex::Full)].map(seconds);
+    assert_eq!(papers, half, "the authors had one machine");
+    assert!(full <= half);
+}
+
+#[test]
+fn short_items_are_taken_as_they_are() {
+    let nothing = measured(&[]);
+    let cells = cells("kkrt16-table-1", &Ours::new(&nothing));
+    let bits = |item_bits: &str| {
+        let mut cells = cells.iter().filter(|cell| {
+            cell.protocol == "pssz"
+                && cell.sender_items == 1 << 20
+                && cell.details["item_bits"] == item_bits
+        });
+        cells.next().unwrap().ours.unwrap()
+    };
+    // Two letters of 8 bits, six, and those of a digest.
+    assert_eq!(
+        [bits("32"), bits("64"), bits("128")],
+        [512.0, 1536.0, 2048.0]
+    );
+}
+
+#[test]
+fn rows_of_parameters_have_plans_of_their_own() {
+    let nothing = measured(&[]);
+    let ours = Ours::new(&nothing);
+    let columns = cells("cm20-table-1", &ours);
+    let of = |rows: &str| {
+        let mut cells = columns
+            .iter()
+            .filter(|cell| cell.details["m_as_printed"] == rows);
+        cells.next().unwrap().ours.unwrap()
+    };
+    assert!(of("0.9n") > of("1.1n") && of("1.1n") > of("2n"));
+    let fields = cells("spot19-figure-6", &ours);
+    let of = |bound: &str| {
+        let mut cells = fields
+            .iter()
+            .filter(|cell| cell.details["bad_poly"] == bound);
+        cells.next().unwrap().ours.unwrap()
+    };
+    assert!(of("2^-80") > of("2^-40") + 40.0);
 }
 
 #[test]

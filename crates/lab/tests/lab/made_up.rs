@@ -17,6 +17,7 @@ pub(crate) fn session(version: &str) -> Session {
         version: version.into(),
         commit: None,
         date: "2026-11-23".into(),
+        campaign: 1,
     }
 }
 
@@ -45,6 +46,7 @@ pub(crate) fn run(protocol: &str, output: &OutputKind, items: u64, seconds: [f64
         scripts: scripts.map(Script),
         memory_bytes: [None; 2],
         on_two_threads: None,
+        seconds: Default::default(),
     }
 }
 

@@ -34,8 +34,60 @@ fn runs_are_kept_and_the_latest_of_the_same_sizes_wins() {
     let versions = groups.iter().map(|group| &*group.session.version);
     assert_eq!(versions.collect::<Vec<_>>(), ["0.1.0", "0.2.0"]);
     let profile = groups[0].profile("naive", "rows", 1).unwrap();
-    assert_eq!(profile.runs, [naive(1024, 4.0), naive(256, 5.0)]);
+    let runs = profile.runs.iter().map(|run| (run.items[0], run.times(0)));
+    assert_eq!(Vec::from_iter(runs), [(1024, vec![4.0]), (256, vec![5.0])]);
     assert!(groups[0].profile("naive", "rows", 4).is_none());
+}
+
+#[test]
+fn campaigns_are_pooled_and_can_be_told_apart() {
+    let of = |campaign: u32, seconds: [f64; 3]| {
+        let mut line = line("0.1.0", "naive", 1, naive(256, seconds[0]));
+        line.session.campaign = campaign;
+        line.run.seconds = [seconds.to_vec(), vec![1.0]];
+        line
+    };
+    let lines = [
+        of(1, [9.0, 9.0, 9.0]),
+        of(1, [1.0, 2.0, 3.0]),
+        of(2, [4.0, 6.0, 5.0]),
+    ];
+    let pooled = latest(&lines).unwrap();
+    assert_eq!(pooled.campaigns, [1, 2]);
+    let run = &pooled.profile("naive", "rows", 1).unwrap().runs[0];
+    // The first line was made again in the same campaign.
+    assert_eq!(run.times(0), [1.0, 2.0, 3.0, 4.0, 6.0, 5.0]);
+    assert!(
+        (run.scripts[0].computing() - 3.5).abs() < 1e-9,
+        "the median"
+    );
+    let apart = measurements::by_campaign(&lines);
+    let medians = apart.iter().map(|one| {
+        let run = &one.profile("naive", "rows", 1).unwrap().runs[0];
+        run.scripts[0].computing()
+    });
+    assert_eq!(Vec::from_iter(medians), [2.0, 5.0]);
+    // Old lines have neither a campaign nor the seconds of each run.
+    let old = serde_json::to_string(&line("0.1.0", "naive", 1, naive(256, 1.0))).unwrap();
+    assert!(!old.contains("campaign") && !old.contains("\"seconds\""));
+    let old: measurements::Measurement = serde_json::from_str(&old).unwrap();
+    assert_eq!((old.session.campaign, old.run.times(0)), (1, vec![1.0]));
+}
+
+#[test]
+fn a_campaign_makes_what_another_one_made() {
+    let folder = tempfile::tempdir().unwrap();
+    let journal = journal(&folder, &[("naive", 256, 1.0)]);
+    let next = |campaign: u32| {
+        let session = measurements::Session {
+            campaign,
+            ..session("0.1.0")
+        };
+        let needs = vec![need("naive", 256)];
+        let campaign = Campaign::new(needs, &journal, &session, budget(0.0)).unwrap();
+        campaign.next().map(|step| step.items)
+    };
+    assert_eq!((next(1), next(2)), (None, Some(256)));
 }
 
 #[test]
@@ -109,6 +161,7 @@ fn need(protocol: &str, most_items: u64) -> Need {
     Need {
         protocol: protocol.into(),
         output: OutputKind::Rows,
+        item_bits: None,
         threads: 1,
         most_items,
     }

@@ -4,11 +4,11 @@ use std::{collections::BTreeMap, path::Path};
 
 use psijoin::OutputKind;
 use psijoin_lab::{
-    compare::compare,
+    compare::{ComparedVerdict, compare},
     experiments::{self, EXPERIMENTS, NOT_COMPARED},
     measurements::{Journal, grouped, latest},
     report::Report,
-    verdicts,
+    verdicts::{self, Outcome},
 };
 
 use crate::made_up::{line, measured, run};
@@ -36,7 +36,7 @@ fn csv_has_a_line_per_cell() {
     assert!(lines[0].starts_with("experiment,protocol,paper_name,sender_items"));
     let start = "cm20-table-2,kkrt,KKRT,1048576,1048576,\"10mbps,80ms\",1,seconds,,122,";
     let line = lines.iter().find(|line| line.starts_with(start)).unwrap();
-    assert!(line.ends_with(",measured"), "{line}");
+    assert!(line.contains(",measured,"), "{line}");
 }
 
 #[test]
@@ -97,6 +97,69 @@ fn a_page_has_every_experiment_with_all_figures() {
         .iter()
         .flat_map(|section| &section.verdicts);
     assert_eq!(verdicts.count(), verdicts::claims().count());
+}
+
+#[test]
+fn conclusions_alone_are_a_document() {
+    let measured = measured(&PROTOCOLS);
+    let text = Report::new(&measured, EXPERIMENTS).conclusions();
+    assert!(text.starts_with("# What the papers conclude, and whether it holds here\n\nA paper"));
+    for claim in verdicts::claims() {
+        assert!(
+            text.contains(&format!("| {} | {} | ", claim.id, claim.says)),
+            "{}",
+            claim.id
+        );
+    }
+    let prose = text.lines().filter(|line| !line.starts_with('|'));
+    assert!(prose.clone().count() > 15);
+    for line in prose {
+        assert!(line.chars().count() <= 100, "{line}");
+    }
+}
+
+#[test]
+fn campaigns_that_differ_contradict_each_other_or_are_too_close() {
+    let verdict = |outcomes| ComparedVerdict {
+        id: "SpOT19-4",
+        outcomes,
+    };
+    use Outcome::{DoesNotHold, Holds, NotMeasured, OtherFactor, TooClose};
+    for other in [OtherFactor, DoesNotHold] {
+        assert!(verdict([Holds, other]).is_contradiction());
+    }
+    for other in [Holds, TooClose, NotMeasured] {
+        assert!(!verdict([Holds, other]).is_contradiction());
+    }
+    let with = |fast: f64| measured(&[("kkrt", 1.0), ("spot-fast", fast)]);
+    let text = compare(&with(5.0), &with(2.02)).markdown();
+    let row = "| SpOT19-4 | Holds | Too close to call |";
+    assert!(text.contains(row), "{text}");
+    assert!(text.contains(" verdicts ") && text.contains("contradict each other."));
+}
+
+#[test]
+fn a_page_says_what_a_reader_needs_to_judge_it() {
+    let measured = measured(&PROTOCOLS);
+    let html = Report::new(&measured, EXPERIMENTS).page().html();
+    let (top, _) = html.split_once("</header>").unwrap();
+    for text in [
+        "Machine: psijoin 0.1.0 on Abacus, 2 cores",
+        "Runs: ",
+        "campaigns",
+        "Networks are ",
+        "extrapolated",
+        "too close to call",
+        "nine in ten",
+    ] {
+        assert!(top.contains(text), "{text}");
+    }
+    let half =
+        "Networks: half duplex, as both parties of the authors ran on one machine; without TCP";
+    assert!(html.contains(half));
+    assert!(
+        html.contains("Money: prices <code>cm20</code> (2020) of m5.large, which has Intel Xeon")
+    );
 }
 
 #[test]

@@ -3,7 +3,7 @@
 use psijoin_chart::{Axis, Line, LineChart, Point};
 use psijoin_page::Figure;
 
-use super::{above_0, axis, figure, origin, style};
+use super::{above_0, axis, figure, origin, range, runs, style};
 use crate::{
     experiments::{Cell, later},
     in_words::short,
@@ -35,7 +35,11 @@ fn lines(
                 y: y.clone(),
                 lines,
             };
-            figure(&format!("{caption}: {who}"), chart)
+            let own = cells
+                .iter()
+                .filter(|cell| later(&&*cell.protocol) == is_later);
+            let runs = runs(own.copied());
+            figure(&format!("{caption}: {who}{runs}"), chart)
         })
     };
     let both = [(false, "the paper's protocols"), (true, "later ones")];
@@ -51,6 +55,7 @@ fn line(protocol: &str, cells: &[&Cell], place: &impl Fn(&Cell) -> Option<f64>) 
         Some(Point {
             x: *x,
             y: cell.ours.and_then(above_0)?,
+            range: range(cell),
             origin: origin(cell.kind),
         })
     });

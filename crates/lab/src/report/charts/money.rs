@@ -3,7 +3,7 @@
 use psijoin_chart::{Axis, Bar, BarChart, Group, Scale};
 use psijoin_page::Figure;
 
-use super::{figure, style};
+use super::{figure, origin, range, runs, style};
 use crate::{experiments::Cell, in_words::short, published::Metric, quantity::distinct};
 
 /// Money per place, for sets of the largest size: the first five places of each setting.
@@ -33,7 +33,7 @@ pub(in crate::report) fn money(cells: &[&Cell]) -> Vec<Figure> {
                 .collect(),
         });
         let groups = Vec::from_iter(groups.filter(|group| !group.bars.is_empty()));
-        (!groups.is_empty()).then(|| bars_of_money(setting, groups))
+        (!groups.is_empty()).then(|| bars_of_money(setting, &runs(of_size.iter().copied()), groups))
     };
     ["business to business", "Internet"]
         .into_iter()
@@ -47,10 +47,12 @@ fn dollars(cell: &Cell) -> Option<Bar> {
         label: format!("{} ${}", cell.protocol, short(value)),
         style: style(&cell.protocol),
         value,
+        range: range(cell),
+        origin: origin(cell.kind),
     })
 }
 
-fn bars_of_money(setting: &str, groups: Vec<Group>) -> Figure {
+fn bars_of_money(setting: &str, runs: &str, groups: Vec<Group>) -> Figure {
     let cheapest = groups.iter().filter_map(|group| {
         let least = group
             .bars
@@ -68,5 +70,5 @@ fn bars_of_money(setting: &str, groups: Vec<Group>) -> Figure {
         },
         groups,
     };
-    figure(&format!("Money, {setting}"), chart)
+    figure(&format!("Money, {setting}{runs}"), chart)
 }

@@ -3,13 +3,11 @@
 use psijoin_chart::{Cost, NamedPoint, ScatterChart};
 use psijoin_page::Figure;
 
-use super::{axis, figure, origin, style};
-use crate::{
-    experiments::Cell, ours::rates, published::Metric, quantity::distinct, sites::business,
-};
+use super::{axis, figure, origin, range, runs, style};
+use crate::{Ours, experiments::Cell, published::Metric, quantity::distinct, sites::business};
 
 /// Seconds over MB with lines of equal money, one chart per network.
-pub(in crate::report) fn seconds_over_bytes(cells: &[&Cell]) -> Vec<Figure> {
+pub(in crate::report) fn seconds_over_bytes(cells: &[&Cell], ours: &Ours) -> Vec<Figure> {
     let networks = cells.iter().filter_map(|cell| cell.network.as_ref());
     let networks = distinct(networks, |network| network.to_string());
     let chart = |network: &String| {
@@ -26,16 +24,23 @@ pub(in crate::report) fn seconds_over_bytes(cells: &[&Cell]) -> Vec<Figure> {
                 style: style(&time.protocol),
                 x: sent.next()?.ours? / f64::from(1 << 20),
                 y: time.ours?,
+                range: range(time),
                 origin: origin(time.kind),
             })
         });
         let points = Vec::from_iter(points);
-        (!points.is_empty()).then(|| plane(network, points))
+        (!points.is_empty()).then(|| {
+            plane(
+                (network, &runs(here(Metric::Seconds).copied())),
+                points,
+                ours,
+            )
+        })
     };
     networks.into_iter().filter_map(chart).collect()
 }
 
-fn plane(network: &str, points: Vec<NamedPoint>) -> Figure {
+fn plane((network, runs): (&str, &str), points: Vec<NamedPoint>, ours: &Ours) -> Figure {
     let fastest = points.iter().min_by(|a, b| a.y.total_cmp(&b.y));
     let least = points.iter().min_by(|a, b| a.x.total_cmp(&b.x));
     let name = |point: Option<&NamedPoint>| point.map_or("none", |point| &point.name).to_owned();
@@ -50,19 +55,19 @@ fn plane(network: &str, points: Vec<NamedPoint>) -> Figure {
         x: axis("MB that both send", 10),
         y: axis("seconds", 10),
         points,
-        cost: cost(),
+        cost: cost(ours),
     };
     figure(
-        &format!("Time and bytes at {network}, with lines of equal money"),
+        &format!("Time and bytes at {network}, with lines of equal money{runs}"),
         chart,
     )
 }
 
 /// Returns the cost between Virginia and Oregon, for a thousand runs.
-fn cost() -> Option<Cost> {
+fn cost(ours: &Ours) -> Option<Cost> {
     let mut places = business().into_iter().filter_map(|(_, place)| place);
     let place = places.find(|place| place.to_string().ends_with("virginia to oregon"))?;
-    let rates = rates(&place)?;
+    let rates = ours.rates(&place)?;
     let receiver = rates.receiver?;
     Some(Cost {
         per_x: 1000.0 * rates.sender.usd_per_byte * f64::from(1 << 20),

@@ -1,6 +1,6 @@
 //! Bars: ours over what was published.
 
-use psijoin_chart::{Bar, BarChart, Group};
+use psijoin_chart::{Bar, BarChart, Group, Origin};
 use psijoin_page::Figure;
 
 use super::{above_0, axis, figure, style};
@@ -8,7 +8,7 @@ use crate::{
     experiments::Cell,
     in_words::{short, what},
     published::Metric,
-    quantity::distinct,
+    quantity::{Kind, distinct},
 };
 
 /// Ratios of ours to what was published: the geometric mean of each protocol, in a chart per
@@ -22,8 +22,16 @@ pub(in crate::report) fn ratios(whose: &str, cells: &[&Cell]) -> Vec<Figure> {
     let metrics = distinct(names, |name| name.to_string()).into_iter();
     let figures = metrics.filter_map(|metric| {
         let alike = cells.iter().filter(|cell| cell.metric == metric);
-        let ratios =
-            alike.filter_map(|cell| Some((&*cell.protocol, cell.ratio().and_then(above_0)?)));
+        let ratios = alike.filter_map(|cell| {
+            // What is far from all that was measured says nothing of a mean.
+            let kind = cell.kind.filter(|kind| *kind != Kind::Far)?;
+            let is_measured = kind != Kind::Extrapolated;
+            Some((
+                &*cell.protocol,
+                cell.ratio().and_then(above_0)?,
+                is_measured,
+            ))
+        });
         let groups = means(&Vec::from_iter(ratios));
         (!groups.is_empty()).then(|| bars_of_ratios(whose, &what(metric), groups))
     });
@@ -45,11 +53,12 @@ fn bars_of_ratios(whose: &str, what: &str, groups: Vec<Group>) -> Figure {
     )
 }
 
-fn means(ratios: &[(&str, f64)]) -> Vec<Group> {
-    let protocols = ratios.iter().map(|(protocol, _)| *protocol);
+fn means(ratios: &[(&str, f64, bool)]) -> Vec<Group> {
+    let protocols = ratios.iter().map(|(protocol, _, _)| *protocol);
     let group = |protocol: &str| {
-        let own = ratios.iter().filter(|(name, _)| *name == protocol);
-        let logarithms = Vec::from_iter(own.map(|(_, ratio)| ratio.ln()));
+        let own = Vec::from_iter(ratios.iter().filter(|(name, ..)| *name == protocol));
+        let is_measured = own.iter().all(|(_, _, is_measured)| *is_measured);
+        let logarithms = Vec::from_iter(own.iter().map(|(_, ratio, _)| ratio.ln()));
         let value = (logarithms.iter().sum::<f64>() / logarithms.len() as f64).exp();
         Group {
             name: protocol.to_owned(),
@@ -57,6 +66,11 @@ fn means(ratios: &[(&str, f64)]) -> Vec<Group> {
                 label: format!("{}×", short(value)),
                 style: style(protocol),
                 value,
+                range: None,
+                origin: match is_measured {
+                    true => Origin::Measured,
+                    false => Origin::Extrapolated,
+                },
             }],
         }
     };
