@@ -86,7 +86,7 @@ impl Sample {
         let (middle, end) = ((x + self.width() / 2.0, y), (x + self.width(), y));
         match self {
             Self::Line(style, Origin::Published) => svg.colored(style, |svg| {
-                svg.polyline("line dotted", &[(x, y), end]);
+                svg.dotted(style, &[(x, y), end]);
                 marks::draw(svg, style, Origin::Published, middle);
             }),
             Self::Line(style, origin) => svg.colored(style, |svg| {

@@ -42,7 +42,7 @@
 //! - *Nothing is told by colours alone.* A style is a number for a colour, dashes, the shape of a
 //!   mark, and the pattern of a region. A number looks the same in all charts, so a protocol can
 //!   keep its looks throughout a report. There are eight colours, seven marks and five dashes, so
-//!   35 styles differ even without colours.
+//!   35 styles differ even without colours; published values have crosses on dots of five kinds.
 //! - *A series has its name* (`data-series`), and so has its sample: `.ci/page` compares the looks
 //!   of all series of a picture, and looks for the name of each.
 

@@ -94,7 +94,7 @@ impl Line {
             .collect();
         svg.series(self.style, &self.name, |svg| {
             if published.len() > 1 {
-                svg.polyline("line dotted", &published);
+                svg.dotted(self.style, &published);
             }
             if points.len() > 1 {
                 svg.dashed(self.style, &points);

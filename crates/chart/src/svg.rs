@@ -108,6 +108,22 @@ impl Svg {
         ));
     }
 
+    /// Draws a line of dots through points, at the distances of a style.
+    pub(crate) fn dotted(&mut self, style: usize, points: &[Place]) {
+        const DOTS: [&str; 5] = [
+            "0.1 4.5",
+            "0.1 4 0.1 9",
+            "0.1 8",
+            "0.1 4 0.1 4 0.1 10",
+            "3 5 0.1 5",
+        ];
+        let dots = DOTS[style % DOTS.len()];
+        self.add(format_args!(
+            r#"<polyline class="line dotted" stroke-dasharray="{dots}" points="{}"/>"#,
+            joined(points)
+        ));
+    }
+
     /// Draws a line through points.
     pub(crate) fn polyline(&mut self, class: &str, points: &[Place]) {
         self.add(format_args!(
