@@ -14,7 +14,7 @@ use psijoin_channel::{
     trace::{Trace, traced},
     transcript::recorded,
 };
-use psijoin_psi::{Context, Error, Fingerprint, Input, Items, Plan, Role, pair, run};
+use psijoin_psi::{Context, Error, Fingerprint, Input, Items, Plan, Role, items, pair, run};
 use psijoin_runtime::{memory::peak_during, parallel::Pool};
 
 use crate::{Run, Script};
@@ -68,13 +68,12 @@ impl<'a> Session<'a> {
         let joint_seed = JointSeed::insecure_fixed([1; 32]);
         let sizes = plan.request().sizes;
         let lengths = [sizes.sender(), sizes.receiver()].map(|items| items as usize);
-        let takes_numbers = takes_numbers(plan);
+        let fingerprint: fn(usize) -> Fingerprint = match plan.number_bits() {
+            Some(_) => |number| items::number(number as u64),
+            None => fingerprint,
+        };
         let digest = |first: usize, length: usize| {
-            let all = first..first + length;
-            if takes_numbers {
-                return Items::numbers(&all.map(|number| number as u64).collect::<Vec<_>>());
-            }
-            let fingerprints: Vec<_> = all.map(fingerprint).collect();
+            let fingerprints: Vec<_> = (first..first + length).map(fingerprint).collect();
             plan.items(&fingerprints, &joint_seed)
         };
         let shared = lengths[0].min(lengths[1]) / 2;
@@ -157,14 +156,6 @@ impl<'a> Session<'a> {
         })?;
         Ok(tracer.finish())
     }
-}
-
-/// Returns whether a plan is for items that are short numbers, and not for digests.
-fn takes_numbers(plan: &Plan) -> bool {
-    const MOST_BITS: u64 = 64;
-    let mut parameters = plan.parameters().iter();
-    let bits = parameters.find(|parameter| parameter.name == "item bits");
-    bits.is_some_and(|bits| bits.value <= MOST_BITS)
 }
 
 fn fingerprint(number: usize) -> Fingerprint {

@@ -23,7 +23,7 @@ pub struct Quantity {
     /// Threads per party.
     pub threads: usize,
     /// Bits per item, where a paper distinguishes them. Most of ours are digested first, so they
-    /// make no difference; `pssz` and those of `psz` take short ones as they are.
+    /// make no difference; `pssz`, those of `psz` and circuits take short ones as they are.
     pub item_bits: Option<u32>,
     /// Bits of statistical security, where a paper varies them: those of KK20 are its hash
     /// functions.

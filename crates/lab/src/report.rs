@@ -218,8 +218,8 @@ fn notes(measured: &Measured, sections: &[Section]) -> Vec<String> {
         "Ratios are ours over what was published: below 1, ours takes less. Papers measured on machines of their time."
             .into(),
         "Most of our protocols digest items first, so the length of items makes no difference to them: where a paper has several, \
-         each is compared with the same figure of ours. `pssz` and those of `psz` take items of 32 and 64 bits as they are, \
-         where the paper does. A MB is 2^20 bytes."
+         each is compared with the same figure of ours. `pssz`, those of `psz` and the circuits take items of 32 and 64 \
+         bits as they are, where the paper does. A MB is 2^20 bytes."
             .into(),
         "A dash stands for what was not measured, and for protocols that we do not have.".into(),
         "SpOT19 gives no round trips between sites: 80 ms are assumed, and 0.2 ms within a site.".into(),

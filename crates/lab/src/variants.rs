@@ -6,29 +6,22 @@ use psijoin_psi_ot::{
     psz::{self, Scheme},
 };
 
-/// Returns the plan of a run on items that are numbers of this many bits. `None` if the protocol
-/// only works on digests, or there are no parameters.
+/// Returns the plan of a run on items that are numbers of this many bits. `None` if there are no
+/// parameters.
 pub(crate) fn short(protocol: &str, request: &Request, item_bits: u32) -> Option<Plan> {
-    let params = psz::Params::short(request, scheme(protocol)?, item_bits).ok()?;
-    Some(params.plan())
+    let request = request.clone().numbers(item_bits).ok()?;
+    registry::find(protocol)?.plan(&request).ok()
 }
 
 /// Returns the length of items that a protocol takes as they are, if these are short enough for it.
 /// It digests all others.
 pub(crate) fn own_bits(protocol: &str, item_bits: Option<u32>) -> Option<u32> {
     const MOST: u32 = 64;
-    item_bits.filter(|bits| *bits <= MOST && scheme(protocol).is_some())
-}
-
-fn scheme(protocol: &str) -> Option<&'static Scheme> {
-    match protocol {
-        "psz-none" => Some(&psz::NONE),
-        "psz-simple" => Some(&psz::SIMPLE),
-        "psz-balanced" => Some(&psz::BALANCED),
-        "psz-cuckoo" => Some(&psz::CUCKOO),
-        "pssz" => Some(&pssz::PERMUTATION),
-        _ => None,
-    }
+    let takes_numbers = ["psz-", "pssz", "circuit-"];
+    let takes_numbers = takes_numbers
+        .iter()
+        .any(|start| protocol.starts_with(start));
+    item_bits.filter(|bits| *bits <= MOST && takes_numbers)
 }
 
 /// Returns a request for rows, with sets of this size, at this level of statistical security.
@@ -57,7 +50,12 @@ mod tests {
         assert!(bytes(32) < bytes(64));
         assert_eq!(own_bits("pssz", Some(32)), Some(32));
         assert_eq!(own_bits("pssz", Some(128)), None);
-        assert_eq!(own_bits("kkrt", Some(32)), None);
+        for protocol in registry::PROTOCOLS {
+            let name = protocol.info().name;
+            let plan = short(name, &request([100; 2], None).unwrap(), 32);
+            let taken = plan.and_then(|plan| plan.number_bits());
+            assert_eq!(own_bits(name, Some(32)), taken, "{name}");
+        }
     }
 
     #[test]
