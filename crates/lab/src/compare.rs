@@ -24,7 +24,7 @@ pub struct Comparison {
     pub second: String,
     /// By protocol and size.
     pub rows: Vec<ComparedRun>,
-    /// By conclusion.
+    /// By conclusion, of those that rest on times of measured protocols.
     pub verdicts: Vec<ComparedVerdict>,
 }
 
@@ -99,7 +99,11 @@ pub fn compare(first: &Measured, second: &Measured) -> Comparison {
         })
     });
     let figures = [first, second].map(Ours::new);
-    let verdicts = verdicts::claims().map(|claim| ComparedVerdict {
+    let measured = verdicts::claims().filter(|claim| {
+        let rests_on = |measured| claim.rests_on(measured);
+        rests_on(first) || rests_on(second)
+    });
+    let verdicts = measured.map(|claim| ComparedVerdict {
         id: claim.id,
         outcomes: figures.each_ref().map(|ours| claim.on_ours(ours).outcome),
     });
@@ -175,7 +179,7 @@ impl Comparison {
         let contradictions = self.contradictions();
         let _ = writeln!(
             text,
-            "\nOf {} verdicts {} agree, {} are too close to call or not measured on one side, and {contradictions} contradict \
+            "\nOf {} verdicts that rest on measured times, {} agree, {} are too close to call or not measured on one side, and {contradictions} contradict \
              each other.",
             self.verdicts.len(),
             self.verdicts.len() - differing.len(),

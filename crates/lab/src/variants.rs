@@ -1,10 +1,7 @@
 //! Plans with other numbers than those that the registry derives: as papers have them.
 
-use psijoin::{Plan, Request, Security, Sizes};
-use psijoin_psi_ot::{
-    cm20, pssz,
-    psz::{self, Scheme},
-};
+use psijoin::{Plan, Request, Security, Sizes, registry};
+use psijoin_psi_ot::cm20;
 
 /// Returns the plan of a run on items that are numbers of this many bits. `None` if there are no
 /// parameters.

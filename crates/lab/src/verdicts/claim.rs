@@ -10,6 +10,7 @@ use super::{
 use crate::{
     experiments,
     in_words::what,
+    measurements::Measured,
     ours::Ours,
     printed::Printed,
     quantity::{Figures, Kind, Quantity, distinct},
@@ -117,6 +118,24 @@ impl Claim {
             }
             Test::Impossible(why) => self.untestable(why),
         }
+    }
+
+    /// Returns whether one of its comparisons is of times, of protocols that were measured: no other
+    /// verdict differs from machine to machine.
+    pub(crate) fn rests_on(&self, measured: &Measured) -> bool {
+        let Test::Relations(relations) = self.test else {
+            return false;
+        };
+        let is_timed = |one: &Quantity| one.network.is_some();
+        let is_known = |one: &Quantity| {
+            let mut profiles = measured.profiles.iter();
+            profiles.any(|profile| profile.protocol == one.protocol)
+        };
+        relations().iter().any(|relation| {
+            let mut timed = relation.quantities();
+            timed.retain(is_timed);
+            !timed.is_empty() && timed.iter().all(is_known)
+        })
     }
 
     /// Returns what has to be known of ours.
