@@ -120,8 +120,8 @@ impl Claim {
         }
     }
 
-    /// Returns whether one of its comparisons is of times, of protocols that were measured: no other
-    /// verdict differs from machine to machine.
+    /// Returns whether one of its comparisons is of times, of protocols that were measured: no
+    /// other verdict differs from machine to machine.
     pub(crate) fn rests_on(&self, measured: &Measured) -> bool {
         let Test::Relations(relations) = self.test else {
             return false;
