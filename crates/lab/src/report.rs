@@ -240,10 +240,18 @@ fn origins(sections: &[Section]) -> String {
 fn runs(measured: &Measured) -> String {
     let runs = measured.profiles.iter().flat_map(|profile| &profile.runs);
     let times = Vec::from_iter(runs.map(|run| run.times(0).len()));
-    let [least, most] = [times.iter().min(), times.iter().max()].map(|times| times.unwrap_or(&0));
+    let times_each = match (times.iter().min(), times.iter().max()) {
+        (Some(1), Some(1)) => "once each".to_owned(),
+        (Some(least), Some(most)) if least == most => format!("{least} times each"),
+        (Some(least), Some(most)) => format!("{least} to {most} times each"),
+        _ => "none yet".to_owned(),
+    };
+    let campaigns = match measured.campaigns.len() {
+        0 | 1 => "one campaign".to_owned(),
+        several => format!("{several} campaigns"),
+    };
     format!(
-        "Runs: {} of protocols and sizes in {} campaigns, {least} to {most} times each.",
-        times.len(),
-        measured.campaigns.len().max(1)
+        "Runs: {} of protocols and sizes in {campaigns}, {times_each}.",
+        times.len()
     )
 }

@@ -146,7 +146,7 @@ fn a_page_says_what_a_reader_needs_to_judge_it() {
     for text in [
         "Machine: psijoin 0.1.0 on Abacus, 2 cores",
         "Runs: ",
-        "campaigns",
+        "one campaign, once each",
         "Networks are ",
         "extrapolated",
         "too close to call",
