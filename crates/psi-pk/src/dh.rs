@@ -27,9 +27,18 @@
 //! and not some bits of its encoding, since one of those is always zero.
 //!
 //! **Security.** Semi-honest, if the decisional Diffie-Hellman problem is hard in the group and H
-//! is a random oracle. Over ristretto255, H is the map of RFC 9496 §4.3.4 on a keyed hash; over
-//! ffdhe3072, the square of a keyed hash of 3,072 + 128 bits modulo p. So nobody knows discrete
-//! logarithms of H(x). Encodings that are not canonical, and the identity, are refused. Exponents
+//! is a random oracle. Over ristretto255, H is MAP of RFC 9496 §4.3.4 on a keyed hash of 32 bytes;
+//! over ffdhe3072, the square of a keyed hash of 3,072 + 128 bits modulo p. So nobody knows
+//! discrete logarithms of H(x).
+//!
+//! MAP's elements are not uniform, as sums of two would be. DDH is enough all the same: given (g^α,
+//! g^b, g^c), the simulator makes as many uniform elements u = (g^b)^s·g^t as it needs, whose
+//! powers u^α are (g^c)^s·(g^α)^t if c = α·b, and otherwise uniform and independent of u. It takes
+//! a u with the probability (numbers that MAP takes to u)/16, which it can compute, and answers the
+//! random oracle with one of these numbers at random. That is the distribution of MAP of a uniform
+//! number, after two tries on average ([`psijoin_curve::map_mul_encode`]).
+//!
+//! Encodings that are not canonical, and the identity, are refused. Exponents
 //! are fresh in every run. Both learn the set sizes. For a count the receiver sees both lists in an
 //! order that only the sender knows. The matches tell how many items are shared, and no more.
 //!
@@ -89,7 +98,7 @@ static RISTRETTO255: Info = Info {
     paper: "PSZ14 §4.1, SpOT19 §6",
     adversary: Adversary::SemiHonest,
     leaks: "set sizes",
-    version: 1,
+    version: 2,
 };
 
 static FFDHE3072: Info = Info {

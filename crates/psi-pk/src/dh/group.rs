@@ -76,11 +76,11 @@ impl Exponent {
     pub(crate) fn hash_power(&self, key: &[u8; 32], rows: &[[u64; 4]]) -> Vec<u8> {
         match self {
             Self::Ristretto255(exponent) => {
-                let mut uniform = vec![[0_u64; 8]; rows.len()];
-                blake3_rows::keyed_hash(key, rows, &mut uniform);
+                let mut hashes = vec![[0_u64; 4]; rows.len()];
+                blake3_rows::keyed_hash(key, rows, &mut hashes);
                 let mut powers = vec![[0; POINT_BYTES]; rows.len()];
-                let uniform = bytemuck::cast_slice(&uniform);
-                psijoin_curve::hash_mul_encode(uniform, exponent, &mut powers);
+                let hashes = bytemuck::cast_slice(&hashes);
+                psijoin_curve::map_mul_encode(hashes, exponent, &mut powers);
                 powers.into_flattened()
             }
             Self::Ffdhe3072(exponent) => {
