@@ -18,7 +18,10 @@ const SLICES: u64 = 4;
 const COUNTS: [usize; 4] = [64, 2048, 1 << 16, 1 << 20];
 
 /// Points of bins.
-const BINS: [usize; 4] = [41, 81, 256, 1024];
+const BINS: [usize; 7] = [8, 10, 12, 16, 41, 81, 256];
+
+/// Bins that share an inversion.
+const SETS: usize = 5;
 
 fn main() {
     divan::main();
@@ -79,11 +82,11 @@ fn evaluate(bencher: Bencher, count: usize) {
 fn interpolate_quadratically(bencher: Bencher, count: usize) {
     let fft = fft();
     let mut quadratic = Quadratic::new(*fft.field());
-    let points = random(&fft, 0, count);
-    let mut slices = random(&fft, 1, SLICES as usize * count);
+    let points = random(&fft, 0, SETS * count);
+    let mut slices = random(&fft, 1, SLICES as usize * points.len());
     bencher
-        .counter(ItemsCount::new(count))
-        .bench_local(|| quadratic.interpolate(&points, &mut slices));
+        .counter(ItemsCount::new(points.len()))
+        .bench_local(|| quadratic.interpolate(count, &points, &mut slices));
 }
 
 /// Twice as many points as coefficients, as a sender has them.

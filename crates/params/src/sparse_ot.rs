@@ -15,10 +15,10 @@
 //! bucket, and so is that of another item if its selector is not in their span. The i-th
 //! selector of a bucket is in the span of those before it with probability 2^(i − 1 − 128), so
 //! b of them are dependent with less than 2^(b − 128), and a further one is in their span with
-//! 2^(b − 128). Each polynomial has `buckets` buckets, and an item is in each with the same
-//! probability: with B the number of the receiver's items in a bucket,
-//! E\[2^B\] ≤ (1 + 1/buckets)^capacity. [`selector_failure`] is the union bound over buckets and
-//! evaluations.
+//! 2^(b − 128). If a polynomial has k buckets, an item is in each with the same probability: with B
+//! the number of the receiver's items in a bucket, E\[2^B\] ≤ (1 + 1/k)^capacity. Small polynomials
+//! share a bucket: q of them have at most q·capacity items in it. [`selector_failure`] is the union
+//! bound over buckets and evaluations.
 
 use crate::{Error, Log2Prob, search::least};
 
@@ -37,6 +37,15 @@ pub struct Layout {
     pub evaluations: u64,
 }
 
+/// Which polynomials have which buckets.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub struct Buckets {
+    /// Polynomials that share buckets.
+    pub polynomials: u64,
+    /// Buckets that they have. Either number is one.
+    pub count: u64,
+}
+
 /// Returns a bound on any point of `point_bits` bits being unfit.
 pub fn point_failure(layout: Layout, point_bits: u32) -> Log2Prob {
     let Layout {
@@ -51,23 +60,40 @@ pub fn point_failure(layout: Layout, point_bits: u32) -> Log2Prob {
     Log2Prob::from_log2(-f64::from(point_bits)).times(own + others + on_subspace)
 }
 
-/// Returns a bound on any selectors being dependent, with this many buckets for each polynomial.
-pub fn selector_failure(layout: Layout, buckets: u64) -> Log2Prob {
-    let events = u128::from(layout.polynomials) * u128::from(buckets);
-    let log2_mean =
-        layout.capacity as f64 * (1.0 / buckets as f64).ln_1p() / std::f64::consts::LN_2;
+/// Returns a bound on any selectors being dependent.
+pub fn selector_failure(layout: Layout, buckets: Buckets) -> Log2Prob {
+    let Buckets { polynomials, count } = buckets;
+    let events = u128::from(layout.polynomials.div_ceil(polynomials)) * u128::from(count);
+    let items = (polynomials * layout.capacity) as f64;
+    let log2_mean = items * (1.0 / count as f64).ln_1p() / std::f64::consts::LN_2;
     let log2 = log2_mean - f64::from(SELECTOR_BITS);
     Log2Prob::from_log2(log2).times(events + u128::from(layout.evaluations))
 }
 
-/// Returns the smallest number of buckets for each polynomial that keeps within `share`.
+/// Returns the fewest buckets that keep within `share`: as many polynomials to one as can be, or
+/// as few as can be to one polynomial.
 ///
 /// # Errors
 /// [`Error::Unreachable`] if not even as many buckets as points do.
-pub fn buckets(layout: Layout, share: Log2Prob) -> Result<u64, Error> {
+pub fn buckets(layout: Layout, share: Log2Prob) -> Result<Buckets, Error> {
     let suffices = |buckets| selector_failure(layout, buckets) <= share;
+    let shared = |polynomials| Buckets {
+        polynomials,
+        count: 1,
+    };
+    let own = |count| Buckets {
+        polynomials: 1,
+        count,
+    };
+    if suffices(shared(1)) {
+        let too_many = least(1..=layout.polynomials, |count| !suffices(shared(count)));
+        return Ok(shared(
+            too_many.map_or(layout.polynomials, |count| count - 1),
+        ));
+    }
     // The mean falls faster than the number of buckets grows, down to one item a bucket.
-    least(1..=layout.capacity.max(1), suffices).ok_or(Error::Unreachable {
+    let count = least(1..=layout.capacity.max(1), |count| suffices(own(count)));
+    count.map(own).ok_or(Error::Unreachable {
         parameter: "number of buckets",
         share,
     })
@@ -83,6 +109,12 @@ mod tests {
     }
 
     const SPOT_FAST: Layout = Layout {
+        polynomials: 105_587,
+        capacity: 10,
+        evaluations: 1 << 21,
+    };
+    /// SpOT19's own bins.
+    const BINS_OF_40: Layout = Layout {
         polynomials: 26_215,
         capacity: 41,
         evaluations: 1 << 21,
@@ -105,9 +137,15 @@ mod tests {
         assert!((failure - (46f64.log2() - 100.0)).abs() < 1e-12);
     }
 
+    fn buckets_of(layout: Layout, bits: f64) -> [u64; 2] {
+        let Buckets { polynomials, count } = buckets(layout, share(bits)).unwrap();
+        [polynomials, count]
+    }
+
     #[test]
-    fn bins_of_a_million_items_need_one_bucket_and_a_hundred_bits() {
-        assert_eq!(buckets(SPOT_FAST, share(46.0)), Ok(1));
+    fn bins_of_a_million_items_share_a_bucket_and_need_a_hundred_bits() {
+        assert_eq!(buckets_of(SPOT_FAST, 46.0), [6, 1]);
+        assert_eq!(buckets_of(BINS_OF_40, 46.0), [1, 1]);
         assert!(point_failure(SPOT_FAST, 100) < share(67.0));
         assert!(point_failure(SPOT_LOW, 100) < share(58.0));
     }
@@ -116,13 +154,31 @@ mod tests {
     /// thousand.
     #[test]
     fn buckets_are_as_few_as_suffice() {
-        for (layout, bits, expected) in [(SPOT_FAST, 86.0, 3..7), (SPOT_LOW, 46.0, 20_000..40_000)]
+        for (layout, bits, expected) in [(BINS_OF_40, 86.0, 3..7), (SPOT_LOW, 46.0, 20_000..40_000)]
         {
-            let buckets = buckets(layout, share(bits)).unwrap();
-            assert!(expected.contains(&buckets), "{buckets}");
-            assert!(selector_failure(layout, buckets) <= share(bits));
-            assert!(selector_failure(layout, buckets - 1) > share(bits));
+            let [polynomials, count] = buckets_of(layout, bits);
+            assert_eq!(polynomials, 1);
+            assert!(expected.contains(&count), "{count}");
+            let failure = |count| selector_failure(layout, Buckets { polynomials, count });
+            assert!(failure(count) <= share(bits));
+            assert!(failure(count - 1) > share(bits));
         }
+    }
+
+    #[test]
+    fn as_many_polynomials_share_a_bucket_as_may() {
+        for bits in [46.0, 60.0, 86.0] {
+            let [polynomials, count] = buckets_of(SPOT_FAST, bits);
+            assert_eq!(count, 1);
+            let failure = |polynomials| selector_failure(SPOT_FAST, Buckets { polynomials, count });
+            assert!(failure(polynomials) <= share(bits), "{bits}");
+            assert!(failure(polynomials + 1) > share(bits), "{bits}");
+        }
+        let few = Layout {
+            polynomials: 3,
+            ..SPOT_FAST
+        };
+        assert_eq!(buckets_of(few, 46.0), [3, 1]);
     }
 
     #[test]
@@ -138,15 +194,19 @@ mod tests {
             capacity: 20,
             evaluations: 0,
         };
-        let buckets = 7.0_f64;
+        let count = 7.0_f64;
         let mut mean = 0.0;
-        let mut probability = (1.0 - 1.0 / buckets).powi(20);
+        let mut probability = (1.0 - 1.0 / count).powi(20);
         for load in 0..=20 {
             mean += probability * 2f64.powi(load);
-            probability *= f64::from(20 - load) / f64::from(load + 1) / (buckets - 1.0);
+            probability *= f64::from(20 - load) / f64::from(load + 1) / (count - 1.0);
         }
-        let failure = selector_failure(layout, 7).log2();
-        let expected = mean.log2() + buckets.log2() - 128.0;
+        let buckets = Buckets {
+            polynomials: 1,
+            count: 7,
+        };
+        let failure = selector_failure(layout, buckets).log2();
+        let expected = mean.log2() + count.log2() - 128.0;
         assert!((failure - expected).abs() < 1e-9, "{failure}, {expected}");
     }
 
@@ -157,8 +217,11 @@ mod tests {
         ) {
             let layout = Layout { polynomials: 3, capacity, evaluations };
             prop_assume!(buckets < capacity);
-            prop_assert!(selector_failure(layout, buckets + 1).log2()
-                <= selector_failure(layout, buckets).log2() + 1e-9);
+            let failure = |count| {
+                let buckets = Buckets { polynomials: 1, count };
+                selector_failure(layout, buckets).log2()
+            };
+            prop_assert!(failure(buckets + 1) <= failure(buckets) + 1e-9);
         }
     }
 }

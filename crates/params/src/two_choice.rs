@@ -12,8 +12,16 @@
 //! > Σ_s C(m, s) · P\[Bin(n, (s/m)²) > s·c\],
 //!
 //! over all s with s·c < n, and Chernoff's bound exp(−n·D(k/n ‖ p)) serves for the tail from k on.
-//! Beyond the first few thousand s the sum goes over groups of neighbouring s, each counted with
-//! the largest binomial coefficient, the largest p and the smallest k of the group.
+//! Beyond the first few thousand s, and where the summands are negligible, the sum goes over groups
+//! of neighbouring s, each counted with the largest binomial coefficient, the largest p and the
+//! smallest k of the group.
+//!
+//! **Shape.** SpOT19's capacity leaves one place of 41 empty. Far less will do: what the bound
+//! needs is room for the items that a few unlucky bins lack, those to which fewer than c items
+//! could go. Of such bins there are about e^(−0.31·c)·m. With 2^20 items and 2^-44, m = 87,691 bins
+//! of 12 leave 0.35 % of the places empty, and 26,231 bins of 40 leave 0.06 %. Computing takes time
+//! in proportion to c, so small bins cost hardly any places and much less time: [`cheapest`] takes
+//! the best of both by the user's prices.
 //!
 //! Items with two *distinct* bins (balanced allocations, PSZ14 §6.1, where the sender's masks for
 //! the two must differ) have both in S with probability s(s − 1)/(m(m − 1)), and the sum begins
@@ -33,6 +41,12 @@ pub use crate::simple::{Costs, Shape};
 /// many sizes as the first, divided by this.
 const SINGLE: u32 = 2000;
 
+/// Larger groups, too, are counted at once if they amount to less, as a logarithm: 2^-256.
+const NEGLIGIBLE: f64 = -256.0 * LN_2;
+
+/// The capacity from which [`cheapest`] looks for a better one.
+const FIRST_CAPACITY: u32 = 16;
+
 /// By how much, relatively, two given bins may be likelier than any others: a bin is a fraction of
 /// 64 bits, and there are at most 2^28.
 const BIAS: f64 = 1.0 / (1_u64 << 34) as f64;
@@ -46,29 +60,44 @@ const STEPS: u64 = 64;
 /// It tries up to eight times the fewest.
 const MOST_STEPS: u64 = 7 * STEPS;
 
-/// As many bins as leave at most `items_per_bin` items for each on average, with one place more
-/// than these in each. Where that is too likely to fail (for less than a thousand items or so)
-/// one bin for all.
+/// Returns the cheapest table in which items whose two bins may be the same find a place, except
+/// with a probability of at most `share`: the fewest bins for some capacity, or one bin for all. A
+/// table must not be cheaper than another with fewer bins, or with smaller ones.
 ///
 /// # Errors
 /// [`Error::TooManyAtOnce`] for a set that is too large for one run.
-///
-/// # Panics
-/// If `items_per_bin` is zero.
-pub fn shape(items: u64, items_per_bin: u32, share: Log2Prob) -> Result<Shape, Error> {
+pub fn cheapest(items: u64, share: Log2Prob, cost: impl Fn(Shape) -> u128) -> Result<Shape, Error> {
     Sizes::new(0, items)?.at_once()?;
-    let bins = items.div_ceil(items_per_bin.into()).max(1) as u32;
-    let many = Shape {
-        bins,
-        capacity: items.div_ceil(bins.into()) as u32 + 1,
+    let shape = |bins: u64, capacity| Shape {
+        bins: bins as u32,
+        capacity,
     };
-    if bins > 1 && failure(items, many) <= share {
-        return Ok(many);
+    let fewest = |capacity: u32| items.div_ceil(capacity.into()).max(1);
+    let sufficient = |capacity| {
+        let suffices = |bins| failure(items, shape(bins, capacity)) <= share;
+        let bins = least(fewest(capacity)..=2 * fewest(capacity), suffices);
+        bins.map(|bins| shape(bins, capacity))
+    };
+    let all = items.max(1) as u32;
+    let mut best = shape(1, all);
+    // Bins become smaller until what stays empty outweighs that, or they do not suffice any more.
+    for capacity in (1..=FIRST_CAPACITY.min(all)).rev() {
+        match sufficient(capacity) {
+            Some(shape) if cost(shape) < cost(best) => best = shape,
+            _ => break,
+        }
     }
-    Ok(Shape {
-        bins: 1,
-        capacity: items.max(1) as u32,
-    })
+    // Or they become larger, until they would be too dear even with no place empty.
+    for capacity in FIRST_CAPACITY + 1..all {
+        if cost(shape(fewest(capacity), capacity)) >= cost(best) {
+            break;
+        }
+        match sufficient(capacity) {
+            Some(shape) if cost(shape) < cost(best) => best = shape,
+            _ => (),
+        }
+    }
+    Ok(best)
 }
 
 /// Returns the cheapest table in which items with two distinct bins each find a place, except with
@@ -120,10 +149,20 @@ fn union_bound(items: u64, shape: Shape, mut first: u32, inside: impl Fn(f64) ->
         return Log2Prob::ZERO;
     }
     let mut sum = LnSum::default();
+    let mut width = 1;
     while first <= bins && u64::from(first) * u64::from(capacity) < items && sum.ln() < 0.0 {
-        let last = (first + first / SINGLE).min(bins);
-        let group = ln_overfull(items, shape, first, last, &inside);
-        sum.add(f64::from(last - first + 1).ln() + group);
+        let narrowest = 1 + first / SINGLE;
+        width = width.max(narrowest);
+        let last = (first + (width - 1)).min(bins);
+        let group =
+            f64::from(last - first + 1).ln() + ln_overfull(items, shape, first, last, &inside);
+        if group <= NEGLIGIBLE {
+            width *= 2;
+        } else if width > narrowest {
+            width /= 2;
+            continue;
+        }
+        sum.add(group);
         first = last + 1;
     }
     Log2Prob::from_log2((sum.ln() / LN_2).min(0.0))
@@ -175,37 +214,87 @@ mod tests {
     #[test]
     fn one_dummy_a_bin_is_enough_as_spot19_says() {
         for log_n in 11..=24 {
-            let n = 1_u64 << log_n;
-            let shape = shape(n, 40, share()).unwrap();
-            assert_eq!(u64::from(shape.bins), n.div_ceil(40), "2^{log_n}");
-            assert_eq!(u64::from(shape.capacity), n.div_ceil(shape.bins.into()) + 1);
-            let dummies = shape.slots() as f64 / n as f64 - 1.0;
-            assert!(dummies < 0.045, "2^{log_n}: {dummies}");
-            assert!(log_n < 16 || dummies < 0.026, "2^{log_n}: {dummies}");
+            let items = 1_u64 << log_n;
+            let bins = items.div_ceil(40) as u32;
+            let capacity = items.div_ceil(bins.into()) as u32 + 1;
+            let failure = failure(items, Shape { bins, capacity });
+            assert!(failure <= share(), "2^{log_n}: {failure}");
+        }
+    }
+
+    /// A place takes time in proportion to the capacity, and some time of its own.
+    fn price(shape: Shape) -> u128 {
+        u128::from(shape.slots()) * u128::from(shape.capacity + 20)
+    }
+
+    #[test]
+    fn the_cheapest_table_has_small_bins_and_hardly_any_dummies() {
+        for log_n in 10..=24 {
+            let items = 1_u64 << log_n;
+            let shape = cheapest(items, share(), price).unwrap();
+            let dummies = shape.slots() as f64 / items as f64 - 1.0;
+            assert!((6..=14).contains(&shape.capacity), "2^{log_n}: {shape:?}");
+            assert!(dummies < 0.06, "2^{log_n}: {dummies}");
+            assert!(log_n < 16 || dummies < 0.016, "2^{log_n}: {dummies}");
+        }
+    }
+
+    /// With one bin or one place a bin less, it fails too often; with any other capacity, it costs
+    /// more.
+    #[test]
+    fn the_cheapest_table_is_tight() {
+        for items in [1000, 4096, 1 << 16, 1 << 20] {
+            let best = cheapest(items, share(), price).unwrap();
+            let Shape { bins, capacity } = best;
+            assert!(failure(items, best) <= share());
+            for less in [
+                Shape {
+                    bins: bins - 1,
+                    ..best
+                },
+                Shape {
+                    capacity: capacity - 1,
+                    ..best
+                },
+            ] {
+                assert!(failure(items, less) > share(), "{items}, {less:?}");
+            }
+            for capacity in (4..=60).filter(|other| *other != capacity) {
+                let fewest = items.div_ceil(capacity.into());
+                let suffices = |bins| {
+                    let bins = bins as u32;
+                    failure(items, Shape { bins, capacity }) <= share()
+                };
+                if let Some(bins) = least(fewest..=4 * fewest, suffices) {
+                    let bins = bins as u32;
+                    let other = Shape { bins, capacity };
+                    assert!(price(other) >= price(best), "{items}: {best:?}, {other:?}");
+                }
+            }
         }
     }
 
     #[test]
     fn a_few_items_share_one_bin() {
-        for n in [0, 1, 2, 40, 41, 100, 500] {
-            let shape = shape(n, 40, share()).unwrap();
+        for items in [0, 1, 2, 5, 20] {
+            let shape = cheapest(items, share(), price).unwrap();
             let expected = Shape {
                 bins: 1,
-                capacity: (n as u32).max(1),
+                capacity: (items as u32).max(1),
             };
-            assert_eq!(shape, expected, "{n}");
-            assert_eq!(failure(n, shape), Log2Prob::ZERO);
+            assert_eq!(shape, expected, "{items}");
+            assert_eq!(failure(items, shape), Log2Prob::ZERO);
         }
     }
 
     #[test]
     fn the_largest_set_has_a_shape_at_every_level() {
-        for (items_per_bin, bits) in [(40, 44.0), (63, 67.0), (80, 84.0)] {
+        for bits in [44.0, 67.0, 84.0] {
             let share = Log2Prob::from_log2(-bits);
-            let shape = shape(Sizes::MAX_AT_ONCE, items_per_bin, share).unwrap();
+            let shape = cheapest(Sizes::MAX_AT_ONCE, share, price).unwrap();
             assert!(shape.bins > 1 && failure(Sizes::MAX_AT_ONCE, shape) <= share);
         }
-        assert!(shape(Sizes::MAX_AT_ONCE + 1, 40, share()).is_err());
+        assert!(cheapest(Sizes::MAX_AT_ONCE + 1, share(), price).is_err());
     }
 
     /// By enumeration: 3 items, 2 bins, at most 1 item each never works; and 2 items in 2 bins of

@@ -9,7 +9,7 @@
 //!
 //! **The matrix.** In the paper each bit of a row is that of a PRF of the item under the column's
 //! seed. That takes 2ℓ AES calls for each of the receiver's items, some 900. Here a *bucket* of
-//! some 40 items has 128 rows of an ordinary OT extension, one AES call per column and seed. An
+//! some 60 items has 128 rows of an ordinary OT extension, one AES call per column and seed. An
 //! item's row is the sum of those that its *selector*, 128 bits, picks:
 //!
 //! > F(k_i, x) = ⟨selector(x), AES(k_i, bucket(x))⟩, the bit in column i.
@@ -48,7 +48,7 @@
 //! - *Blocks of 2^11 points* have their part of the tree in the second-level cache, and build it
 //!   again where it is needed; only the levels above are kept, 32 bytes per point and level.
 //! - *Buckets instead of PRF calls* (`psi-ot`'s `spot`). An item's row in the OT matrix is a sum of
-//!   those rows of its bucket that its selector picks: 20 AES calls per item instead of 900, with a
+//!   those rows of its bucket that its selector picks: 15 AES calls per item instead of 900, with a
 //!   bound in `params::sparse_ot`.
 
 mod coefficients;

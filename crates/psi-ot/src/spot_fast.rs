@@ -20,13 +20,15 @@
 //! 6. The receiver's own value is H(T(y‖b), y): y is shared if its mask is among them.
 //!
 //! **Deviations.**
-//! - F, the field, and the input of H: see `spot`. A bin has one bucket at 40 bits of
-//!   security. F is then the product of the selector with one AES block per column.
+//! - F, the field, and the input of H: see `spot`. A bin has one bucket, which it
+//!   shares with others. F is then the product of the selector with one AES block per column.
 //! - Appending b is to use another function of the item: points and selectors come from AES under
 //!   one key for each b. So x‖1 and x‖2 are as unrelated as different items, whatever the items
 //!   are.
-//! - The bins have a proved bound ([`psijoin_params::two_choice`]), and a placement is found
-//!   whenever there is one. Fewer than some thousand items have one bin, without dummies.
+//! - Bins are of some ten places, where the paper has 41, and less than a hundredth of the places
+//!   of large sets have dummies. The shape is the cheapest of those with a proved bound
+//!   ([`psijoin_params::two_choice`]); a placement is found whenever there is one.
+//! - Several bins share a bucket, whose rows are expanded once.
 //! - Masks are sorted and coded as differences. There is one list for both b, of twice the masks.
 //! - Seeds of all public functions come from the joint seed, which is fixed after both sets.
 //!
@@ -34,7 +36,7 @@
 //! the set sizes. A sender that cheats could find out in which bin an item is. Only `spot_low` has
 //! a version against that.
 //!
-//! **Cost.** Four flights. Offline 8.3 KiB and 16 bytes per column; online ℓ·m·c bits, some 1.025·ℓ
+//! **Cost.** Four flights. Offline 8.3 KiB and 16 bytes per column; online ℓ·m·c bits, some 1.01·ℓ
 //! per item of the receiver, and two masks of about σ + log2(n_receiver) + 3 bits for each of the
 //! sender.
 
@@ -65,7 +67,7 @@ static INFO: Info = Info {
     paper: "SpOT19",
     adversary: Adversary::SemiHonest,
     leaks: "set sizes",
-    version: 1,
+    version: 2,
 };
 
 /// h_1 and h_2, which both parties expand from the joint seed.

@@ -11,10 +11,9 @@ const GROUP: usize = 32;
 /// values, lie one after the other.
 pub struct Quadratic {
     field: Field,
-    /// The product of all (x − point).
+    /// The product of all (x − point) of each set.
     vanishing: Vec<Element>,
-    shifted: Vec<Element>,
-    /// 1/M'(point).
+    /// M'(point), then 1/M'(point).
     weights: Vec<Element>,
     /// Values times weights, of the points of a group.
     weighted: Vec<Element>,
@@ -30,7 +29,6 @@ impl Quadratic {
         Self {
             field,
             vanishing: Vec::new(),
-            shifted: Vec::new(),
             weights: Vec::new(),
             weighted: Vec::new(),
             matrix: Vec::new(),
@@ -40,34 +38,62 @@ impl Quadratic {
     }
 
     /// Replaces the values of each slice at the points by the coefficients of the polynomial that
-    /// has them, as many as there are points.
+    /// has them, as many as there are points. There may be several sets of `count` points, each
+    /// with as many slices; they share an inversion.
     ///
-    /// With M the product of all (x − y), it is Σ v/M'(y) · M/(x − y): a product of two matrices.
+    /// With M the product of all (x − y) of a set, it is Σ v/M'(y) · M/(x − y): a product of two
+    /// matrices.
     ///
     /// # Errors
-    /// If two points are equal.
+    /// If two points of a set are equal.
     ///
     /// # Panics
     /// If there are no points, or another number of values in a slice.
-    pub fn interpolate(&mut self, points: &[Element], slices: &mut [Element]) -> Result<(), Error> {
-        let count = points.len();
+    pub fn interpolate(
+        &mut self,
+        count: usize,
+        points: &[Element],
+        slices: &mut [Element],
+    ) -> Result<(), Error> {
         assert!(
-            count > 0 && slices.len().is_multiple_of(count),
+            count > 0 && points.len().is_multiple_of(count) && !points.is_empty(),
+            "sets of points"
+        );
+        let sets = points.len() / count;
+        assert!(
+            slices.len().is_multiple_of(points.len()),
             "a value for each point"
         );
-        self.vanish(points);
-        self.weigh(points)?;
+        self.vanishing.clear();
+        self.weights.clear();
+        for points in points.chunks_exact(count) {
+            self.vanish(points);
+            self.derive(points);
+        }
+        if !self.field.invert_all(&mut self.weights) {
+            return Err(Error::UnfitPoints);
+        }
+        let slices = slices.chunks_exact_mut(slices.len() / sets);
+        for (set, (points, slices)) in points.chunks_exact(count).zip(slices).enumerate() {
+            self.combine(set, points, slices);
+        }
+        Ok(())
+    }
+
+    /// Interpolates one set, given M and 1/M'(y).
+    fn combine(&mut self, set: usize, points: &[Element], slices: &mut [Element]) {
+        let count = points.len();
         self.product.clear();
         self.product.resize(slices.len(), Element::ZERO);
         let mut sums = vec![Element::ZERO; slices.len()];
         for (points, first) in points.chunks(GROUP).zip((0..).step_by(GROUP)) {
             let group = first..first + points.len();
-            self.divide(points);
+            self.divide(set, count, points);
             self.weighted.clear();
             for values in slices.chunks_exact(count) {
                 let start = self.weighted.len();
                 self.weighted.extend_from_slice(&values[group.clone()]);
-                let weights = &self.weights[group.clone()];
+                let weights = &self.weights[set * count..][group.clone()];
                 self.field.multiply(&mut self.weighted[start..], weights);
             }
             self.field.matrix_product(
@@ -81,7 +107,6 @@ impl Quadratic {
             }
         }
         slices.copy_from_slice(&sums);
-        Ok(())
     }
 
     /// Computes the values of polynomials at the points, given their coefficients.
@@ -116,51 +141,49 @@ impl Quadratic {
         }
     }
 
-    /// Computes M, one factor after the other.
+    /// Appends M, one factor after the other.
     fn vanish(&mut self, points: &[Element]) {
-        self.vanishing.clear();
+        let start = self.vanishing.len();
         self.vanishing.push(self.field.one());
         for point in points {
-            self.shifted.clear();
-            self.shifted.push(Element::ZERO);
-            self.shifted.extend_from_slice(&self.vanishing);
-            let degree = self.vanishing.len();
-            self.field
-                .add_multiples(&mut self.shifted[..degree], *point, &self.vanishing);
-            std::mem::swap(&mut self.vanishing, &mut self.shifted);
+            // M·(x − y): what M was, one power higher, and y times that.
+            self.column.clear();
+            self.column.extend_from_slice(&self.vanishing[start..]);
+            self.vanishing.insert(start, Element::ZERO);
+            let lower = &mut self.vanishing[start..start + self.column.len()];
+            self.field.add_multiples(lower, *point, &self.column);
         }
     }
 
-    /// Computes 1/M' at the points. M' has even powers only: those below the odd ones of M.
-    fn weigh(&mut self, points: &[Element]) -> Result<(), Error> {
+    /// Appends M' at the points of the last M. It has even powers only: those below the odd ones of
+    /// M.
+    fn derive(&mut self, points: &[Element]) {
         self.column.clear();
         self.column.extend_from_slice(points);
         self.field.multiply(&mut self.column, points);
-        self.weights.clear();
-        self.weights.resize(points.len(), Element::ZERO);
-        for coefficient in self.vanishing.iter().skip(1).step_by(2).rev() {
-            self.field.multiply(&mut self.weights, &self.column);
-            self.weights
-                .iter_mut()
-                .for_each(|value| *value ^= *coefficient);
+        let start = self.weights.len();
+        self.weights.resize(start + points.len(), Element::ZERO);
+        let values = &mut self.weights[start..];
+        let vanishing = &self.vanishing[self.vanishing.len() - points.len() - 1..];
+        for coefficient in vanishing.iter().skip(1).step_by(2).rev() {
+            self.field.multiply(values, &self.column);
+            values.iter_mut().for_each(|value| *value ^= *coefficient);
         }
-        let invertible = self.field.invert_all(&mut self.weights);
-        invertible.then_some(()).ok_or(Error::UnfitPoints)
     }
 
     /// Computes the coefficients of M/(x − y) for the points y of a group, point by point: from the
     /// highest down, each is that of M plus y times the one before.
-    fn divide(&mut self, points: &[Element]) {
-        let degree = self.vanishing.len() - 1;
-        self.matrix.resize(points.len() * degree, Element::ZERO);
+    fn divide(&mut self, set: usize, count: usize, points: &[Element]) {
+        self.matrix.resize(points.len() * count, Element::ZERO);
         self.column.clear();
         self.column.resize(points.len(), Element::ZERO);
-        for power in (0..degree).rev() {
+        let vanishing = &self.vanishing[set * (count + 1)..][..=count];
+        for power in (0..count).rev() {
             self.field.multiply(&mut self.column, points);
-            let coefficient = self.vanishing[power + 1];
+            let coefficient = vanishing[power + 1];
             for (i, quotient) in self.column.iter_mut().enumerate() {
                 *quotient ^= coefficient;
-                self.matrix[i * degree + power] = *quotient;
+                self.matrix[i * count + power] = *quotient;
             }
         }
     }

@@ -3,7 +3,7 @@ use psijoin_ot::matrix::RowShape;
 use psijoin_params::{
     Error, FailureBudget, Log2Prob,
     code::{near_collision, width_bits},
-    sparse_ot::{self, Layout, SELECTOR_BITS},
+    sparse_ot::{self, Buckets, Layout, SELECTOR_BITS},
 };
 use psijoin_psi::{Parameter, parameters};
 
@@ -19,8 +19,8 @@ pub(crate) struct Extension {
     pub(crate) field_bits: u32,
     /// Polynomials for each set of points.
     pub(crate) slices: usize,
-    /// Buckets of each set of points.
-    pub(crate) buckets: usize,
+    /// Which sets of points have which buckets.
+    pub(crate) buckets: Buckets,
 }
 
 impl Extension {
@@ -38,7 +38,7 @@ impl Extension {
         let extension = Self {
             field_bits,
             slices,
-            buckets: buckets as usize,
+            buckets,
         };
         let width = extension.columns() as u32;
         budget.charge("code distance", near_collision(width, layout.evaluations))?;
@@ -66,9 +66,10 @@ impl Extension {
         }
     }
 
-    /// Returns the number of rows of the ordinary OT extension for each set of points.
+    /// Returns the number of rows of the ordinary OT extension for the sets of points that share
+    /// buckets.
     pub(crate) fn rows(&self) -> usize {
-        self.buckets * SELECTOR_BITS as usize
+        self.buckets.count as usize * SELECTOR_BITS as usize
     }
 
     /// Returns the number of bytes of `count` coefficients.
@@ -80,7 +81,7 @@ impl Extension {
         parameters(&[
             ("field bits", u64::from(2 * self.field_bits)),
             ("slices", self.slices as u64),
-            ("buckets", self.buckets as u64),
+            ("buckets", self.buckets.count),
         ])
     }
 }
@@ -113,7 +114,7 @@ fn unfit_points(layout: Layout, field_bits: u32) -> Log2Prob {
 
 #[cfg(test)]
 mod tests {
-    use psijoin_params::{Security, two_choice};
+    use psijoin_params::Security;
 
     use super::*;
 
@@ -149,9 +150,7 @@ mod tests {
     fn rows_of_spot_fast_are_hardly_wider_than_spot19s() {
         for (log_n, published) in [(16, 430), (20, 438), (24, 446)] {
             let n = 1_u64 << log_n;
-            let share = FailureBudget::new(Security::default()).share(1.0 / 16.0);
-            let shape = two_choice::shape(n, 40, share).unwrap();
-            let width = width(layout(shape.bins.into(), shape.capacity.into(), 2 * n));
+            let width = width(layout(n.div_ceil(10), 10, 2 * n));
             assert!(
                 (published..=published + 11).contains(&width),
                 "2^{log_n}: {width}"

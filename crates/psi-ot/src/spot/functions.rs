@@ -24,22 +24,13 @@ pub(crate) struct Functions {
     output_key: [u8; 32],
 }
 
-/// Items of one set of points. The first `firsts` are there by their first hash function, and the
-/// others by their second one.
+/// Items of sets of points that have the same buckets.
 #[derive(Clone, Copy)]
 pub(crate) struct Group<'a> {
     pub(crate) digests: Digests<'a>,
-    pub(crate) firsts: usize,
-}
-
-impl<'a> Group<'a> {
-    /// Returns items of a set of points with one hash function only.
-    pub(crate) fn by_one_function(digests: Digests<'a>) -> Self {
-        Self {
-            digests,
-            firsts: digests.len(),
-        }
-    }
+    /// How many items in a row are there by their first hash function, then by their second one,
+    /// then by their first one, and so on.
+    pub(crate) runs: &'a [usize],
 }
 
 /// Points and selectors of a group, and room to compute with them.
@@ -124,9 +115,10 @@ impl Selection {
             (&mut self.blocks, &functions.points),
             (&mut self.selectors, &functions.selectors),
         ] {
-            let (firsts, seconds) = blocks.split_at_mut(group.firsts);
-            ciphers[0].encrypt(firsts);
-            ciphers[1].encrypt(seconds);
+            let mut rest = &mut blocks[..];
+            for (len, cipher) in group.runs.iter().zip(ciphers.iter().cycle()) {
+                cipher.encrypt(rest.split_off_mut(..*len).expect("runs of the items"));
+            }
         }
         let point = |block: &Block| {
             let words = [block.0 as u64, (block.0 >> 64) as u64];
@@ -136,8 +128,8 @@ impl Selection {
         self.points.extend(self.blocks.iter().map(point));
     }
 
-    /// Computes the rows of the prepared items, given those of all buckets of this set of points,
-    /// one bucket after the other.
+    /// Computes the rows of the prepared items, given those of all their buckets, one bucket after
+    /// the other.
     pub(crate) fn rows(
         &mut self,
         digests: Digests<'_>,
@@ -171,6 +163,8 @@ impl Selection {
 mod tests {
     use std::collections::HashSet;
 
+    use psijoin_params::sparse_ot::Buckets;
+
     use super::*;
 
     /// The hash function's number is part of the item: of both points and selectors, and there
@@ -180,7 +174,10 @@ mod tests {
         let extension = Extension {
             field_bits: 55,
             slices: 4,
-            buckets: 1,
+            buckets: Buckets {
+                polynomials: 1,
+                count: 1,
+            },
         };
         let functions = Functions::new(&extension, &JointSeed::insecure_fixed([3; 32]));
         // Consecutive numbers, each as the first and as the second.
@@ -190,7 +187,7 @@ mod tests {
             .collect();
         let group = Group {
             digests: Digests::Short(&digests),
-            firsts: 1000,
+            runs: &[1000, 1000],
         };
         let mut selection = Selection::default();
         selection.prepare(&functions, group);

@@ -1,7 +1,7 @@
 //! The rows of items: what a thread expands of the matrix, and what selectors pick from that.
 //!
-//! A task expands the rows of some *parts* of the matrix: bins of `spot_fast`, which may have
-//! several buckets each, or single buckets of `spot_low`.
+//! A task expands the rows of some *parts* of the matrix: those of bins of `spot_fast` that share a
+//! bucket, or of one that has several, or single buckets of `spot_low`.
 
 use std::ops::Range;
 
@@ -83,7 +83,7 @@ impl ReceiverPart {
         group: Group<'_>,
         functions: &Functions,
         own: &mut [u128],
-    ) -> (&mut Vec<Element>, &[u64]) {
+    ) -> (&[Element], &[u64]) {
         let row_words = functions.row_words;
         let part = rows_of(part..part + 1, self.rows_per_part * row_words);
         let ReceiverRows { t0, sum, .. } = &self.matrices;
@@ -92,7 +92,7 @@ impl ReceiverPart {
         (self.selection).rows(group.digests, row_words, &t0[part.clone()], &mut self.rows);
         functions.outputs(&self.rows, group.digests, own);
         (self.selection).rows(group.digests, row_words, &sum[part], &mut self.rows);
-        (&mut self.selection.points, &self.rows)
+        (&self.selection.points, &self.rows)
     }
 }
 

@@ -43,7 +43,7 @@ fn bits_per_element(plan: &Plan) -> f64 {
 fn bits_per_element_at_2_to_the_20() {
     let bits = |protocol| bits_per_element(&plan(protocol, 1 << 20));
     let (fast, low) = (bits(&SPOT_FAST), bits(&SPOT_LOW));
-    assert!((576.0..577.0).contains(&fast), "{fast}");
+    assert!((568.0..569.0).contains(&fast), "{fast}");
     assert!((502.0..502.5).contains(&low), "{low}");
 }
 
@@ -51,14 +51,17 @@ fn bits_per_element_at_2_to_the_20() {
 #[test]
 fn the_documented_traffic_follows_its_formulas() {
     const DOCUMENT: &str = include_str!("../../../../docs/protocols/ot.md");
-    for log_n in [12, 16, 20, 24] {
-        for protocol in [&SPOT_FAST, &SPOT_LOW, &SPOT_LOW_MALICIOUS_SENDER] {
+    let mut missing = Vec::new();
+    for protocol in [&SPOT_FAST, &SPOT_LOW, &SPOT_LOW_MALICIOUS_SENDER] {
+        for log_n in [12, 16, 20, 24] {
             let plan = plan(protocol, 1 << log_n);
             let figures = format!("| 2^{log_n} | {} |", figures_by_the_formulas(&plan));
-            let name = plan.info().name;
-            assert!(DOCUMENT.contains(&figures), "{name}: {figures}");
+            if !DOCUMENT.contains(&figures) {
+                missing.push(format!("{}: {figures}", plan.info().name));
+            }
         }
     }
+    assert!(missing.is_empty(), "{missing:#?}");
 }
 
 /// Returns a line of the table, once its traffic is found to be that of the plan.

@@ -41,9 +41,10 @@ impl Party for Receiver {
             &mut bins_of(&table, &mut own, &mut context.rng),
             &|| Scratch::new(params, interpolation.items.digest_bytes()),
             &|range, bins, scratch, message| {
-                scratch.part.expand(&self.0, range);
-                let mut bins = bins.iter_mut().enumerate();
-                bins.try_for_each(|(i, bin)| scratch.interpolate(i, bin, &interpolation, message))
+                scratch.part.expand(&self.0, params.parts(range));
+                let mut parts = bins.chunks_mut(params.bins_per_part()).enumerate();
+                parts
+                    .try_for_each(|(i, bins)| scratch.interpolate(i, bins, &interpolation, message))
             },
         )?;
 
@@ -96,10 +97,15 @@ struct Interpolation<'a> {
     items: Digests<'a>,
 }
 
-/// The bins of one message, and the items of one bin.
+/// The rows of one message, and the items of bins that share buckets.
 struct Scratch {
     part: ReceiverPart,
     digests: DigestVec,
+    /// Lengths of the runs of items with the same hash function.
+    runs: Vec<usize>,
+    /// H(T(y), y) of all these items.
+    own: Vec<u128>,
+    points: Vec<Element>,
     /// Values, then coefficients.
     slices: Vec<Element>,
     quadratic: Quadratic,
@@ -111,16 +117,20 @@ impl Scratch {
         Self {
             part: ReceiverPart::new(extension.rows()),
             digests: DigestVec::zeroed(0, digest_bytes),
+            runs: Vec::new(),
+            own: Vec::new(),
+            points: Vec::new(),
             slices: Vec::new(),
             quadratic: Quadratic::new(extension.field()),
         }
     }
 
-    /// Step 4: appends the polynomials of a bin, the one with this number in the message.
+    /// Step 4: appends the polynomials of bins that share buckets, the part with this number in the
+    /// message.
     fn interpolate(
         &mut self,
         number: usize,
-        bin: &mut Bin<'_>,
+        bins: &mut [Bin<'_>],
         interpolation: &Interpolation<'_>,
         message: &mut Vec<u8>,
     ) -> Result<(), Error> {
@@ -129,32 +139,58 @@ impl Scratch {
             functions,
             items,
         } = interpolation;
-        let field = &functions.field;
-        let chosen = bin.items.iter().map(|chosen| chosen.item as usize);
-        self.digests.gather(*items, chosen);
+        let chosen = bins.iter().flat_map(|bin| bin.items);
+        self.digests
+            .gather(*items, chosen.map(|chosen| chosen.item as usize));
+        self.runs.clear();
+        for bin in bins.iter() {
+            let firsts = bin.items.partition_point(|chosen| !chosen.choice);
+            self.runs.extend([firsts, bin.items.len() - firsts]);
+        }
         // R(y‖b), and the own values
         let group = Group {
             digests: self.digests.as_digests(),
-            firsts: bin.items.partition_point(|chosen| !chosen.choice),
+            runs: &self.runs,
         };
-        let (points, rows) = self.part.evaluate(number, group, functions, bin.own);
+        self.own.resize(group.digests.len(), 0);
+        let (mut points, mut rows) = (self.part).evaluate(number, group, functions, &mut self.own);
 
-        // Dummies: random points with random values.
+        let field = &functions.field;
         let capacity = params.shape.capacity as usize;
-        let mut random = || field.from_words(bytemuck::cast(bin.prg.block().to_bytes()));
-        points.resize_with(capacity, &mut random);
+        let mut own = &self.own[..];
+        self.points.clear();
         self.slices.clear();
-        for slice in 0..params.spot.extension.slices {
-            let rows = rows.chunks_exact(functions.row_words);
-            let values = rows.map(|row| spot::slice_of(field, row, slice));
-            self.slices.extend(values);
-            self.slices.resize_with((slice + 1) * capacity, &mut random);
+        for bin in bins.iter_mut() {
+            let count = bin.items.len();
+            bin.own.copy_from_slice(split_off(&mut own, count));
+            // Dummies: random points with random values.
+            let dummies = capacity - count;
+            let mut random = || field.from_words(bytemuck::cast(bin.prg.block().to_bytes()));
+            self.points.extend(split_off(&mut points, count));
+            self.points.extend((0..dummies).map(|_| random()));
+            let rows = split_off(&mut rows, count * functions.row_words);
+            for slice in 0..params.spot.extension.slices {
+                let rows = rows.chunks_exact(functions.row_words);
+                let values = rows.map(|row| spot::slice_of(field, row, slice));
+                self.slices.extend(values);
+                self.slices.extend((0..dummies).map(|_| random()));
+            }
         }
-
         // P(y‖b) = R(y‖b)
-        (self.quadratic.interpolate(points, &mut self.slices))
-            .map_err(|_| params.spot.unfit_points())?;
-        spot::pack(field, self.slices.iter(), message);
+        (self
+            .quadratic
+            .interpolate(capacity, &self.points, &mut self.slices))
+        .map_err(|_| params.spot.unfit_points())?;
+        for coefficients in self.slices.chunks_exact(params.bin_coefficients()) {
+            spot::pack(field, coefficients.iter(), message);
+        }
         Ok(())
     }
+}
+
+/// Takes the first elements off a slice.
+fn split_off<'a, T>(rest: &mut &'a [T], count: usize) -> &'a [T] {
+    let (first, after) = rest.split_at(count);
+    *rest = after;
+    first
 }

@@ -7,7 +7,6 @@ use psijoin_encode::{DigestBuffer, Digests};
 use psijoin_runtime::{memory::Buffer, parallel};
 
 use super::Bins;
-use crate::spot::Group;
 
 /// Fewer items are not worth another thread.
 const MIN_UNIT: usize = 1 << 14;
@@ -22,7 +21,10 @@ pub(super) struct SimpleTable {
 
 /// A bin of the sender.
 pub(super) struct Bin<'a> {
-    pub(super) group: Group<'a>,
+    /// The place of its first item.
+    pub(super) first: usize,
+    /// The numbers of items that are there by their first hash function, and by their second one.
+    pub(super) counts: [usize; 2],
     /// H(Q(x‖b) ⊕ s·P(x‖b), x) of each item.
     pub(super) outputs: &'a mut [u128],
 }
@@ -50,19 +52,21 @@ impl SimpleTable {
         }
     }
 
+    /// Returns the items, bin after bin.
+    pub(super) fn items(&self) -> Digests<'_> {
+        self.digests.as_digests()
+    }
+
     /// Returns the bins, with their parts of the outputs.
-    pub(super) fn bins<'a>(&'a self, outputs: &'a mut [u128]) -> Vec<Bin<'a>> {
+    pub(super) fn bins<'a>(&self, outputs: &'a mut [u128]) -> Vec<Bin<'a>> {
         let pairs = self.ranges.chunks_exact(2);
         let lens = pairs.clone().map(|pair| pair[0].len() + pair[1].len());
         let outputs = scatter::split(outputs, lens);
-        let digests = self.digests.as_digests();
         pairs
             .zip(outputs)
             .map(|(pair, outputs)| Bin {
-                group: Group {
-                    digests: digests.slice(pair[0].start..pair[1].end),
-                    firsts: pair[0].len(),
-                },
+                first: pair[0].start,
+                counts: [pair[0].len(), pair[1].len()],
                 outputs,
             })
             .collect()

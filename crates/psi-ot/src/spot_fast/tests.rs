@@ -1,5 +1,5 @@
 use psijoin_encode::DigestVec;
-use psijoin_params::two_choice::Shape;
+use psijoin_params::{sparse_ot::Buckets, two_choice::Shape};
 use psijoin_psi::{Error, Items, Output, Request};
 use psijoin_psi_testing::{items, output, uniform::assert_nothing_shows};
 
@@ -19,18 +19,38 @@ fn rows_of_any_width_with_digests_of_either_length() {
 #[test]
 fn bins_and_buckets_of_every_number() {
     for (bins, capacity) in [(1, 700), (2, 400), (10, 75), (100, 15)] {
-        for buckets in [1, 2, 7] {
+        for buckets in [[1, 1], [1, 2], [1, 7], [2, 1], [3, 1], [100, 1]] {
+            let [polynomials, count] = buckets;
+            if bins < polynomials || (polynomials * capacity > 90 && count == 1) {
+                continue;
+            }
             let mut params = params(900, 700);
-            params.shape = Shape { bins, capacity };
-            params.spot.extension.buckets = match bins {
-                1 => 20 * buckets,
-                2 => 10 * buckets,
-                _ => buckets,
+            params.shape = Shape {
+                bins: bins as u32,
+                capacity: capacity as u32,
             };
+            params.spot.extension.buckets = Buckets { polynomials, count };
             let plan = params.plan();
             let found = output(&plan, &items(0..900, &plan), &items(600..1300, &plan)).unwrap();
-            assert_eq!(found, Output::Rows((0..300).collect()), "{bins}, {buckets}");
+            assert_eq!(
+                found,
+                Output::Rows((0..300).collect()),
+                "{bins}, {buckets:?}"
+            );
         }
+    }
+}
+
+/// By the derived numbers, several small bins share a bucket, and messages have whole buckets.
+#[test]
+fn small_bins_share_buckets() {
+    for (sender, receiver) in [(5000, 5000), (1 << 20, 1 << 20), (1000, 100_000)] {
+        let params = params(sender, receiver);
+        let per_part = params.bins_per_part();
+        assert!(per_part > 1, "{sender}, {receiver}");
+        assert_eq!(params.bins().per_message % per_part, 0);
+        assert!(params.bins().per_message * params.bin_bytes() <= 1 << 16);
+        assert_eq!(params.parts(0..per_part + 1), 0..2);
     }
 }
 
@@ -62,7 +82,9 @@ fn neighbouring_digests_are_different_items() {
 #[test]
 fn bins_that_are_too_small_are_bad_luck_and_not_a_wrong_result() {
     let mut params = params(5000, 5000);
-    params.shape.capacity = 39;
+    let Shape { bins, capacity } = params.shape;
+    params.shape.bins = bins - bins / 16;
+    assert!(params.shape.bins * capacity < 5000);
     let plan = params.plan();
     let error = output(&plan, &items(0..5000, &plan), &items(0..5000, &plan)).unwrap_err();
     assert!(matches!(error, Error::BadLuck(_, 40)), "{error}");

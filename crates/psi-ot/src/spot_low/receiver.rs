@@ -26,7 +26,7 @@ impl Party for Receiver {
 
         // Step 3, and the own values of step 6 while the rows are at hand.
         context.phases.begin("extension");
-        let items = Partition::new(input.items.digests(), extension.buckets as u32);
+        let items = Partition::new(input.items.digests(), extension.buckets.count as u32);
         let Expanded {
             points,
             mut slices,
@@ -135,7 +135,10 @@ impl Expanded {
 impl Bucket<'_> {
     /// Step 3, for a bucket whose rows are expanded.
     fn fill(&mut self, number: usize, part: &mut ReceiverPart, functions: &Functions) {
-        let group = Group::by_one_function(self.digests);
+        let group = Group {
+            digests: self.digests,
+            runs: &[self.digests.len()],
+        };
         let (points, rows) = part.evaluate(number, group, functions, self.own);
         self.points.copy_from_slice(points);
         for (i, slice) in self.slices.iter_mut().enumerate() {

@@ -28,7 +28,7 @@ impl Party for Sender {
         let functions = Functions::new(extension, input.joint_seed);
 
         context.phases.begin("extension");
-        let items = Partition::new(input.items.digests(), extension.buckets as u32);
+        let items = Partition::new(input.items.digests(), extension.buckets.count as u32);
         let (points, mut rows) = self.expand(&items, &functions);
 
         // Step 5.
@@ -68,7 +68,10 @@ impl Sender {
             &|range, buckets, part| {
                 part.expand(&self.0, range);
                 for (i, (((digests, _), points), rows)) in buckets.iter_mut().enumerate() {
-                    let group = Group::by_one_function(*digests);
+                    let group = Group {
+                        digests: *digests,
+                        runs: &[digests.len()],
+                    };
                     points.copy_from_slice(part.evaluate(i, group, functions, rows));
                 }
             },
