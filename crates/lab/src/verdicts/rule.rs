@@ -84,11 +84,11 @@ mod tests {
 
     #[test]
     fn the_worst_part_decides() {
-        let (most, few) = (sure(Holds, 40), sure(OtherFactor, 1));
-        assert_eq!(outcome(&[&[most.clone()], &[few]]), Outcome::OtherFactor);
+        let (most, few) = ([sure(Holds, 40)], [sure(OtherFactor, 1)]);
+        assert_eq!(outcome(&[&most, &few]), Outcome::OtherFactor);
         let opposite = sure(Opposite, 2);
         let mixed = [opposite, sure(OtherFactor, 3), sure(Holds, 15)];
-        assert_eq!(outcome(&[&mixed, &[most]]), Outcome::OtherFactor);
+        assert_eq!(outcome(&[&mixed, &most]), Outcome::OtherFactor);
     }
 
     #[test]

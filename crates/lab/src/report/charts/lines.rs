@@ -37,7 +37,7 @@ fn lines(
             };
             let own = cells
                 .iter()
-                .filter(|cell| later(&&*cell.protocol) == is_later);
+                .filter(|cell| later(&cell.protocol) == is_later);
             let runs = runs(own.copied());
             figure(&format!("{caption}: {who}{runs}"), chart)
         })
