@@ -2,8 +2,8 @@
 
 Random pairs of tables are joined by two processes of psijoin, and DuckDB computes from the same
 files, in SQL, what must come out. The expectation is written from the documentation alone:
-`crates/table/src/lib.rs` and `share.rs` next to it, `docs/tutorial.md`, `docs/tables.md`,
-`docs/join.md` and `docs/functions.md`.
+`crates/source/src/lib.rs`, `crates/table/src/lib.rs` and `share.rs` next to it,
+`docs/tutorial.md`, `docs/tables.md`, `docs/join.md` and `docs/functions.md`.
 
 From the values to the verdict:
 

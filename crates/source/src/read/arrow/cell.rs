@@ -27,6 +27,7 @@ impl<'a> Column<'a> {
     }
 
     /// Appends the text of the cell in this row; nothing if it is null.
+    #[inline]
     pub fn write(&self, row: usize, text: &mut String) {
         if !self.is_null(row) {
             (self.cell)(row, text);
@@ -43,6 +44,7 @@ impl<'a> Column<'a> {
     }
 
     /// Returns whether the cell in this row is null.
+    #[inline]
     pub fn is_null(&self, row: usize) -> bool {
         self.nulls.as_ref().is_some_and(|nulls| nulls.is_null(row))
     }

@@ -46,6 +46,7 @@ impl<'a> KeyColumn<'a> {
     ///
     /// # Errors
     /// If the value has no canonical text.
+    #[inline]
     pub fn text<'b>(&self, row: usize, buffer: &'b mut String) -> Result<&'b str, KeyFault>
     where
         'a: 'b,
