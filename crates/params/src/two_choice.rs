@@ -233,7 +233,7 @@ mod tests {
             let items = 1_u64 << log_n;
             let shape = cheapest(items, share(), price).unwrap();
             let dummies = shape.slots() as f64 / items as f64 - 1.0;
-            assert!((6..=14).contains(&shape.capacity), "2^{log_n}: {shape:?}");
+            assert!((5..=14).contains(&shape.capacity), "2^{log_n}: {shape:?}");
             assert!(dummies < 0.06, "2^{log_n}: {dummies}");
             assert!(log_n < 16 || dummies < 0.016, "2^{log_n}: {dummies}");
         }
