@@ -9,7 +9,7 @@
 //! **Source.** Karakoç and Küpçü, *Linear Complexity Private Set Intersection for Secure Two-Party
 //! Protocols* (CANS 2020), §1: f may give "labels for the corresponding input wires for circuit
 //! based secure computation protocols". [`WireLabels::of_items`] is Protocol 2 with such outputs
-//! ([`psm`](crate::psm)), [`WireLabels::of_bins`] is Protocol 4 ([`kk20`](crate::kk20)): their steps
+//! ([`psm`](crate::psm)), [`WireLabels::of_bins`] is Protocol 4 ([`kk20`]): their steps
 //! up to the equality tests, which open labels of 128 bits in place of shares
 //! ([`Tests::send_labels`](crate::psm_co::Tests::send_labels)).
 //!

@@ -3,7 +3,7 @@
 //!
 //! **Functionality.** For each of the receiver's items y, each party gets a bit. The XOR of the two
 //! is 1 if y is in the sender's set X (KK20's Functionality 3, f(y ∈ X), as shares). The output is
-//! made from these bits ([`functions`](psijoin_psi_functions::functions)). With one item of the
+//! made from these bits ([`functions`]). With one item of the
 //! receiver, this is private set membership as in the papers; several items are one test each, with
 //! all of X. There are no bins, so it costs n_sender·n_receiver, and is for few items against a
 //! set.
