@@ -15,13 +15,13 @@ use crate::{Role, Traffic};
 /// assert_eq!(talk.traffic().sender_bytes, 24);
 /// ```
 #[derive(Debug, Clone, Default)]
-pub struct Conversation(Vec<Stretch>);
+pub struct Conversation(Vec<Step>);
 
-/// Turns that are taken one after the other, and then again from the first.
 #[derive(Debug, Clone)]
-struct Stretch {
-    turns: Vec<Turn>,
-    times: u64,
+enum Step {
+    Turn(Turn),
+    /// Steps that are taken one after the other, and then again from the first: so often in all.
+    Repeated(Vec<Step>, u64),
 }
 
 /// The bytes that the sender and the receiver send at the same time, neither waiting for the other.
@@ -58,21 +58,9 @@ impl Conversation {
     #[must_use]
     pub fn both(mut self, sender: u64, receiver: u64) -> Self {
         if sender + receiver > 0 {
-            self.add(Stretch {
-                turns: vec![Turn { sender, receiver }],
-                times: 1,
-            });
+            self.0.push(Step::Turn(Turn { sender, receiver }));
         }
         self
-    }
-
-    /// Adds a stretch. One that is not repeated is joined to one before it that is not repeated
-    /// either.
-    fn add(&mut self, later: Stretch) {
-        match self.0.last_mut() {
-            Some(Stretch { turns, times: 1 }) if later.times == 1 => turns.extend(later.turns),
-            _ => self.0.push(later),
-        }
     }
 
     /// Adds these flights: bytes of the sender and of the receiver in each.
@@ -84,37 +72,36 @@ impl Conversation {
     /// Adds another conversation.
     #[must_use]
     pub fn then(mut self, later: Self) -> Self {
-        later.0.into_iter().for_each(|stretch| self.add(stretch));
+        self.0.extend(later.0);
         self
     }
 
     /// Repeats the conversation, `times` in all.
-    ///
-    /// # Panics
-    /// If some of it is repeated already.
     #[must_use]
-    pub fn repeated(mut self, times: u64) -> Self {
-        assert!(self.0.len() <= 1, "a plain conversation is repeated");
-        for stretch in &mut self.0 {
-            stretch.times *= times;
-        }
-        self
+    pub fn repeated(self, times: u64) -> Self {
+        Self(vec![Step::Repeated(self.0, times)])
     }
 
     /// Returns its bytes and flights.
     pub fn traffic(&self) -> Traffic {
-        let mut traffic = Traffic::default();
         let mut flights = Flights::default();
-        for Stretch { turns, times } in &self.0 {
-            for Turn { sender, receiver } in turns {
-                traffic.sender_bytes += times * sender;
-                traffic.receiver_bytes += times * receiver;
-            }
-            flights.take(turns, *times);
+        flights.take(&self.0);
+        let [sender_bytes, receiver_bytes] = bytes(&self.0);
+        Traffic {
+            sender_bytes,
+            receiver_bytes,
+            flights: flights.sender.max(flights.receiver),
         }
-        traffic.flights = flights.sender.max(flights.receiver);
-        traffic
     }
+}
+
+/// Returns the bytes of the sender and of the receiver.
+fn bytes(steps: &[Step]) -> [u64; 2] {
+    let of_step = |step: &Step| match step {
+        Step::Turn(turn) => [turn.sender, turn.receiver],
+        Step::Repeated(steps, times) => bytes(steps).map(|bytes| times * bytes),
+    };
+    (steps.iter().map(of_step)).fold([0, 0], |sum, more| [sum[0] + more[0], sum[1] + more[1]])
 }
 
 /// The flights of the last message of either party.
@@ -125,11 +112,20 @@ struct Flights {
 }
 
 impl Flights {
-    /// Adds these turns, taken `times` times.
-    fn take(&mut self, turns: &[Turn], times: u64) {
+    fn take(&mut self, steps: &[Step]) {
+        for step in steps {
+            match step {
+                Step::Turn(turn) => self.add(*turn),
+                Step::Repeated(steps, times) => self.repeat(steps, *times),
+            }
+        }
+    }
+
+    /// Adds these steps, taken `times` times.
+    fn repeat(&mut self, steps: &[Step], times: u64) {
         for taken in 1..=times {
             let before = *self;
-            turns.iter().for_each(|turn| self.add(*turn));
+            self.take(steps);
             // Only their difference counts for what follows. Once it stays, each further time adds
             // the same.
             let more = self.sender - before.sender;
@@ -220,7 +216,18 @@ mod tests {
                         (0..times).fold(first.clone(), |talk, _| talk.then(again.clone()));
                     let repeated = first.clone().then(again.clone().repeated(times));
                     let after = |talk: Conversation| talk.receiver(1).sender(7).traffic();
-                    assert_eq!(after(repeated), after(spelt_out), "{first:?}, {again:?}");
+                    assert_eq!(
+                        after(repeated.clone()),
+                        after(spelt_out.clone()),
+                        "{first:?}, {again:?}"
+                    );
+                    // A session in parts repeats what has repetitions in it.
+                    let twice = spelt_out.clone().then(spelt_out);
+                    assert_eq!(
+                        after(repeated.repeated(2)),
+                        after(twice),
+                        "{first:?}, {again:?}"
+                    );
                 }
             }
         }
