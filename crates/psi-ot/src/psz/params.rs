@@ -65,18 +65,6 @@ impl Params {
         Ok(params)
     }
 
-    /// Derives them for items that are numbers of `item_bits` bits.
-    ///
-    /// # Errors
-    /// As [`new`](Self::new) and [`Request::numbers`].
-    pub fn short(
-        request: &Request,
-        scheme: &'static Scheme,
-        item_bits: u32,
-    ) -> Result<Self, Error> {
-        Self::new(&request.clone().numbers(item_bits)?, scheme)
-    }
-
     /// Returns the plan of a run with these numbers.
     pub fn plan(self) -> Plan {
         let derived = Derived {
