@@ -2,11 +2,12 @@
 //!
 //! # Representation
 //!
-//! x = Σ xₖ·2^(51k), k = 0…4. There are two kinds of limbs:
+//! There are two kinds of limbs xₖ, k = 0…4:
 //!
-//! - [`InDoubles`]: doubles that hold signed integers, for processors whose widest multiplier in
-//!   vectors is that of doubles,
-//! - [`InIntegers`]: unsigned integers, for those that multiply 52 bits (AVX-512 IFMA).
+//! - [`InDoubles`]: x = Σ xₖ·2^(51k), in doubles that hold signed integers, for processors whose
+//!   widest multiplier in vectors is that of doubles,
+//! - [`InIntegers`]: x = Σ xₖ·2^(52k), in unsigned integers, for those that multiply 52 bits
+//!   (AVX-512 IFMA).
 //!
 //! In doubles, additions and subtractions do not reduce. An element has *size* n if |xₖ| ≤ n·R,
 //! R = 2^50 + 2^16; it is *reduced* if its size is 1. Every function documents the sizes that it
@@ -44,7 +45,7 @@ pub(crate) use constants::Constant;
 pub(crate) use doubles::{INTEGER, InDoubles, SPLIT, power_of_two};
 pub(crate) use integers::InIntegers;
 
-/// Bits in a limb.
+/// Bits in a limb of doubles, and of a number between two representations.
 pub(crate) const LIMB_BITS: u32 = 51;
 
 /// A limb's bits.

@@ -5,7 +5,7 @@ use zeroize::Zeroize;
 use super::Constant;
 use crate::lanes::Lanes;
 
-/// The limbs of an element, xₖ of Σ xₖ·2^(51k).
+/// The limbs of an element.
 pub(crate) type Limbs<L> = [<<L as Lanes>::Field as Arithmetic<L>>::Limb; 5];
 
 /// A representation of elements on lanes of one kind. Sizes are those of [`super`].
@@ -24,10 +24,10 @@ pub(crate) trait Arithmetic<L: Lanes>: Sized {
     /// Puts a constant into every lane, reduced.
     fn splat(l: L, constant: Constant) -> [Self::Limb; 5];
 
-    /// Returns the element with these limbs below 2^51, reduced.
+    /// Returns the element Σ wₖ·2^(51k) of words below 2^51, reduced.
     fn from_words(l: L, words: &[L::Word; 5]) -> [Self::Limb; 5];
 
-    /// Returns an equal number modulo p as integers below 2^53. Takes any size up to 7.
+    /// Returns words below 2^53 of an equal number Σ wₖ·2^(51k) modulo p. Takes any size up to 7.
     fn to_words(l: L, x: &[Self::Limb; 5]) -> [L::Word; 5];
 
     /// Reduces the limbs. Takes any size up to 7.
