@@ -8,10 +8,10 @@ use std::{
 
 use psijoin_handshake::{HELLO_BYTES, VERSION};
 
-use crate::support::{Ended, Folder, Process, all_exit, assert_said, free_address, run, trust};
-
-/// The first bytes of a party that does not encrypt.
-const PREAMBLE: &[u8] = b"psijoin\x03";
+use crate::{
+    older::PREAMBLE,
+    support::{Ended, Folder, Process, all_exit, assert_said, free_address, run, trust},
+};
 
 /// Returns a frame that holds a message.
 fn frame(message: &[u8]) -> Vec<u8> {

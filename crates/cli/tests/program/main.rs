@@ -31,6 +31,8 @@ mod listener;
 #[cfg(target_os = "linux")]
 mod memory;
 mod minimum;
+#[path = "../../../transport/tests/loopback/older.rs"]
+mod older;
 mod plan;
 mod post_quantum;
 mod quotes;

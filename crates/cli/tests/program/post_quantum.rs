@@ -1,9 +1,20 @@
 //! `--post-quantum`: nothing rests on what a quantum computer is known to break.
 
+use std::{
+    net::{TcpListener, TcpStream},
+    path::Path,
+};
+
 use psijoin::registry;
+use rustls::{ClientConnection, ServerConnection, Stream};
 use serde_json::Value;
 
-use crate::support::{Folder, Trust, all_exit_without_result, assert_said, join, run, trust};
+use crate::{
+    older,
+    support::{
+        Ended, Folder, Process, Trust, all_exit_without_result, assert_said, join, run, trust,
+    },
+};
 
 const OPTION: [&str; 1] = ["--post-quantum"];
 
@@ -50,6 +61,51 @@ fn both_must_say_it() {
     let both = join(&[&args[..], &OPTION].concat(), &args).both();
     all_exit_without_result(&both, 5);
     assert_said!(both);
+}
+
+/// The other side is who it should be, but has no ML-KEM.
+#[test]
+fn a_connection_that_is_not_hybrid_is_refused_by_who_listens() {
+    let folder = Folder::new();
+    let Trust { receiver, sender } = trust(&folder);
+    let words = folder.file("words", "a\nb\nc\n");
+    let (receiver, address) = Process::listen("receive", &asking(&words, &receiver));
+    let config = older::client(Path::new(&sender[1]));
+    let name = "psijoin".try_into().unwrap();
+    let mut tls = ClientConnection::new(config.into(), name).unwrap();
+    let mut socket = TcpStream::connect(address).unwrap();
+    older::greet(&mut Stream::new(&mut tls, &mut socket));
+    refused_for_the_exchange(&receiver.end());
+}
+
+#[test]
+fn a_connection_that_is_not_hybrid_is_refused_by_who_connects() {
+    let folder = Folder::new();
+    let Trust { receiver, sender } = trust(&folder);
+    let words = folder.file("words", "a\nb\nc\n");
+    let listener = TcpListener::bind("127.0.0.1:0").unwrap();
+    let address = listener.local_addr().unwrap().to_string();
+    let connect = ["send", "--connect", &address];
+    let sender = Process::start(&[&connect[..], &asking(&words, &sender)].concat());
+    let config = older::server(Path::new(&receiver[1]));
+    let mut tls = ServerConnection::new(config.into()).unwrap();
+    let (mut socket, _) = listener.accept().unwrap();
+    older::greet(&mut Stream::new(&mut tls, &mut socket));
+    refused_for_the_exchange(&sender.end());
+}
+
+fn asking<'a>(words: &'a str, trust: &'a [String; 4]) -> Vec<&'a str> {
+    let trust = trust.iter().map(String::as_str);
+    ["--input", words, "--post-quantum"]
+        .into_iter()
+        .chain(trust)
+        .collect()
+}
+
+#[track_caller]
+fn refused_for_the_exchange(ended: &Ended) {
+    ended.says(5, &["X25519"]);
+    assert_eq!(ended.stdout, "");
 }
 
 #[test]

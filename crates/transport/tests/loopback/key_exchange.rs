@@ -1,24 +1,16 @@
 //! Keys are exchanged by X25519 and ML-KEM together, or by X25519 alone with an older release.
 
 use std::{
-    io::{Read, Write},
     net::{TcpListener, TcpStream},
-    sync::Arc,
+    path::PathBuf,
     thread,
 };
 
 use psijoin_transport::{Connection, Identity, endpoint::Address};
-use rustls::{
-    ClientConfig, ClientConnection, DigitallySignedStruct, DistinguishedName, Error as TlsError,
-    ServerConfig, ServerConnection, SignatureScheme, Stream,
-    client::danger::{HandshakeSignatureValid, ServerCertVerified, ServerCertVerifier},
-    crypto::{CryptoProvider, ring::default_provider},
-    pki_types::{CertificateDer, PrivateKeyDer, ServerName, UnixTime, pem::PemObject},
-    server::danger::{ClientCertVerified, ClientCertVerifier},
-    version::TLS13,
-};
+use rustls::{ClientConnection, ServerConnection, Stream};
+use tempfile::TempDir;
 
-use super::{PREAMBLE, listener, tls, tls_connected};
+use super::{listener, older, tls, tls_connected};
 
 #[test]
 fn two_parties_are_post_quantum() {
@@ -53,15 +45,10 @@ fn an_older_party_that_listens_is_met() {
     thread::scope(|scope| {
         scope.spawn(|| {
             let (mut socket, _) = socket.accept().unwrap();
-            let (chain, key) = certified(&theirs);
-            let config = ServerConfig::builder_with_provider(Older::provider())
-                .with_protocol_versions(&[&TLS13])
-                .unwrap()
-                .with_client_cert_verifier(Arc::new(Older))
-                .with_single_cert(chain, key)
-                .unwrap();
+            let (_folder, file) = written(&theirs);
+            let config = older::server(&file);
             let mut tls = ServerConnection::new(config.into()).unwrap();
-            greet(&mut Stream::new(&mut tls, &mut socket));
+            older::greet(&mut Stream::new(&mut tls, &mut socket));
             assert_eq!(
                 tls.handshake_kind(),
                 Some(rustls::HandshakeKind::Full),
@@ -81,124 +68,21 @@ fn an_older_party_that_connects_is_met() {
     thread::scope(|scope| {
         scope.spawn(|| {
             let mut socket = TcpStream::connect(address.as_str()).unwrap();
-            let (chain, key) = certified(&theirs);
-            let config = ClientConfig::builder_with_provider(Older::provider())
-                .with_protocol_versions(&[&TLS13])
-                .unwrap()
-                .dangerous()
-                .with_custom_certificate_verifier(Arc::new(Older))
-                .with_client_auth_cert(chain, key)
-                .unwrap();
+            let (_folder, file) = written(&theirs);
+            let config = older::client(&file);
             let name = "psijoin".try_into().unwrap();
             let mut tls = ClientConnection::new(config.into(), name).unwrap();
-            greet(&mut Stream::new(&mut tls, &mut socket));
+            older::greet(&mut Stream::new(&mut tls, &mut socket));
         });
         let (connection, _channel) = Connection::accept(listener, &tls(&ours, &theirs)).unwrap();
         assert_classical(&connection);
     });
 }
 
-/// Says and hears the first words inside of TLS.
-fn greet(stream: &mut (impl Read + Write)) {
-    let words = [PREAMBLE, &[0; 8192]].concat();
-    stream.write_all(&words).unwrap();
-    let mut heard = vec![0; words.len()];
-    stream.read_exact(&mut heard).unwrap();
-    assert_eq!(&heard[..PREAMBLE.len()], PREAMBLE);
-}
-
-fn certified(identity: &Identity) -> (Vec<CertificateDer<'static>>, PrivateKeyDer<'static>) {
+/// Returns the file of an identity, in a folder of its own.
+fn written(identity: &Identity) -> (TempDir, PathBuf) {
     let folder = tempfile::tempdir().unwrap();
     let path = folder.path().join("identity.pem");
     identity.write_new(&path).unwrap();
-    let certificate = CertificateDer::from_pem_file(&path).unwrap();
-    let key = PrivateKeyDer::from_pem_file(&path).unwrap();
-    (vec![certificate], key)
-}
-
-/// A party of a release without ML-KEM. It takes any certificate.
-#[derive(Debug)]
-struct Older;
-
-impl Older {
-    fn provider() -> Arc<CryptoProvider> {
-        Arc::new(default_provider())
-    }
-
-    fn schemes() -> Vec<SignatureScheme> {
-        let algorithms = Self::provider().signature_verification_algorithms;
-        algorithms.supported_schemes()
-    }
-}
-
-impl ServerCertVerifier for Older {
-    fn verify_server_cert(
-        &self,
-        _: &CertificateDer<'_>,
-        _: &[CertificateDer<'_>],
-        _: &ServerName<'_>,
-        _: &[u8],
-        _: UnixTime,
-    ) -> Result<ServerCertVerified, TlsError> {
-        Ok(ServerCertVerified::assertion())
-    }
-
-    fn verify_tls12_signature(
-        &self,
-        _: &[u8],
-        _: &CertificateDer<'_>,
-        _: &DigitallySignedStruct,
-    ) -> Result<HandshakeSignatureValid, TlsError> {
-        unreachable!("it is TLS 1.3")
-    }
-
-    fn verify_tls13_signature(
-        &self,
-        _: &[u8],
-        _: &CertificateDer<'_>,
-        _: &DigitallySignedStruct,
-    ) -> Result<HandshakeSignatureValid, TlsError> {
-        Ok(HandshakeSignatureValid::assertion())
-    }
-
-    fn supported_verify_schemes(&self) -> Vec<SignatureScheme> {
-        Self::schemes()
-    }
-}
-
-impl ClientCertVerifier for Older {
-    fn root_hint_subjects(&self) -> &[DistinguishedName] {
-        &[]
-    }
-
-    fn verify_client_cert(
-        &self,
-        _: &CertificateDer<'_>,
-        _: &[CertificateDer<'_>],
-        _: UnixTime,
-    ) -> Result<ClientCertVerified, TlsError> {
-        Ok(ClientCertVerified::assertion())
-    }
-
-    fn verify_tls12_signature(
-        &self,
-        _: &[u8],
-        _: &CertificateDer<'_>,
-        _: &DigitallySignedStruct,
-    ) -> Result<HandshakeSignatureValid, TlsError> {
-        unreachable!("it is TLS 1.3")
-    }
-
-    fn verify_tls13_signature(
-        &self,
-        _: &[u8],
-        _: &CertificateDer<'_>,
-        _: &DigitallySignedStruct,
-    ) -> Result<HandshakeSignatureValid, TlsError> {
-        Ok(HandshakeSignatureValid::assertion())
-    }
-
-    fn supported_verify_schemes(&self) -> Vec<SignatureScheme> {
-        Self::schemes()
-    }
+    (folder, path)
 }

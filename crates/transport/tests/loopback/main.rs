@@ -19,13 +19,13 @@ mod forwarders;
 mod key_exchange;
 mod meeting;
 mod moving;
+mod older;
 mod pulse;
 mod slow_line;
 mod strangers;
 mod streams;
 
-/// Bytes of an honest party's first words, to be able to play a dishonest one.
-const PREAMBLE: &[u8] = b"psijoin\x03";
+use older::PREAMBLE;
 
 const QUICK: Timeouts = Timeouts {
     meet: Duration::from_secs(5),
