@@ -26,7 +26,7 @@ pub(crate) struct Safety {
     ///
     /// Whoever records the join now will then not read it later. Base OTs are by ML-KEM-768, `auto`
     /// takes no protocol on discrete logarithms, and a connection to a release of psijoin whose TLS
-    /// has no X25519MLKEM768 is refused. It costs 0.43 MB or more, and some milliseconds. Must be
+    /// has no X25519MLKEM768 is refused. It costs 0.43 MB or more, and 40 ms or so. Must be
     /// the same on both sides.
     #[arg(long)]
     pub(crate) post_quantum: bool,
