@@ -18,17 +18,6 @@ psijoin_psi_testing::protocols! {
     psz_balanced: Subject::new(&PSZ_BALANCED);
     psz_cuckoo: Subject::new(&PSZ_CUCKOO);
     pssz: Subject::new(&PSSZ);
-    psz_none_of_32_bits: Subject::new(&PSZ_NONE)
-        .numbers(32)
-        .most_pairs(MOST_PAIRS)
-        .faults(60, 1100, 30)
-        .many(1 << 10);
-    psz_simple_of_32_bits: Subject::new(&PSZ_SIMPLE).numbers(32).faults(400, 250, 70);
-    psz_balanced_of_32_bits: Subject::new(&PSZ_BALANCED).numbers(32);
-    psz_cuckoo_of_32_bits: Subject::new(&PSZ_CUCKOO).numbers(32);
-    psz_cuckoo_of_64_bits: Subject::new(&PSZ_CUCKOO).numbers(64);
-    pssz_of_32_bits: Subject::new(&PSSZ).numbers(32);
-    pssz_of_64_bits: Subject::new(&PSSZ).numbers(64);
     kkrt: Subject::new(&KKRT).units(
         Units::last(|plan| parameter(plan, "mask bits"))
             .lists(|plan| 3 + parameter(plan, "stash places")),
@@ -40,4 +29,18 @@ psijoin_psi_testing::protocols! {
     cm20_malicious_sender: Subject::new(&CM20_MALICIOUS_SENDER)
         .many(1 << 13)
         .limit(Limit::EitherLargest);
+}
+
+psijoin_psi_testing::lengths! {
+    psz_none_of_32_bits: Subject::new(&PSZ_NONE)
+        .numbers(32)
+        .most_pairs(MOST_PAIRS)
+        .faults(60, 1100, 30)
+        .many(1 << 10);
+    psz_simple_of_32_bits: Subject::new(&PSZ_SIMPLE).numbers(32).faults(400, 250, 70);
+    psz_balanced_of_32_bits: Subject::new(&PSZ_BALANCED).numbers(32);
+    psz_cuckoo_of_32_bits: Subject::new(&PSZ_CUCKOO).numbers(32);
+    psz_cuckoo_of_64_bits: Subject::new(&PSZ_CUCKOO).numbers(64);
+    pssz_of_32_bits: Subject::new(&PSSZ).numbers(32);
+    pssz_of_64_bits: Subject::new(&PSSZ).numbers(64);
 }
