@@ -56,4 +56,6 @@ pub const PROTOCOLS: &[&Protocol] = &[
     &random_gbf::RANDOM_GBF_SILENT,
     &kk20::KK20,
     &kk20::KK20_SILENT,
+    &psm::KK20_PSM,
+    &psm::CO18_PSM,
 ];

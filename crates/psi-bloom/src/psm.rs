@@ -8,7 +8,7 @@
 //! all of X. There are no bins, so it costs n_sender·n_receiver, and is for few items against a
 //! set.
 //!
-//! **Two protocols**, which are not in the registry:
+//! **Two protocols**:
 //!
 //! | protocol | source | a test of an item with n items of ℓ bits |
 //! |---|---|---|

@@ -357,10 +357,13 @@ mod tests {
         assert_eq!(few, estimated(1 << 14, None));
     }
 
-    /// Every protocol, with every kind of output that it computes.
+    /// Every protocol, with every kind of output that it computes. Two are for one item against a
+    /// set, of which runs with sets of equal size tell nothing.
     #[test]
     fn the_shipped_calibration_knows_all_there_is() {
-        for protocol in registry::PROTOCOLS {
+        const FOR_ONE_ITEM: [&str; 2] = ["kk20-psm", "co18-psm"];
+        let all = registry::PROTOCOLS.iter();
+        for protocol in all.filter(|one| !FOR_ONE_ITEM.contains(&one.info().name)) {
             for output in measured_outputs() {
                 if protocol.computes(&output) {
                     let request = Request::rows(300, 300).unwrap().output(output.clone());

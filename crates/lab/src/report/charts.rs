@@ -45,6 +45,8 @@ const STYLES: &[&str] = &[
     "spot-low-malicious-sender",
     "gbf-silent",
     "random-gbf-silent",
+    "kk20-psm",
+    "co18-psm",
 ];
 
 /// Returns the style of a protocol, which is the same in all charts.
