@@ -19,7 +19,8 @@ pub struct Profile {
     pub output: String,
     /// Threads per party.
     pub threads: usize,
-    /// The runs.
+    /// The runs: with sets of equal size, and perhaps some of unequal size; or all of one item
+    /// against a set, to predict others like them.
     pub runs: Vec<Run>,
 }
 
@@ -88,8 +89,13 @@ impl Run {
         !self.items.contains(&0) && self.scripts.iter().all(Script::is_possible)
     }
 
+    /// Returns the number of items of the larger set.
+    pub fn larger(&self) -> u64 {
+        self.items[0].max(self.items[1])
+    }
+
     fn size(&self) -> f64 {
-        self.items[0].max(self.items[1]) as f64
+        self.larger() as f64
     }
 }
 
@@ -212,7 +218,7 @@ impl Profile {
     /// streams, nobody waits for one part alone.
     ///
     /// # Panics
-    /// If no run has sets of equal size.
+    /// If there are no runs.
     pub fn predict(&self, plan: &Plan) -> Prediction {
         match plan.parts() {
             None => self.predict_run(plan, None),
@@ -224,7 +230,7 @@ impl Profile {
     }
 
     /// Returns what a run of `plan` takes that is larger than all measured ones: each party
-    /// computes `times` as long as in the largest run with sets of equal size. This is for a caller
+    /// computes `times` as long as in the largest run of the [spine](Self::spine). This is for a caller
     /// that knows how the work grows, where [`predict`](Self::predict) continues a curve. Of a
     /// session in parts, it is a part that is so large.
     ///
@@ -245,7 +251,7 @@ impl Profile {
         let items = [sizes.sender() as f64, sizes.receiver() as f64];
         let traffic = plan.cost().total;
         let bytes = [traffic.sender_bytes as f64, traffic.receiver_bytes as f64];
-        let largest = || *self.equal().last().expect("a run has sets of equal size");
+        let largest = || *self.spine().last().expect("there are runs");
         let computing = [0, 1].map(|party| match times {
             None => self.at(items, |run| run.scripts[party].computing()),
             Some(times) => times * largest().scripts[party].computing(),
@@ -290,8 +296,8 @@ impl Profile {
     /// Returns the memory of a party per item of the larger set, beyond its input, in the largest
     /// runs that were measured, if it is known.
     pub fn bytes_per_item(&self, party: usize) -> Option<f64> {
-        let size = |run: &Run| run.items[0].max(run.items[1]);
-        let largest = (self.runs.iter()).max_by_key(|run| (size(run), run.memory_bytes[party]))?;
+        let largest =
+            (self.runs.iter()).max_by_key(|run| (run.larger(), run.memory_bytes[party]))?;
         Some(largest.memory_bytes[party]? as f64 / largest.size())
     }
 
@@ -309,7 +315,7 @@ impl Profile {
     /// computes with one.
     fn parallel(&self, items: [f64; 2], with_one: [f64; 2]) -> Option<[f64; 2]> {
         let runs = self
-            .equal()
+            .spine()
             .into_iter()
             .filter(|run| run.on_two_threads.is_some());
         let known = Self {
@@ -331,20 +337,26 @@ impl Profile {
         }))
     }
 
-    /// Runs with sets of equal size, from the smallest on.
-    fn equal(&self) -> Vec<&Run> {
+    /// Returns the runs between which sizes are interpolated, from the smallest on: those with sets
+    /// of equal size, or all, if there are none of these.
+    pub fn spine(&self) -> Vec<&Run> {
+        let is_of_equal_sizes = self.is_of_equal_sizes();
         let mut runs: Vec<_> = self
             .runs
             .iter()
-            .filter(|run| run.has_equal_sizes())
+            .filter(|run| run.has_equal_sizes() || !is_of_equal_sizes)
             .collect();
-        runs.sort_by_key(|run| run.items[0]);
+        runs.sort_by_key(|run| run.larger());
         runs
+    }
+
+    fn is_of_equal_sizes(&self) -> bool {
+        self.runs.iter().any(Run::has_equal_sizes)
     }
 
     /// Returns the runs that are next to this size, and how near each is.
     fn neighbours(&self, size: f64) -> Vec<(f64, &Run)> {
-        let runs = self.equal();
+        let runs = self.spine();
         let next = runs.partition_point(|run| run.size() < size);
         if next == 0 {
             return vec![(1.0, runs[0])];
@@ -361,14 +373,14 @@ impl Profile {
     ///
     /// With sets of equal size it is a curve. If one party has more, then a share of what the curve
     /// has more at the larger size is due to that party: the share that it was in a run of unequal
-    /// sizes, or a half.
+    /// sizes, or a half. If all runs are of one item against a set, it is a curve over the set.
     fn at(&self, items: [f64; 2], quantity: impl Fn(&Run) -> f64) -> f64 {
-        let points = self.equal();
+        let points = self.spine();
         let points = points.iter().map(|run| (run.size(), quantity(run)));
         let curve = Curve::new(points.collect());
         let [less, more] = [items[0].min(items[1]), items[0].max(items[1])];
         let (least, most) = (curve.at(less), curve.at(more));
-        if least == most {
+        if least == most || !self.is_of_equal_sizes() {
             return most;
         }
         let share = |run: &Run| {
@@ -485,6 +497,20 @@ mod tests {
                 6e-5 * items as f64,
             );
         }
+    }
+
+    #[test]
+    fn one_item_against_a_set_is_predicted_from_such_runs() {
+        let profile = profile(&[[256, 1], [1024, 1], [4096, 1]]);
+        for senders in [256, 500, 4096, 1 << 16] {
+            let [sender, receiver] = PER_ITEM.map(|per| per[0] * senders as f64 + per[1]);
+            let found = seconds(&prediction(&profile, senders, 1));
+            assert!(
+                (found / (sender + receiver) - 1.0).abs() < 1e-2,
+                "{found} at {senders}"
+            );
+        }
+        assert_eq!(profile.spine().last().unwrap().larger(), 4096);
     }
 
     #[test]

@@ -16,7 +16,7 @@ use crate::{
     ours::{Ours, Wired},
     published::{Metric, Paper},
     quantity::{Quantity, distinct},
-    variants::own_bits,
+    variants::Variant,
     verdicts,
 };
 
@@ -184,24 +184,20 @@ fn needs(
         ) && registry::find(&quantity.protocol).is_some()
     });
     let needs = timed.flat_map(|quantity| {
-        let Quantity {
-            protocol,
-            output,
-            items,
-            item_bits,
-            ..
-        } = quantity;
-        let item_bits = own_bits(&protocol, item_bits.or(usual_bits));
+        let quantity = Quantity {
+            item_bits: quantity.item_bits.or(usual_bits),
+            ..quantity
+        };
         let threads = match quantity.metric {
             Metric::Speedup => vec![1, quantity.threads],
             _ => vec![quantity.threads],
         };
         threads.into_iter().map(move |threads| Need {
-            protocol: protocol.clone(),
-            output: output.clone(),
-            item_bits,
+            protocol: quantity.protocol.clone(),
+            output: quantity.output.clone(),
+            variant: Variant::of(&quantity),
             threads: threads.min(cores.max(1)),
-            most_items: items[0].max(items[1]),
+            most_items: quantity.larger(),
         })
     });
     joined(needs)

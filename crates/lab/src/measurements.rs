@@ -15,11 +15,11 @@ use std::fmt;
 use psijoin_forecast::{Profile, Run};
 use serde::{Deserialize, Serialize};
 
+pub use crate::variants::Variant;
 pub use campaign::{Budget, Campaign, Left, MeasureError, Step};
 pub use journal::{Journal, JournalError};
 pub use machine::Machine;
 pub use needs::Need;
-pub(crate) use needs::described;
 pub use pool::{by_campaign, grouped, latest};
 
 /// The place and the time of runs.

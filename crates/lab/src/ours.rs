@@ -10,11 +10,11 @@ use psijoin_forecast::{
 };
 
 use crate::{
-    measurements::{Measured, described},
+    measurements::Measured,
     published::Metric,
     quantity::{Figures, Kind, Place, Quantity, Value},
     scatter::spread,
-    variants::{own_bits, request, short},
+    variants::Variant,
     work::operations,
 };
 
@@ -66,9 +66,6 @@ enum Scatter {
     Told,
     LeftOut,
 }
-
-/// The statistical security of all measured runs.
-const MEASURED_STATISTICAL_BITS: u32 = 40;
 
 impl<'a> Ours<'a> {
     /// Takes the measurements of one machine with one version, under the papers' circumstances.
@@ -124,14 +121,13 @@ impl<'a> Ours<'a> {
     fn runs(&self, quantity: &Quantity) -> Option<usize> {
         let profile = &self.measured.profiles[self.profile(quantity)?];
         let size = size(&*self.plan(quantity, Way::Program)?);
-        let equal = (profile.runs.iter()).filter(|run| run.items[0] == run.items[1]);
-        let equal = Vec::from_iter(equal);
-        let sizes = || equal.iter().map(|run| run.items[0]);
+        let spine = profile.spine();
+        let sizes = || spine.iter().map(|run| run.larger());
         let below = sizes().filter(|items| *items <= size).max();
         let above = sizes().filter(|items| *items >= size).min();
-        let beside = equal
+        let beside = spine
             .iter()
-            .filter(|run| [below, above].contains(&Some(run.items[0])));
+            .filter(|run| [below, above].contains(&Some(run.larger())));
         beside.map(|run| run.times(0).len()).min()
     }
 
@@ -140,24 +136,20 @@ impl<'a> Ours<'a> {
             protocol,
             items,
             output,
-            statistical_bits,
             ..
         } = quantity;
-        let item_bits = own_bits(protocol, quantity.item_bits);
+        let variant = Variant::of(quantity);
         let make = || {
-            let request = request(*items, *statistical_bits)?.output(output.clone());
-            if let Some(bits) = item_bits {
-                return short(protocol, &request, bits).map(Rc::new);
-            }
+            let request = variant.request(*items, output).ok()?;
             let protocol = registry::find(protocol)?;
             let plan = match way {
-                Way::Program => psijoin::plan(protocol, &request),
-                Way::AtOnce => protocol.plan(&request),
+                Way::Program if variant.item_bits.is_none() => psijoin::plan(protocol, &request),
+                _ => protocol.plan(&request),
             };
             Some(Rc::new(plan.ok()?))
         };
-        let key =
-            format!("{protocol} {output} {items:?} {way:?} {item_bits:?} {statistical_bits:?}");
+        let output = variant.described(output);
+        let key = format!("{protocol} {output} {items:?} {way:?}");
         self.plans
             .borrow_mut()
             .entry(key)
@@ -167,12 +159,7 @@ impl<'a> Ours<'a> {
 
     /// Returns the place of the profile with as many threads, or else of that with the most.
     fn profile(&self, quantity: &Quantity) -> Option<usize> {
-        let statistical_bits = quantity.statistical_bits;
-        if statistical_bits.is_some_and(|bits| bits != MEASURED_STATISTICAL_BITS) {
-            return None;
-        }
-        let item_bits = own_bits(&quantity.protocol, quantity.item_bits);
-        let output = described(&quantity.output, item_bits);
+        let output = Variant::of(quantity).described(&quantity.output);
         let profiles = self.measured.profiles.iter().enumerate();
         let alike = profiles.filter(|(_, profile)| {
             (&profile.protocol, &profile.output) == (&quantity.protocol, &output)
@@ -189,13 +176,10 @@ impl<'a> Ours<'a> {
             output,
             items,
             threads,
-            statistical_bits,
             ..
         } = quantity;
-        let item_bits = own_bits(protocol, quantity.item_bits);
-        let key = format!(
-            "{protocol} {output} {items:?} {threads} {network} {wire:?} {item_bits:?} {statistical_bits:?}"
-        );
+        let output = Variant::of(quantity).described(output);
+        let key = format!("{protocol} {output} {items:?} {threads} {network} {wire:?}");
         if let Some(known) = self.times.borrow().get(&key) {
             return *known;
         }
@@ -239,7 +223,7 @@ impl<'a> Ours<'a> {
     /// the largest size.
     fn growth(&self, quantity: &Quantity, plan: &Plan, largest: u64) -> Option<f64> {
         let known = Quantity {
-            items: [largest; 2],
+            items: Variant::of(quantity).sizes(largest),
             ..quantity.clone()
         };
         let known = self.plan(&known, Way::AtOnce)?;
@@ -277,7 +261,7 @@ impl<'a> Ours<'a> {
         }
         let plan = self.plan(quantity, Way::Program)?;
         let sent = plan.cost().total;
-        let items = quantity.items[0].max(quantity.items[1]) as f64;
+        let items = quantity.larger() as f64;
         match quantity.metric {
             Metric::Bytes => Some(sent.total_bytes() as f64),
             Metric::SenderBytes => Some(sent.sender_bytes as f64),
@@ -356,13 +340,9 @@ fn origin(size: u64, largest: u64) -> Kind {
     }
 }
 
-/// Returns the number of items of the largest run with sets of equal size.
+/// Returns the number of items of the largest run that others are predicted from.
 pub(crate) fn largest(profile: &Profile) -> u64 {
-    let equal = profile
-        .runs
-        .iter()
-        .filter(|run| run.items[0] == run.items[1]);
-    equal.map(|run| run.items[0]).max().unwrap_or(0)
+    profile.spine().last().map_or(0, |run| run.larger())
 }
 
 pub(crate) fn parameter(plan: &Plan, name: &str) -> Option<u64> {

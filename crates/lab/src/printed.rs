@@ -41,7 +41,7 @@ impl Printed {
     fn derived(&self, quantity: &Quantity) -> Option<f64> {
         match quantity.metric {
             Metric::Bytes => {
-                let items = quantity.items[0].max(quantity.items[1]) as f64;
+                let items = quantity.larger() as f64;
                 let bits = self.find(&quantity.of_metric(Metric::BitsPerItem))?;
                 Some(bits * items / 8.0)
             }

@@ -156,6 +156,11 @@ impl Quantity {
         }
     }
 
+    /// Returns the items of the larger set.
+    pub(crate) fn larger(&self) -> u64 {
+        self.items[0].max(self.items[1])
+    }
+
     /// Returns this quantity of another protocol.
     pub fn of_protocol(&self, protocol: &str) -> Self {
         Self {

@@ -26,7 +26,8 @@
 //! 4. The output is made of these shares.
 //!
 //! **`co18-psm`.** *Offline* as above. *Online*:
-//! 1. Items are cut to ℓ bits.
+//! 1. Items are cut to ℓ bits; numbers of ℓ bits are taken as they are, if both sides promised
+//!    them.
 //! 2. For each item y_i of the receiver, a walk through a graph of the beginnings of X
 //!    ([`Membership`](crate::psm_co::Membership)). The sender draws its share of the result, and
 //!    the walk ends at the receiver's.

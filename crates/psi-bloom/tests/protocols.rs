@@ -29,3 +29,12 @@ psijoin_psi_testing::protocols! {
     random_gbf: Subject::new(&RANDOM_GBF).many(1 << 13).faults(120, 100, 30);
     random_gbf_silent: Subject::new(&RANDOM_GBF_SILENT).many(1 << 13).faults(120, 100, 30);
 }
+
+psijoin_psi_testing::lengths! {
+    co18_psm_of_32_bits: Subject::new(&CO18_PSM)
+        .numbers(32)
+        .most_pairs(graph::MOST_PAIRS)
+        .tested_pairs(1 << 13)
+        .many(1 << 6)
+        .faults(30, 3, 2);
+}

@@ -6,7 +6,7 @@ use std::{
 };
 
 use psijoin_cli::{console::Console, exit::Code, guard};
-use psijoin_lab::measurements::{Budget, Campaign, Journal, Left, Need, Step};
+use psijoin_lab::measurements::{Budget, Campaign, Journal, Left, Need, Step, Variant};
 use psijoin_printable::humanize;
 use psijoin_session::memory;
 
@@ -112,11 +112,18 @@ fn described(step: &Step) -> String {
         threads => format!(", {threads} threads"),
     };
     let items = humanize::counted(*items, "item");
-    let bits = match need.item_bits {
-        None => String::new(),
-        Some(bits) => format!(" of {bits} bits"),
-    };
-    format!("{}, {}{threads}, {items}{bits}", need.protocol, need.output)
+    let Variant {
+        item_bits,
+        one_item,
+        ..
+    } = need.variant;
+    let bits = item_bits.map(|bits| format!(" of {bits} bits"));
+    let (bits, one) = (
+        bits.unwrap_or_default(),
+        if one_item { " and one" } else { "" },
+    );
+    let (protocol, output) = (&need.protocol, &need.output);
+    format!("{protocol}, {output}{threads}, {items}{bits}{one}")
 }
 
 /// Ends the program at any time: each run is in the file when it is made.

@@ -77,14 +77,14 @@ impl Parameters {
 
 /// Returns the plan that the protocol derives for any row of this size.
 pub(super) fn as_derived(protocol: &str, items: u64, _: &Cells) -> Option<Plan> {
-    let request = request([items; 2], None)?;
+    let request = request([items; 2], None).ok()?;
     registry::find(protocol)?.plan(&request).ok()
 }
 
 /// Returns the plan at the row's bound on a polynomial that tells items: 2^-σ.
 pub(super) fn at_its_bound(protocol: &str, items: u64, row: &Cells) -> Option<Plan> {
     let bits = row.get("bad_poly")?.strip_prefix("2^-")?.parse().ok()?;
-    let request = request([items; 2], Some(bits))?;
+    let request = request([items; 2], Some(bits)).ok()?;
     registry::find(protocol)?.plan(&request).ok()
 }
 

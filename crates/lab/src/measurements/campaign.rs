@@ -5,11 +5,10 @@
 
 use std::time::Instant;
 
-use psijoin::{Plan, Protocol, Request, registry};
+use psijoin::{Plan, Protocol, registry};
 use psijoin_forecast::{FIRST_ITEMS, GROWTH, Run, Script};
 
 use super::{Journal, JournalError, Measurement, Need, Session};
-use crate::variants::short;
 
 /// The limits of runs.
 #[derive(Debug, Clone, Copy, PartialEq)]
@@ -37,7 +36,7 @@ pub struct Campaign {
 pub struct Step {
     /// The need that it serves.
     pub need: Need,
-    /// Items per party.
+    /// Items of the larger set.
     pub items: u64,
     task: usize,
 }
@@ -77,10 +76,11 @@ pub enum MeasureError {
 struct Task {
     need: Need,
     protocol: &'static Protocol,
-    /// Items per party of the largest run that is wanted: beyond it, the program runs parts.
+    /// Items of the larger set of the largest run that is wanted: beyond it, the program runs
+    /// parts.
     most_items: u64,
     largest: Option<Made>,
-    /// Items per party of the next run; none if nothing larger is wanted or possible.
+    /// Items of the larger set of the next run; none if nothing larger is wanted or possible.
     next: Option<u64>,
 }
 
@@ -269,12 +269,11 @@ impl Task {
     }
 
     fn plan(&self, items: u64) -> Result<Plan, MeasureError> {
-        let plan = Request::rows(items, items).and_then(|request| {
-            let request = request.output(self.need.output.clone());
-            let bits = self.need.item_bits;
-            let short = bits.and_then(|bits| short(&self.need.protocol, &request, bits));
-            short.map_or_else(|| self.protocol.plan(&request), Ok)
-        });
+        let Need {
+            variant, output, ..
+        } = &self.need;
+        let request = variant.request(variant.sizes(items), output);
+        let plan = request.and_then(|request| self.protocol.plan(&request));
         plan.map_err(self.need.failed())
     }
 
@@ -304,15 +303,18 @@ fn next_size(items: u64, most: u64) -> Option<u64> {
     (items < most).then(|| most.min(items * GROWTH))
 }
 
-/// Returns the items per party of the largest run that a need comes down to: those of a part
-/// follow from it, if the program runs larger sets in parts.
+/// Returns the size of the largest run that a need comes down to: that of a part
+/// follows from it, if the program runs larger sets in parts.
 fn largest_run(protocol: &'static Protocol, need: &Need) -> Result<u64, psijoin::Error> {
     let mut items = need.most_items.max(FIRST_ITEMS);
-    if need.item_bits.is_some() {
+    let Need {
+        variant, output, ..
+    } = need;
+    if variant.item_bits.is_some() {
         return Ok(items);
     }
     loop {
-        let request = Request::rows(items, items)?.output(need.output.clone());
+        let request = variant.request(variant.sizes(items), output)?;
         let is_in_parts = |plan: Plan| plan.parts().is_some();
         match psijoin::plan(protocol, &request).is_ok_and(is_in_parts) {
             true => items /= 2,
@@ -355,17 +357,17 @@ impl Need {
     }
 }
 
-/// Returns whether a run is what somebody needs: with sets of equal size, as all figures of the
-/// papers are.
+/// Returns whether a run is what somebody needs.
 fn is_for(need: &Need, measurement: &Measurement) -> bool {
-    let [sender, receiver] = measurement.run.items;
+    let sizes = need.variant.sizes(measurement.run.items[0]);
     let is = (&measurement.protocol, measurement.threads) == (&need.protocol, need.threads);
-    is && measurement.output == need.described() && sender == receiver
+    is && measurement.output == need.described() && measurement.run.items == sizes
 }
 
 #[cfg(test)]
 mod tests {
     use super::*;
+    use crate::variants::Variant;
 
     #[test]
     fn short_runs_are_repeated() {
@@ -383,7 +385,7 @@ mod tests {
             let need = Need {
                 protocol: name.into(),
                 output: psijoin::OutputKind::Rows,
-                item_bits: None,
+                variant: Variant::default(),
                 threads: 1,
                 most_items: 1 << log2,
             };

@@ -282,3 +282,44 @@ fn needs_say_the_largest_sizes_and_no_more_threads_than_cores() {
     let needs = experiments::find("kk20-table-3").unwrap().needs(2);
     assert!(needs.iter().all(|need| need.output == OutputKind::Count));
 }
+
+#[test]
+fn one_item_is_compared_with_a_set() {
+    let nothing = measured(&[]);
+    let all = cells("kk20-table-1", &Ours::new(&nothing));
+    let bytes = |protocol: &str, item_bits: &str| {
+        let mut cells = all.iter().filter(|cell| {
+            is(cell, protocol, 16, None, "bytes") && cell.details["item_bits"] == item_bits
+        });
+        cells.next().unwrap().ours.unwrap()
+    };
+    assert!(all.iter().all(|cell| cell.receiver_items == 1));
+    assert_eq!(bytes("kk20-psm", "32"), bytes("kk20-psm", "64"));
+    let doubled = bytes("co18-psm", "64") / bytes("co18-psm", "32");
+    assert!((1.8..3.2).contains(&doubled), "{doubled}");
+    let needs = experiments::find("kk20-table-1").unwrap().needs(1);
+    let of = |protocol: &str| {
+        let own = needs.iter().filter(|need| need.protocol == protocol);
+        Vec::from_iter(own.map(|need| need.variant.item_bits))
+    };
+    assert!(needs.iter().all(|need| need.variant.one_item));
+    assert_eq!(of("kk20-psm"), [None]);
+    assert_eq!(of("co18-psm"), [Some(32), Some(48), Some(64)]);
+}
+
+#[test]
+fn hash_functions_of_a_table_are_bits_of_security() {
+    let nothing = measured(&[]);
+    let all = cells("kk20-table-2", &Ours::new(&nothing));
+    let bytes = |functions: &str| {
+        let mut cells = all.iter().filter(|cell| {
+            is(cell, "kk20", 14, None, "bytes") && cell.details["bloom_hash_functions"] == functions
+        });
+        cells.next().unwrap().ours.unwrap()
+    };
+    assert!(bytes("40") < bytes("60") && bytes("60") < bytes("80"));
+    let needs = experiments::find("kk20-table-2").unwrap().needs(1);
+    let own = needs.iter().filter(|need| need.protocol == "kk20");
+    let security = Vec::from_iter(own.map(|need| need.variant.statistical_bits));
+    assert_eq!(security, [None, Some(60), Some(80)]);
+}

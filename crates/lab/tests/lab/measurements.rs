@@ -5,7 +5,9 @@ use std::fs;
 use psijoin::OutputKind;
 use psijoin_lab::{
     Kind, Ours, experiments,
-    measurements::{self, Budget, Campaign, Journal, JournalError, Machine, Need, grouped, latest},
+    measurements::{
+        self, Budget, Campaign, Journal, JournalError, Machine, Need, Variant, grouped, latest,
+    },
 };
 
 use crate::made_up::{line, run, session};
@@ -161,7 +163,7 @@ fn need(protocol: &str, most_items: u64) -> Need {
     Need {
         protocol: protocol.into(),
         output: OutputKind::Rows,
-        item_bits: None,
+        variant: Variant::default(),
         threads: 1,
         most_items,
     }
@@ -277,4 +279,42 @@ fn real_runs_fill_cells_and_nothing_is_measured_twice() {
     let unknown = vec![need("kkrt17", 256)];
     let error = Campaign::new(unknown, &journal, &session, budget(0.0)).unwrap_err();
     assert_eq!(error.to_string(), "there is no protocol `kkrt17`");
+}
+
+#[test]
+fn unusual_runs_are_measured_as_such() {
+    let folder = tempfile::tempdir().unwrap();
+    let mut journal = journal(&folder, &[]);
+    let session = session("0.1.0");
+    let unusual = |variant| Need {
+        output: OutputKind::Count,
+        variant,
+        ..need("kk20-psm", 1 << 16)
+    };
+    let one_item = Variant {
+        one_item: true,
+        ..Variant::default()
+    };
+    let secure = Variant {
+        statistical_bits: Some(60),
+        ..one_item
+    };
+    let needs = vec![unusual(one_item), unusual(secure)];
+    let mut campaign = Campaign::new(needs.clone(), &journal, &session, budget(0.0)).unwrap();
+    while let Some(step) = campaign.next() {
+        campaign.make(&step, &mut journal, &session).unwrap();
+    }
+    let sizes = journal.measurements().iter().map(|line| line.run.items);
+    assert_eq!(Vec::from_iter(sizes), [[256, 1]; 2]);
+    // They are known, and told apart.
+    let again = Campaign::new(needs, &journal, &session, budget(0.0)).unwrap();
+    assert!(again.next().is_none());
+    let measured = latest(journal.measurements()).unwrap();
+    assert_eq!(measured.profiles.len(), 2);
+    let experiment = experiments::find("kk20-table-1").unwrap();
+    let cells = experiment.cells(&Ours::new(&measured));
+    let mut timed = cells.iter().filter(|cell| {
+        (&*cell.protocol, &*cell.metric) == ("kk20-psm", "seconds") && cell.sender_items == 1 << 12
+    });
+    assert!(timed.all(|cell| cell.ours.is_some() && cell.kind == Some(Kind::Far)));
 }

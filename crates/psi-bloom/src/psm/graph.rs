@@ -36,20 +36,19 @@ impl Params {
     /// Derives them.
     ///
     /// The failure budget: up to an eighth for digests, half for items of the two sides that begin
-    /// with the same bits.
+    /// with the same bits; nothing for items that are numbers, all of whose bits count.
     ///
     /// # Errors
     /// If no parameters reach the security level.
     pub fn new(request: &Request) -> Result<Self, Error> {
-        let sizes = request.sizes;
-        let mut base = BaseParams::new(request)?;
-        let bits = mask::bits(sizes.pairs(), base.budget.share(0.5))?;
-        let collision = mask::collision(sizes.pairs(), bits);
-        base.budget.charge("items with one beginning", collision)?;
+        let (base, bits) = match request.item_bits {
+            Some(bits) => (BaseParams::of_numbers(request, bits)?, bits),
+            None => shortened(request)?,
+        };
         Ok(Self {
             base,
             membership: Membership {
-                items: sizes.sender() as usize,
+                items: request.sizes.sender() as usize,
                 bits: bits as usize,
                 opened_bits: 1,
                 key: [0; 32],
@@ -91,6 +90,16 @@ impl Params {
             ..self.membership
         }
     }
+}
+
+/// Returns the parameters, and the bits of an item, where items are parts of digests.
+fn shortened(request: &Request) -> Result<(BaseParams, u32), Error> {
+    let pairs = request.sizes.pairs();
+    let mut base = BaseParams::new(request)?;
+    let bits = mask::bits(pairs, base.budget.share(0.5))?;
+    let collision = mask::collision(pairs, bits);
+    base.budget.charge("items with one beginning", collision)?;
+    Ok((base, bits))
 }
 
 /// Returns the first half of each item, whose first bits count.
