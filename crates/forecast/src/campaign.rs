@@ -78,9 +78,10 @@ pub fn profile(
     let mut runs = Vec::new();
     while let Some(plan) = next_plan(protocol, output, effort, &runs)? {
         let mut run = measure(&plan, 1, effort.repeats)?;
-        // A calibration predicts by the fastest, and is shipped: the others would only make it
-        // longer.
+        // A calibration predicts whole runs by the fastest, and is shipped: the others and their
+        // phases would only make it longer.
         run.seconds = Default::default();
+        run.phases = None;
         if cores > 1 && run.has_equal_sizes() {
             let scripts = measure(&plan, 2, effort.repeats)?.scripts;
             run.on_two_threads = Some(scripts.map(|script| script.computing()));
@@ -132,6 +133,7 @@ mod tests {
             memory_bytes: [None; 2],
             on_two_threads: None,
             seconds: Default::default(),
+            phases: None,
         }
     }
 

@@ -21,6 +21,8 @@
 //! - *A profile* is runs at several sizes, and predicts any other. Bytes are those of the plan;
 //!   computing is interpolated (`forecast::curve`). Where sets differ in size, two more runs tell
 //!   which of the sizes the time depends on.
+//! - *Phases*: where the offline and the online phase of a run do not overlap, a run has each of
+//!   them as a run of its own, and a profile predicts either (`forecast::Phase`).
 //! - *Progress* (`forecast::Progress`) is the same simulation, asked for the time at which a number
 //!   of bytes have moved. The bytes of the true run tell where it is; the clock advances it where
 //!   it only computes; and its pace so far corrects the rest.
@@ -59,7 +61,7 @@ pub use calibration::{Calibration, InvalidCalibration, kind, measured_outputs};
 pub use campaign::{Effort, FIRST_ITEMS, GROWTH, profile};
 pub use measure::measure;
 pub use network::{Duplex, Network, Wire};
-pub use profile::{Prediction, Profile, Run};
+pub use profile::{Phase, Prediction, Profile, Run};
 pub use progress::{Outlook, Progress};
 pub use script::Script;
 pub use simulate::{Cores, Forecast, LineUse, Mismatch, PartyTime, simulate};

@@ -14,7 +14,9 @@ use psijoin_channel::{
     trace::{Trace, traced},
     transcript::recorded,
 };
-use psijoin_psi::{Context, Error, Fingerprint, Input, Items, Plan, Role, items, pair, run};
+use psijoin_psi::{
+    Context, Error, Fingerprint, Input, Items, Plan, Role, items, pair, prepare, run,
+};
 use psijoin_runtime::{memory::peak_during, parallel::Pool};
 
 use crate::{Run, Script};
@@ -23,7 +25,8 @@ use crate::{Run, Script};
 /// shared, with this many threads per party.
 /// Then each party runs alone: once to warm up and to see how much memory it takes, and `runs`
 /// times more. The scripts are those of the fastest of these, as what disturbs a machine only adds
-/// to a run; the seconds are those of all, in their order. All messages are kept in memory
+/// to a run; the seconds are those of all, in their order. If the phases of a run do not
+/// [overlap](Plan::overlaps), each is told by itself, too. All messages are kept in memory
 /// meanwhile. Input columns are filled with small numbers, and so are payloads.
 ///
 /// # Errors
@@ -36,21 +39,72 @@ pub fn measure(plan: &Plan, threads: usize, runs: usize) -> Result<Run, Error> {
     let [by_sender, by_receiver] = session.record()?;
     let sender = session.alone(Role::Sender, &by_receiver, runs)?;
     let receiver = session.alone(Role::Receiver, &by_sender, runs)?;
-    let sizes = plan.request().sizes;
+    let parties = [sender, receiver];
+    let phase = |number: usize| timed_run(plan, parties.each_ref().map(|one| one.phase(number)));
     Ok(Run {
-        items: [sizes.sender(), sizes.receiver()],
-        scripts: [&sender, &receiver].map(|alone| Script::from(&alone.trace)),
-        memory_bytes: [&sender, &receiver].map(|alone| alone.memory_bytes),
-        on_two_threads: None,
-        seconds: [sender, receiver].map(|alone| alone.seconds),
+        memory_bytes: parties.each_ref().map(|one| one.memory_bytes),
+        phases: (!plan.overlaps()).then(|| Box::new([0, 1].map(phase))),
+        ..timed_run(plan, parties.each_ref().map(Alone::whole))
     })
 }
 
-/// The fastest trace of one party, the seconds of all, and its memory.
+/// Returns what both parties did in some time of a run.
+fn timed_run(plan: &Plan, parties: [Timed; 2]) -> Run {
+    let sizes = plan.request().sizes;
+    Run {
+        items: [sizes.sender(), sizes.receiver()],
+        scripts: parties.each_ref().map(|one| Script::from(&one.fastest)),
+        memory_bytes: [None; 2],
+        on_two_threads: None,
+        seconds: parties.map(|one| one.seconds),
+        phases: None,
+    }
+}
+
+/// The runs of one party, and its memory.
 struct Alone {
-    trace: Trace,
-    seconds: Vec<f64>,
+    /// A trace for each phase, or one for both if they overlap.
+    runs: Vec<Vec<Trace>>,
     memory_bytes: Option<u64>,
+}
+
+impl Alone {
+    /// Returns whole runs.
+    fn whole(&self) -> Timed {
+        let whole = |phases: &Vec<Trace>| {
+            let steps = phases.iter().flat_map(|phase| phase.steps.iter().cloned());
+            Trace {
+                steps: steps.collect(),
+            }
+        };
+        Timed::new(self.runs.iter().map(whole).collect())
+    }
+
+    /// Returns a phase of all runs.
+    fn phase(&self, number: usize) -> Timed {
+        Timed::new(
+            self.runs
+                .iter()
+                .map(|phases| phases[number].clone())
+                .collect(),
+        )
+    }
+}
+
+/// The fastest of some traces, and the seconds of all.
+struct Timed {
+    fastest: Trace,
+    seconds: Vec<f64>,
+}
+
+impl Timed {
+    fn new(traces: Vec<Trace>) -> Self {
+        let seconds = traces.iter().map(|trace| trace.computing().as_secs_f64());
+        Self {
+            seconds: seconds.collect(),
+            fastest: (traces.into_iter().min_by_key(Trace::computing)).expect("there are runs"),
+        }
+    }
 }
 
 /// The constants of all runs.
@@ -135,26 +189,29 @@ impl<'a> Session<'a> {
         let channel = playback(peer.to_vec());
         let (warm, memory_bytes) = peak_during(|| run(channel));
         warm?;
-        let traces = (0..runs).map(|_| run(playback(peer.to_vec())));
-        let traces = traces.collect::<Result<Vec<_>, _>>()?;
-        let seconds = traces.iter().map(|trace| trace.computing().as_secs_f64());
-        let seconds = seconds.collect();
-        let fastest = traces.into_iter().min_by_key(Trace::computing);
+        let runs = (0..runs).map(|_| run(playback(peer.to_vec())));
         Ok(Alone {
-            trace: fastest.expect("there are runs"),
-            seconds,
+            runs: runs.collect::<Result<_, _>>()?,
             memory_bytes,
         })
     }
 
-    fn traced(&self, role: Role, channel: Channel) -> Result<Trace, Error> {
+    /// Runs a party, and returns what it did in each phase, or in both if they overlap.
+    fn traced(&self, role: Role, channel: Channel) -> Result<Vec<Trace>, Error> {
         let (mut channel, tracer) = traced(channel);
+        let (plan, input) = (self.plan, self.input(role));
         self.pools[role as usize].run(|| {
             let mut context = Context::new(&mut channel);
             context.rng = randomness(role);
-            run(self.plan, role, &self.input(role), &mut context)
-        })?;
-        Ok(tracer.finish())
+            if plan.overlaps() {
+                run(plan, role, &input, &mut context)?;
+                return Ok(vec![tracer.finish()]);
+            }
+            let prepared = prepare(plan, role, &mut context)?;
+            let offline = tracer.finish();
+            prepared.run(&input, &mut context)?;
+            Ok(vec![offline, tracer.finish()])
+        })
     }
 }
 
@@ -195,6 +252,24 @@ mod tests {
         for (script, party) in run.scripts.iter().zip(forecast.parties) {
             assert!(script.computing() > 0.0);
             assert!((party.computing / script.computing() - 1.0).abs() < 1e-6);
+        }
+    }
+
+    #[test]
+    fn the_phases_of_a_run_are_what_it_consists_of() {
+        let plan = DH.plan(&Request::rows(100, 30).unwrap()).unwrap();
+        let run = measure(&plan, 1, 2).unwrap();
+        let phases = run.phases.as_ref().unwrap();
+        for party in [0, 1] {
+            let told = |of: &dyn Fn(&Run) -> f64| phases.iter().map(of).sum::<f64>();
+            let seconds = |number: usize| told(&|phase| phase.seconds[party][number]);
+            for (number, whole) in run.seconds[party].iter().enumerate() {
+                assert!((seconds(number) / whole - 1.0).abs() < 1e-6);
+            }
+            let sent = told(&|phase| phase.scripts[party].traffic()[0]);
+            assert_eq!(sent, run.scripts[party].traffic()[0]);
+            // Diffie-Hellman has nothing to prepare.
+            assert_eq!(phases[0].scripts[party].traffic(), [0.0; 2]);
         }
     }
 }

@@ -1,6 +1,6 @@
 //! Predictions for a protocol at any size, from runs at some.
 
-use psijoin_psi::{Plan, Role};
+use psijoin_psi::{Plan, Role, Traffic};
 use serde::{Deserialize, Serialize};
 
 use crate::{
@@ -40,6 +40,29 @@ pub struct Run {
     /// are those of the fastest.
     #[serde(default, skip_serializing_if = "are_unknown")]
     pub seconds: [Vec<f64>; 2],
+    /// The offline phase and the online one, each as a run, if they were kept. A run whose phases
+    /// overlap has none.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub phases: Option<Box<[Run; 2]>>,
+}
+
+/// A phase of a run.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub enum Phase {
+    /// Before the inputs are needed.
+    Offline,
+    /// From then on.
+    Online,
+}
+
+impl Phase {
+    fn traffic(self, plan: &Plan) -> Traffic {
+        let cost = plan.cost();
+        match self {
+            Self::Offline => cost.offline,
+            Self::Online => cost.online,
+        }
+    }
 }
 
 fn are_unknown(seconds: &[Vec<f64>; 2]) -> bool {
@@ -76,6 +99,30 @@ impl Run {
             scripts: [0, 1].map(script),
             seconds: seconds.map(|seconds| vec![seconds]),
             ..self.clone()
+        }
+    }
+
+    /// Returns what becomes of its phases.
+    #[must_use]
+    pub fn map_phases(&self, phase: impl Fn(&Self) -> Self) -> Option<Box<[Self; 2]>> {
+        let phases = self.phases.as_ref()?;
+        Some(Box::new(phases.each_ref().map(phase)))
+    }
+
+    /// Multiplies the time of computing by `ratio`.
+    fn scaled(&self, ratio: f64) -> Self {
+        let by = Scale {
+            seconds: ratio,
+            ..Scale::ONE
+        };
+        let scaled = |times: &Vec<f64>| times.iter().map(|one| one * ratio).collect();
+        Self {
+            items: self.items,
+            scripts: self.scripts.each_ref().map(|script| script.scaled(by)),
+            memory_bytes: self.memory_bytes,
+            on_two_threads: self.on_two_threads.map(|both| both.map(|one| one * ratio)),
+            seconds: self.seconds.each_ref().map(scaled),
+            phases: self.map_phases(|phase| phase.scaled(ratio)),
         }
     }
 
@@ -220,13 +267,7 @@ impl Profile {
     /// # Panics
     /// If there are no runs.
     pub fn predict(&self, plan: &Plan) -> Prediction {
-        match plan.parts() {
-            None => self.predict_run(plan, None),
-            Some(parts) => {
-                let part = self.predict_run(&parts.plan, None);
-                part.repeated(parts.shape.parts)
-            }
-        }
+        self.predict_all(plan, &|plan| plan.cost().total, None)
     }
 
     /// Returns what a run of `plan` takes that is larger than all measured ones: each party
@@ -237,19 +278,51 @@ impl Profile {
     /// # Panics
     /// As [`predict`](Self::predict).
     pub fn predict_beyond(&self, plan: &Plan, times: f64) -> Prediction {
+        self.predict_all(plan, &|plan| plan.cost().total, Some(times))
+    }
+
+    /// Returns what a phase of a run takes, as [`predict`](Self::predict), or as
+    /// [`predict_beyond`](Self::predict_beyond) if it is said how many times as long it computes.
+    /// Each part of a session has both phases, and the phase of all is that of each part. `None` if
+    /// no run has phases.
+    pub fn predict_phase(
+        &self,
+        plan: &Plan,
+        phase: Phase,
+        times: Option<f64>,
+    ) -> Option<Prediction> {
+        let own = self.of_phase(phase)?;
+        Some(own.predict_all(plan, &|plan| phase.traffic(plan), times))
+    }
+
+    /// Returns the profile of a phase; `None` if no run has phases.
+    pub fn of_phase(&self, phase: Phase) -> Option<Self> {
+        let runs = self.runs.iter().filter_map(|run| run.phases.as_ref());
+        let own = Self {
+            runs: runs.map(|phases| phases[phase as usize].clone()).collect(),
+            ..self.clone()
+        };
+        (!own.spine().is_empty()).then_some(own)
+    }
+
+    fn predict_all(
+        &self,
+        plan: &Plan,
+        traffic: &dyn Fn(&Plan) -> Traffic,
+        times: Option<f64>,
+    ) -> Prediction {
         match plan.parts() {
-            None => self.predict_run(plan, Some(times)),
+            None => self.predict_run(plan, traffic(plan), times),
             Some(parts) => {
-                let part = self.predict_run(&parts.plan, Some(times));
+                let part = self.predict_run(&parts.plan, traffic(&parts.plan), times);
                 part.repeated(parts.shape.parts)
             }
         }
     }
 
-    fn predict_run(&self, plan: &Plan, times: Option<f64>) -> Prediction {
+    fn predict_run(&self, plan: &Plan, traffic: Traffic, times: Option<f64>) -> Prediction {
         let sizes = plan.request().sizes;
         let items = [sizes.sender() as f64, sizes.receiver() as f64];
-        let traffic = plan.cost().total;
         let bytes = [traffic.sender_bytes as f64, traffic.receiver_bytes as f64];
         let largest = || *self.spine().last().expect("there are runs");
         let computing = [0, 1].map(|party| match times {
@@ -270,19 +343,8 @@ impl Profile {
 
     /// Multiplies the time of computing by `ratio`.
     pub(crate) fn scaled(&self, ratio: f64) -> Self {
-        let by = Scale {
-            seconds: ratio,
-            ..Scale::ONE
-        };
-        let run = |run: &Run| Run {
-            scripts: run.scripts.each_ref().map(|script| script.scaled(by)),
-            on_two_threads: run.on_two_threads.map(|both| both.map(|one| one * ratio)),
-            seconds: (run.seconds.each_ref())
-                .map(|times| times.iter().map(|one| one * ratio).collect()),
-            ..*run
-        };
         Self {
-            runs: self.runs.iter().map(run).collect(),
+            runs: self.runs.iter().map(|run| run.scaled(ratio)).collect(),
             ..self.clone()
         }
     }
@@ -454,6 +516,7 @@ mod tests {
             memory_bytes: items.map(|items| Some(1000 + 10 * items)),
             on_two_threads: None,
             seconds: Default::default(),
+            phases: None,
         }
     }
 
@@ -596,6 +659,36 @@ mod tests {
         assert_close(slow.scripts[1].computing(), 0.5);
         assert_eq!((slow.times(0), slow.times(1)), (vec![3.0], vec![0.5]));
         assert_eq!(slow.scripts[0].traffic(), fast.scripts[0].traffic());
+    }
+
+    /// The receiver's question is taken for the offline phase, the sender's answer for the other.
+    #[test]
+    fn phases_are_predicted_each_by_itself() {
+        let mut profile = profile(&EQUAL);
+        assert!(profile.of_phase(Phase::Online).is_none());
+        for run in &mut profile.runs {
+            let [sender, receiver] = run.scripts.clone().map(|script| script.0);
+            let phase = |scripts: [&[Stretch]; 2]| Run {
+                scripts: scripts.map(|stretches| Script(stretches.to_vec())),
+                ..run.clone()
+            };
+            let asking = phase([&sender[..1], &receiver[..2]]);
+            let answering = phase([&sender[1..], &receiver[2..]]);
+            run.phases = Some(Box::new([asking, answering]));
+        }
+        let request = Request::rows(3000, 3000).unwrap();
+        let plan = DH.plan(&request).unwrap();
+        let seconds = |phase, times| {
+            let prediction = profile.predict_phase(&plan, phase, times).unwrap();
+            seconds(&prediction)
+        };
+        assert_close(seconds(Phase::Offline, None), 2e-5 * 3000.0);
+        assert_close(seconds(Phase::Online, None), 4e-5 * 3000.0);
+        assert_close(seconds(Phase::Online, Some(2.0)), 2.0 * 4e-5 * 4096.0);
+        let slow = profile.scaled(3.0);
+        let online = slow.of_phase(Phase::Online).unwrap();
+        let computing = online.runs[0].scripts[0].computing();
+        assert_close(computing, 3.0 * 4e-5 * 256.0);
     }
 
     /// The receiver computes 2e-5 s per item, and the sender 4e-5 s.

@@ -232,6 +232,13 @@ impl Plan {
         self.refusal.map_or(Ok(()), |why| Err(Error::Misuse(why)))
     }
 
+    /// Returns whether the phases of a party overlap if it [runs both](run). Otherwise that is
+    /// nothing but one after the other.
+    pub fn overlaps(&self) -> bool {
+        let overlaps = |role| self.driver(role).overlaps();
+        overlaps(Role::Sender) || overlaps(Role::Receiver)
+    }
+
     /// Returns a digest of protocol, request and parameters: equal on both sides, or the run would
     /// not make sense.
     pub fn digest(&self) -> [u8; 32] {
@@ -261,6 +268,9 @@ impl Plan {
 pub trait Party: Sized + Send + 'static {
     /// The parameters that the protocol derived for the run.
     type Params: Send + Sync + 'static;
+
+    /// Whether the phases overlap in [`at_once`](Self::at_once): `true` if it is implemented.
+    const OVERLAPS: bool = false;
 
     /// Runs the offline phase.
     ///
@@ -304,6 +314,8 @@ pub trait Party: Sized + Send + 'static {
 
 /// A party of a protocol, whichever it is.
 trait Driver: Send + Sync {
+    fn overlaps(&self) -> bool;
+
     fn offline(&self, context: &mut Context) -> Result<Box<dyn Online>, Error>;
 
     fn at_once(&self, input: &Input, context: &mut Context) -> Result<Output, Error>;
@@ -326,6 +338,10 @@ struct Running<P: Party> {
 }
 
 impl<P: Party> Driver for Planned<P> {
+    fn overlaps(&self) -> bool {
+        P::OVERLAPS
+    }
+
     fn offline(&self, context: &mut Context) -> Result<Box<dyn Online>, Error> {
         let party = P::offline(&self.0, context)?;
         let params = self.0.clone();

@@ -19,6 +19,8 @@ pub(super) struct Receiver<B: Base>(oprf::Receiver<B>);
 impl<B: Base> Party for Receiver<B> {
     type Params = Params;
 
+    const OVERLAPS: bool = true;
+
     fn offline(params: &Params, context: &mut Context) -> Result<Self, Error> {
         // Step 1.
         oprf::Receiver::offline::<SemiHonest>(&params.oprf, context).map(Self)

@@ -18,6 +18,8 @@ pub(super) struct Sender<B: Base>(oprf::Sender<B>);
 impl<B: Base> Party for Sender<B> {
     type Params = Params;
 
+    const OVERLAPS: bool = true;
+
     fn offline(params: &Params, context: &mut Context) -> Result<Self, Error> {
         // Step 1.
         oprf::Sender::offline::<SemiHonest>(&params.oprf, context).map(Self)
