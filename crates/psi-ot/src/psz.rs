@@ -57,6 +57,12 @@
 //!   They are long enough for that. It learns nothing about their order.
 //! - Seeds of the hash functions come from the joint seed, fixed after both sets.
 //!
+//! **Letters of other lengths.** [`Params::with_letter_bits`] has letters of one bit (1-out-of-2
+//! OT) to eight. The code is that of eight bits, of whose words fewer are used: they differ in 128
+//! places or more, and so do they from the blank's. (Two strings could have a code of 128 bits, but
+//! no blank is far enough from both of its words.) So each letter takes 256 bits, as in Table 9,
+//! and letters of eight bits are cheapest.
+//!
 //! **Security.** Semi-honest; H of the OTs is correlation robust for KK13's code. Both learn the
 //! set sizes.
 //!

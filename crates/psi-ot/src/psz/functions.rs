@@ -16,21 +16,30 @@ use super::{
 /// Items that one task hashes to bins.
 const ITEMS_PER_TASK: usize = 4096;
 
-/// The letters of an item, from the first on.
-pub(super) type Letters = [u8; letters::MAX];
+/// The bits of an item that are spelled by letters, from the lowest on.
+pub(super) type Word = [u8; (letters::WORD_BITS / u8::BITS) as usize];
 
-/// The bin in which an item is compared, and the letters by which.
+/// Returns the first letters of a word.
+#[inline]
+pub(super) fn letters_of(word: &Word, letter_bits: u32, count: usize) -> impl Iterator<Item = u8> {
+    let word = u128::from_le_bytes(*word);
+    let mask = u8::MAX >> (u8::BITS - letter_bits);
+    (0..count as u32).map(move |i| (word >> (i * letter_bits)) as u8 & mask)
+}
+
+/// The bin in which an item is compared, and the word that it is compared by.
 #[derive(Debug, Clone, Copy, Default, PartialEq, Eq, Pod, Zeroable)]
 #[repr(C)]
 pub(super) struct Spot {
     pub(super) bin: u32,
-    pub(super) letters: Letters,
+    pub(super) word: Word,
 }
 
 /// The functions that both expand from the joint seed.
 pub(super) struct Functions {
     bins: Bins,
-    spelling: Spelling,
+    /// Bits of a letter.
+    pub(super) letter_bits: u32,
     /// H of the OTs.
     pub(super) strings: Hash,
 }
@@ -60,7 +69,7 @@ impl Bins {
             Method::Balanced(shape) => distinct(shape.bins, TWO),
             Method::Cuckoo(shape) => distinct(shape.bins, CHOICES),
             Method::Permuted(shape) => {
-                let rest_bits = letters::BITS * spelling.letters as u32;
+                let rest_bits = spelling.bits_in_a_bin();
                 Self::Permuted(Permutations::new(seed, shape.bins, rest_bits))
             }
         }
@@ -82,7 +91,7 @@ impl Functions {
     pub(super) fn new(params: &Params, seed: &JointSeed) -> Self {
         Self {
             bins: Bins::new(&params.spelling, seed),
-            spelling: params.spelling,
+            letter_bits: params.spelling.letter_bits,
             strings: Hash::new(seed.key("psijoin 2026 psz strings")),
         }
     }
@@ -112,7 +121,7 @@ impl Functions {
                 let mut bins = vec![0; items.len()];
                 hasher.hash(items, &mut bins);
                 for (i, (spot, bin)) in spots.iter_mut().zip(bins).enumerate() {
-                    *spot = self.spot(bin, items.words(i));
+                    *spot = spot_of(bin, items.words(i));
                 }
             }
             Bins::Distinct { hasher, per_item } => {
@@ -121,7 +130,7 @@ impl Functions {
                 let spots = spots.chunks_exact_mut(*per_item);
                 for (i, (spots, bins)) in spots.zip(bins).enumerate() {
                     for (spot, bin) in spots.iter_mut().zip(bins) {
-                        *spot = self.spot(bin, items.words(i));
+                        *spot = spot_of(bin, items.words(i));
                     }
                 }
             }
@@ -130,30 +139,40 @@ impl Functions {
                 let mut places = vec![[Place::default(); CHOICES]; items.len()];
                 permutations.hash(&numbers, &mut places);
                 for (spot, place) in spots.iter_mut().zip(places.as_flattened()) {
-                    *spot = self.spot(place.bin, [place.rest, 0, 0, 0]);
+                    *spot = spot_of(place.bin, [place.rest, 0, 0, 0]);
                 }
             }
         }
     }
+}
 
-    /// Returns the spot of an item: digests are random, so a part of them serves; numbers and rests
-    /// are spelled out.
-    fn spot(&self, bin: u32, words: [u64; 4]) -> Spot {
-        Spot {
-            bin,
-            letters: first_letters(words, self.spelling.letters),
-        }
-    }
-
-    /// Returns the letters by which an item is compared with all.
-    pub(super) fn all_letters(&self, words: [u64; 4]) -> Letters {
-        first_letters(words, self.spelling.all_letters)
+/// Returns the spot of an item: digests are random, so a part of them serves; numbers and rests are
+/// spelled out.
+fn spot_of(bin: u32, words: [u64; 4]) -> Spot {
+    Spot {
+        bin,
+        word: word_of(words),
     }
 }
 
-fn first_letters(words: [u64; 4], count: usize) -> Letters {
-    let bytes = words.map(u64::to_le_bytes);
-    let mut letters = [0; letters::MAX];
-    letters[..count].copy_from_slice(&bytes.as_flattened()[..count]);
-    letters
+/// Returns the word by which an item is compared.
+pub(super) fn word_of([low, high, ..]: [u64; 4]) -> Word {
+    (u128::from(high) << 64 | u128::from(low)).to_le_bytes()
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn letters_are_the_bits_of_a_word() {
+        let word = word_of([0xfedc_ba98_7654_3210, 0x8000_0000_0000_0001, 3, 4]);
+        let letters = |bits, count| Vec::from_iter(letters_of(&word, bits, count));
+        assert_eq!(letters(8, 3), [0x10, 0x32, 0x54]);
+        assert_eq!(letters(4, 4), [0, 1, 2, 3]);
+        assert_eq!(letters(3, 3), [0, 0b010, 0]);
+        assert_eq!(letters(1, 6), [0, 0, 0, 0, 1, 0]);
+        assert_eq!(letters(8, 16)[15], 0x80);
+        assert_eq!(letters(1, 128)[127], 1);
+    }
 }

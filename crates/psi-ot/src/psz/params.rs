@@ -37,20 +37,37 @@ impl Params {
     /// # Errors
     /// If no parameters reach the security level.
     pub fn new(request: &Request, scheme: &'static Scheme) -> Result<Self, Error> {
+        Self::with_letter_bits(request, scheme, letters::BITS)
+    }
+
+    /// As [`new`](Self::new), with letters of fewer bits: 1-out-of-2^`letter_bits` OTs. Each OT
+    /// takes as many bytes as one with letters of eight bits, and there are more of them, so this
+    /// is for comparisons (PSZ14, Table 9).
+    ///
+    /// # Errors
+    /// As [`new`](Self::new), and if a letter would have no bits, or more than eight.
+    pub fn with_letter_bits(
+        request: &Request,
+        scheme: &'static Scheme,
+        letter_bits: u32,
+    ) -> Result<Self, Error> {
+        if !(1..=letters::BITS).contains(&letter_bits) {
+            return Err(Error::Misuse("a letter has 1 to 8 bits"));
+        }
         let domain = Domain::of(request);
         let mut base = match domain {
             Domain::Digests => BaseParams::new(request)?,
             Domain::Numbers { bits } => BaseParams::of_numbers(request, bits)?,
         };
         let (request, budget) = (&base.request, &mut base.budget);
-        let spelling = Spelling::cheapest(request, scheme.hashing, domain, budget)?;
-        let letters = spelling.letters;
+        let spelling = Spelling::cheapest(request, scheme.hashing, letter_bits, domain, budget)?;
         if domain == Domain::Digests {
-            let collision = letters::collision(spelling.compared, letters);
+            let collision = letters::collision(spelling.compared, spelling.letters, letter_bits);
             budget.charge("equal letters", collision)?;
         }
-        let items = request.sizes.receiver();
-        budget.charge("hashing to bins", spelling.method.failure(items, letters))?;
+        let no_place =
+            (spelling.method).failure(request.sizes.receiver(), spelling.bits_in_a_bin());
+        budget.charge("hashing to bins", no_place)?;
 
         let mut params = Self {
             base,
@@ -104,6 +121,7 @@ impl Params {
                 "places a bin",
                 of_bins.map_or(0, |section| section.capacity.into()),
             ),
+            ("letter bits", self.spelling.letter_bits.into()),
             ("letters in a bin", self.spelling.letters as u64),
             ("places beside", places_beside),
             (

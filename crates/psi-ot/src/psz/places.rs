@@ -7,13 +7,13 @@ use psijoin_runtime::memory::Buffer;
 
 use super::{
     Params, TWO,
-    functions::{Functions, Letters, Spot},
+    functions::{Functions, Spot, Word, word_of},
     layout::{Candidates, Section},
     spelling::Method,
 };
 
-/// The content of a place: an item's number, and its letters.
-pub(super) type Place = Option<(u32, Letters)>;
+/// The content of a place: an item's number, and its word.
+pub(super) type Place = Option<(u32, Word)>;
 
 /// Every item in a place.
 pub(super) struct Placed {
@@ -33,8 +33,8 @@ impl Placed {
     ) -> Result<Self, Error> {
         let items = items.digests();
         let beside = |item: u32| {
-            let letters = functions.all_letters(items.words(item as usize));
-            Some((item, letters))
+            let word = word_of(items.words(item as usize));
+            Some((item, word))
         };
         let spots = Spots {
             spots: functions.spots(items),
@@ -75,7 +75,7 @@ impl Placed {
     }
 
     /// Makes places of bins of several places each: `items` are those of a bin.
-    fn in_bins<I: Iterator<Item = (u32, Letters)>>(
+    fn in_bins<I: Iterator<Item = (u32, Word)>>(
         shape: simple::Shape,
         items: impl Fn(u32) -> I,
     ) -> Self {
@@ -124,8 +124,8 @@ impl Spots {
     }
 
     /// Returns an item in the bin of one of its choices.
-    fn item(&self, item: u32, choice: impl Into<usize>) -> (u32, Letters) {
+    fn item(&self, item: u32, choice: impl Into<usize>) -> (u32, Word) {
         let spot = item as usize * self.per_item + choice.into();
-        (item, self.spots[spot].letters)
+        (item, self.spots[spot].word)
     }
 }

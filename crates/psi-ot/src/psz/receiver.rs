@@ -5,7 +5,7 @@ use psijoin_runtime::memory::Buffer;
 
 use super::{
     Params,
-    functions::Functions,
+    functions::{Functions, letters_of},
     layout::Section,
     masker::Masker,
     places::{Place, Placed},
@@ -37,7 +37,7 @@ impl Party for Receiver {
         let (mut own, mut owners) = (Vec::new(), Vec::new());
         for section in params.sections() {
             let places = placed.of(&section);
-            let hashes = self.choose(section, places, &functions.strings, outbound)?;
+            let hashes = self.choose(section, places, &functions, outbound)?;
             for (hash, place) in hashes.iter().zip(places) {
                 if let Some((item, _)) = place {
                     own.push(*hash);
@@ -64,7 +64,7 @@ impl Receiver {
         &self,
         section: Section,
         places: &[Place],
-        hash: &Hash,
+        functions: &Functions,
         outbound: &mut dyn Outbound,
     ) -> Result<Buffer<u128>, Error> {
         let messages = section.messages_of_places();
@@ -79,10 +79,11 @@ impl Receiver {
                     ots: &self.0,
                     first_ot: section.first_ot_of(range.start / messages.per_message),
                     letters: section.letters,
+                    letter_bits: functions.letter_bits,
                     places: &places[range],
                 };
                 scratch.choose(&words, message);
-                scratch.hash(&words, hash, own);
+                scratch.hash(&words, &functions.strings, own);
                 Ok::<(), Error>(())
             },
         )?;
@@ -95,6 +96,7 @@ struct Words<'a> {
     ots: &'a kk13::Receiver,
     first_ot: u64,
     letters: usize,
+    letter_bits: u32,
     places: &'a [Place],
 }
 
@@ -114,7 +116,7 @@ impl Scratch {
         for place in words.places {
             match place {
                 Some((_, word)) => {
-                    let letters = word[..words.letters].iter().copied();
+                    let letters = letters_of(word, words.letter_bits, words.letters);
                     self.choices.extend(letters.map(Choice::letter));
                 }
                 None => (self.choices).extend((0..words.letters).map(|_| Choice::BLANK)),

@@ -9,7 +9,7 @@ use psijoin_runtime::{memory::Buffer, parallel};
 
 use super::{
     Params,
-    functions::{Functions, Spot},
+    functions::{Functions, Spot, Word, letters_of, word_of},
     layout::{Candidates, Section},
     masker::Masker,
     spelling::Method,
@@ -169,7 +169,7 @@ impl Opened<'_> {
         for spot in spots {
             let bin = spot.bin as usize - first_bin;
             for place in bin * capacity..(bin + 1) * capacity {
-                words.push(place, &spot.letters);
+                words.push(place, &spot.word);
             }
         }
         words.finish()
@@ -180,9 +180,9 @@ impl Opened<'_> {
         let places = rows.len() / self.section.letters;
         let mut words = self.words(first_ot, rows, items.len() * places);
         for item in 0..items.len() {
-            let letters = self.functions.all_letters(items.words(item));
+            let word = word_of(items.words(item));
             for place in 0..places {
-                words.push(place, &letters);
+                words.push(place, &word);
             }
         }
         words.finish()
@@ -193,6 +193,7 @@ impl Opened<'_> {
             ots: self.ots,
             first_ot,
             letters: self.section.letters,
+            letter_bits: self.functions.letter_bits,
             rows,
             masker: Masker::new(&self.functions.strings, self.section.letters),
             hashes: Vec::with_capacity(count),
@@ -205,6 +206,7 @@ struct Words<'a> {
     ots: &'a kk13::Sender,
     first_ot: u64,
     letters: usize,
+    letter_bits: u32,
     rows: &'a [Row],
     masker: Masker<'a>,
     hashes: Vec<u128>,
@@ -212,15 +214,15 @@ struct Words<'a> {
 
 impl Words<'_> {
     #[inline]
-    fn push(&mut self, place: usize, letters: &[u8]) {
+    fn push(&mut self, place: usize, word: &Word) {
         let first = place * self.letters;
         let rows = &self.rows[first..first + self.letters];
         let numbers = self.first_ot + first as u64..;
         let inputs = rows
             .iter()
-            .zip(letters)
+            .zip(letters_of(word, self.letter_bits, self.letters))
             .zip(numbers)
-            .map(|((row, letter), number)| self.ots.input(row, *letter, number));
+            .map(|((row, letter), number)| self.ots.input(row, letter, number));
         self.masker.push(inputs, &mut self.hashes);
     }
 

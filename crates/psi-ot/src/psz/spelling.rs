@@ -1,5 +1,7 @@
 //! The cheapest table of a scheme, and the letters that spell the items in it.
 
+use std::ops::RangeInclusive;
+
 use psijoin_encode::{CHOICES, Permutations};
 use psijoin_ot::kk13;
 use psijoin_params::{FailureBudget, Log2Prob, cuckoo, letters, simple, two_choice};
@@ -39,25 +41,24 @@ pub(super) enum Method {
 }
 
 impl Method {
-    /// Returns a bound on the receiver's items finding no place.
-    pub(super) fn failure(self, items: u64, letters: usize) -> Log2Prob {
+    /// Returns a bound on the receiver's items finding no place, if this many bits of them are
+    /// spelled in a bin.
+    pub(super) fn failure(self, items: u64, spelled_bits: u32) -> Log2Prob {
         match self {
             Self::None => Log2Prob::ZERO,
             Self::Simple(shape) => simple::failure(items, shape),
             Self::Balanced(shape) => two_choice::failure_distinct(items, shape),
             Self::Cuckoo(shape) => cuckoo::failure(items, shape),
-            Self::Permuted(shape) => permuted_failure(items, shape, letters),
+            Self::Permuted(shape) => permuted_failure(items, shape, spelled_bits),
         }
     }
 }
 
-/// Returns the values that bins of this number and rests of these letters have room for.
-fn permuted_places(bins: u32, letters: usize) -> u128 {
-    Permutations::places(bins, letters::BITS * letters as u32)
-}
+/// The fewest and the most bits of a rest.
+const REST_BITS: RangeInclusive<u32> = 4..=64;
 
-fn permuted_failure(items: u64, shape: cuckoo::Shape, letters: usize) -> Log2Prob {
-    let places = permuted_places(shape.bins, letters);
+fn permuted_failure(items: u64, shape: cuckoo::Shape, rest_bits: u32) -> Log2Prob {
+    let places = Permutations::places(shape.bins, rest_bits);
     cuckoo::failure_without_replacement(items, shape, places as f64)
 }
 
@@ -65,6 +66,8 @@ fn permuted_failure(items: u64, shape: cuckoo::Shape, letters: usize) -> Log2Pro
 #[derive(Debug, Clone, Copy)]
 pub(super) struct Spelling {
     pub(super) method: Method,
+    /// Bits of a letter.
+    pub(super) letter_bits: u32,
     /// Letters that are compared in a bin.
     pub(super) letters: usize,
     /// Letters that are compared in a place that is for all items.
@@ -74,25 +77,33 @@ pub(super) struct Spelling {
 }
 
 impl Spelling {
-    /// Returns the cheapest one. The table may take an eighth of the failure budget, the letters a
-    /// quarter.
+    /// Returns the cheapest one, with letters of `letter_bits` bits. The table may take an eighth
+    /// of the failure budget, the letters a quarter.
     pub(super) fn cheapest(
         request: &Request,
         hashing: Hashing,
+        letter_bits: u32,
         domain: Domain,
         budget: &FailureBudget,
     ) -> Result<Self, Error> {
         let (sizes, share) = (request.sizes, budget.share(0.125));
         let (items, pairs) = (sizes.receiver(), sizes.pairs());
         let spelled = |compared| match domain {
-            Domain::Numbers { bits } => Ok(letters::of_bits(bits)),
-            Domain::Digests => letters::fewest(compared, budget.share(0.25)),
+            Domain::Numbers { bits } => Ok(letters::of_bits(bits, letter_bits)),
+            Domain::Digests => letters::fewest(compared, letter_bits, budget.share(0.25)),
+        };
+        let uniform = |method, letters, compared| Self {
+            method,
+            letter_bits,
+            letters,
+            all_letters: letters,
+            compared,
         };
         let price = Price::new(request);
         let cuckoo = |letters| cuckoo::smallest(items, share, price.cuckoo(letters, letters));
         let for_all_pairs = |method: &dyn Fn(usize) -> Result<Method, Error>| {
             let letters = spelled(pairs)?;
-            Ok(Self::uniform(method(letters)?, letters, pairs))
+            Ok(uniform(method(letters)?, letters, pairs))
         };
         match hashing {
             Hashing::None => for_all_pairs(&|_| Ok(Method::None)),
@@ -107,7 +118,12 @@ impl Spelling {
             Hashing::Cuckoo => for_all_pairs(&|letters| Ok(Method::Cuckoo(cuckoo(letters)?))),
             Hashing::Permutation => {
                 if let Domain::Numbers { bits } = domain {
-                    return Self::permuted(bits, items, share, &price);
+                    let permuted = Self::permuted(bits, letter_bits, items, share, &price);
+                    // With so few items, their bins may save no letter.
+                    return permuted.map_or_else(
+                        || for_all_pairs(&|letters| Ok(Method::Cuckoo(cuckoo(letters)?))),
+                        Ok,
+                    );
                 }
                 // A long item is a random digest. No part of it depends on its bins, so the part
                 // alone represents the item in a bin.
@@ -115,45 +131,43 @@ impl Spelling {
                 let shape = cuckoo(spelled(met(CHOICES))?)?;
                 let compared = met(CHOICES + shape.stash as usize);
                 let letters = spelled(compared)?;
-                Ok(Self::uniform(Method::Cuckoo(shape), letters, compared))
+                Ok(uniform(Method::Cuckoo(shape), letters, compared))
             }
-        }
-    }
-
-    /// Spells all items with this many letters.
-    fn uniform(method: Method, letters: usize, compared: u128) -> Self {
-        Self {
-            method,
-            letters,
-            all_letters: letters,
-            compared,
         }
     }
 
     /// Returns the fewest letters, and then the fewest bins, in which items of `item_bits` bits
-    /// have places.
-    fn permuted(item_bits: u32, items: u64, share: Log2Prob, price: &Price) -> Result<Self, Error> {
-        let all_letters = letters::of_bits(item_bits);
-        for letters in 1..all_letters {
+    /// have places; `None` if their bins save no letter.
+    fn permuted(
+        item_bits: u32,
+        letter_bits: u32,
+        items: u64,
+        share: Log2Prob,
+        price: &Price,
+    ) -> Option<Self> {
+        let all_letters = letters::of_bits(item_bits, letter_bits);
+        let rest_bits = |letters: usize| letter_bits * letters as u32;
+        let mut fewer = (1..all_letters).filter(|letters| REST_BITS.contains(&rest_bits(*letters)));
+        fewer.find_map(|letters| {
             let costs = price.cuckoo(letters, all_letters);
             let shape = cuckoo::smallest_by(items, share, costs, |shape| {
-                permuted_failure(items, shape, letters)
+                permuted_failure(items, shape, rest_bits(letters))
             });
-            if let Ok(shape) = shape
-                && permuted_places(shape.bins, letters) >> item_bits > 0
-            {
-                return Ok(Self {
-                    method: Method::Permuted(shape),
-                    letters,
-                    all_letters,
-                    compared: 0,
-                });
-            }
-        }
-        // With so few items, their bins save no letter.
-        let costs = price.cuckoo(all_letters, all_letters);
-        let shape = cuckoo::smallest(items, share, costs)?;
-        Ok(Self::uniform(Method::Cuckoo(shape), all_letters, 0))
+            let shape = shape.ok()?;
+            let has_room = Permutations::places(shape.bins, rest_bits(letters)) >> item_bits > 0;
+            has_room.then_some(Self {
+                method: Method::Permuted(shape),
+                letter_bits,
+                letters,
+                all_letters,
+                compared: 0,
+            })
+        })
+    }
+
+    /// Returns how many bits of an item are spelled in a bin.
+    pub(super) fn bits_in_a_bin(&self) -> u32 {
+        self.letter_bits * self.letters as u32
     }
 }
 

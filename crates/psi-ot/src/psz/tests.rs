@@ -248,6 +248,30 @@ fn balanced_allocations_suit_long_items() {
     }
 }
 
+/// PSZ14, Table 9: 256 bits for each letter, of as many bits as it may have.
+#[test]
+fn shorter_letters_take_more_ots() {
+    let request = rows(1 << 12, 1 << 12).numbers(32).unwrap();
+    let letters = |scheme, letter_bits| {
+        let params = Params::with_letter_bits(&request, scheme, letter_bits).unwrap();
+        params.spelling.letters
+    };
+    let widths = [1, 2, 3, 4, 5, 6, 7, 8];
+    let by_width = widths.map(|bits| letters(&CUCKOO, bits));
+    assert_eq!(by_width, [32, 16, 11, 8, 7, 6, 5, 4]);
+    // The bin tells some of the bits.
+    assert!(
+        widths
+            .iter()
+            .all(|bits| letters(&PERMUTATION, *bits) <= letters(&CUCKOO, *bits))
+    );
+    assert_eq!(letters(&PERMUTATION, 1), 23);
+    for bits in [0, 9] {
+        let error = Params::with_letter_bits(&request, &CUCKOO, bits).unwrap_err();
+        assert_eq!(error.kind(), ErrorKind::Misuse, "{error}");
+    }
+}
+
 /// PSZ14, Table 6: 0.5·n·κ·ℓ + 6n(σ + 2·log2 n) bits at ℓ = 32, 78.3 MB at 2^18.
 #[test]
 fn psz14_table_6_is_undercut() {
