@@ -71,6 +71,8 @@ pub(crate) enum Show {
     CheapestByPrice,
     /// The fastest over bandwidth and number of items.
     FastestByItems,
+    /// The cost over the price of traffic, on some networks, for sets of this size: its logarithm.
+    CostByPrice(u32),
 }
 
 /// Returns the experiment of this name.
@@ -137,7 +139,12 @@ impl Experiment {
 
     /// Returns whether a network takes part in it.
     pub(crate) fn has_networks(&self) -> bool {
-        let maps = |show: &Show| matches!(show, Show::CheapestByPrice | Show::FastestByItems);
+        let maps = |show: &Show| {
+            matches!(
+                show,
+                Show::CheapestByPrice | Show::FastestByItems | Show::CostByPrice(_)
+            )
+        };
         let on_one = |one: &Quantity| one.network.is_some();
         self.quantities().iter().any(on_one) || self.shows.iter().any(maps)
     }
@@ -180,7 +187,13 @@ fn needs(
     let timed = quantities.into_iter().filter(|quantity| {
         matches!(
             quantity.metric,
-            Metric::Seconds | Metric::UsdPer1000Runs | Metric::Speedup
+            Metric::Seconds
+                | Metric::OfflineSeconds
+                | Metric::OnlineSeconds
+                | Metric::SenderMemoryBytes
+                | Metric::ReceiverMemoryBytes
+                | Metric::UsdPer1000Runs
+                | Metric::Speedup
         ) && registry::find(&quantity.protocol).is_some()
     });
     let needs = timed.flat_map(|quantity| {

@@ -22,7 +22,13 @@ pub(crate) fn what(metric: &str) -> String {
 /// Returns a value with its unit.
 pub(crate) fn amount(metric: &str, value: f64) -> String {
     match metric.parse() {
-        Ok(Metric::Bytes | Metric::SenderBytes | Metric::ReceiverBytes) => {
+        Ok(
+            Metric::Bytes
+            | Metric::SenderBytes
+            | Metric::ReceiverBytes
+            | Metric::SenderMemoryBytes
+            | Metric::ReceiverMemoryBytes,
+        ) => {
             format!("{} MB", short(value / f64::from(1 << 20)))
         }
         Ok(Metric::Seconds | Metric::OfflineSeconds | Metric::OnlineSeconds) => {

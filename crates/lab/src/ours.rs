@@ -5,7 +5,7 @@ use std::{cell::RefCell, collections::BTreeMap, fmt, rc::Rc};
 use psijoin::{Plan, registry};
 use psijoin_channel::link::Link;
 use psijoin_forecast::{
-    Cores, Duplex, GROWTH, Network, Profile, Wire,
+    Cores, Duplex, GROWTH, Network, Phase, Profile, Run, Wire,
     money::{Prices, Rates},
 };
 
@@ -77,7 +77,7 @@ impl<'a> Ours<'a> {
     pub fn under(circumstances: Circumstances, measured: &'a Measured) -> Self {
         let at = |end: usize| {
             let profiles = measured.profiles.iter();
-            profiles.map(|profile| at_end(profile, end)).collect()
+            profiles.map(|profile| profile_at(profile, end)).collect()
         };
         Self {
             measured,
@@ -176,10 +176,12 @@ impl<'a> Ours<'a> {
             output,
             items,
             threads,
+            metric,
             ..
         } = quantity;
         let output = Variant::of(quantity).described(output);
-        let key = format!("{protocol} {output} {items:?} {threads} {network} {wire:?}");
+        let phase = phase(*metric);
+        let key = format!("{protocol} {output} {items:?} {threads} {network} {wire:?} {phase:?}");
         if let Some(known) = self.times.borrow().get(&key) {
             return *known;
         }
@@ -193,7 +195,11 @@ impl<'a> Ours<'a> {
         let place = self.profile(quantity)?;
         let plan = self.plan(quantity, Way::Program)?;
         let profile = &self.measured.profiles[place];
-        let largest = largest(profile);
+        let phase = phase(quantity.metric);
+        let largest = match phase {
+            None => largest(profile),
+            Some(phase) => largest(&profile.of_phase(phase)?),
+        };
         let kind = match profile.threads == quantity.threads {
             true => origin(size(&plan), largest),
             false => Kind::Far,
@@ -203,9 +209,10 @@ impl<'a> Ours<'a> {
             false => None,
         };
         let seconds = |profiles: &Vec<Profile>| {
-            let prediction = match times {
-                Some(times) => profiles[place].predict_beyond(&plan, times),
-                None => profiles[place].predict(&plan),
+            let prediction = match (phase, times) {
+                (Some(phase), times) => profiles[place].predict_phase(&plan, phase, times)?,
+                (None, Some(times)) => profiles[place].predict_beyond(&plan, times),
+                (None, None) => profiles[place].predict(&plan),
             };
             Some(prediction.on(network, Cores::Own).ok()?.seconds)
         };
@@ -220,7 +227,7 @@ impl<'a> Ours<'a> {
     }
 
     /// Returns how many times as much a run of this plan computes, or one of its parts, as one of
-    /// the largest size.
+    /// the largest size. An offline phase knows no items: it grows as what is said in it.
     fn growth(&self, quantity: &Quantity, plan: &Plan, largest: u64) -> Option<f64> {
         let known = Quantity {
             items: Variant::of(quantity).sizes(largest),
@@ -228,7 +235,11 @@ impl<'a> Ours<'a> {
         };
         let known = self.plan(&known, Way::AtOnce)?;
         let wanted = plan.parts().map_or(plan, |parts| &parts.plan);
-        Some(operations(wanted) / operations(&known))
+        let work = |plan: &Plan| match phase(quantity.metric) {
+            Some(Phase::Offline) => plan.cost().offline.total_bytes().max(1) as f64,
+            _ => operations(plan),
+        };
+        Some(work(wanted) / work(&known))
     }
 
     fn usd(&self, quantity: &Quantity, network: Link, wire: Wire) -> Option<Value> {
@@ -252,6 +263,18 @@ impl<'a> Ours<'a> {
         };
         let one = self.seconds(&alone, network, wire)?;
         Some(one.with(many, |one, many| one / many))
+    }
+
+    /// Returns the most memory of a party: of a session in parts, that of a part.
+    fn memory(&self, quantity: &Quantity, party: usize) -> Option<Value> {
+        let profile = &self.measured.profiles[self.profile(quantity)?];
+        let plan = self.plan(quantity, Way::Program)?;
+        let bytes = profile.predict(&plan).memory_bytes[party]?;
+        let kind = match profile.threads == quantity.threads {
+            true => origin(size(&plan), largest(profile)),
+            false => Kind::Far,
+        };
+        Some(Value::exact(bytes, kind))
     }
 
     fn exact(&self, quantity: &Quantity) -> Option<f64> {
@@ -303,7 +326,11 @@ impl Figures for Wired<'_> {
         let Self { ours, wire, .. } = *self;
         let quantity = self.completed(quantity);
         match quantity.metric {
-            Metric::Seconds => ours.seconds(&quantity, quantity.network?, wire),
+            Metric::Seconds | Metric::OfflineSeconds | Metric::OnlineSeconds => {
+                ours.seconds(&quantity, quantity.network?, wire)
+            }
+            Metric::SenderMemoryBytes => ours.memory(&quantity, 0),
+            Metric::ReceiverMemoryBytes => ours.memory(&quantity, 1),
             Metric::UsdPer1000Runs => ours.usd(&quantity, quantity.network?, wire),
             Metric::Speedup => ours.speedup(&quantity, quantity.network?, wire),
             _ => Some(Value::exact(ours.exact(&quantity)?, Kind::Exact)),
@@ -311,16 +338,31 @@ impl Figures for Wired<'_> {
     }
 }
 
+/// Returns the phase that a metric is about, if it is not about whole runs.
+fn phase(metric: Metric) -> Option<Phase> {
+    match metric {
+        Metric::OfflineSeconds => Some(Phase::Offline),
+        Metric::OnlineSeconds => Some(Phase::Online),
+        _ => None,
+    }
+}
+
 /// Returns a profile with all times at the lower end of their scatter (0), in its middle (1), or at
 /// its upper end (2).
-fn at_end(profile: &Profile, end: usize) -> Profile {
-    let runs = profile.runs.iter().map(|run| {
-        let seconds = [0, 1].map(|party| spread(&run.times(party), profile.threads)[end]);
-        run.taking(seconds)
-    });
+fn profile_at(profile: &Profile, end: usize) -> Profile {
+    let runs = profile.runs.iter();
     Profile {
-        runs: runs.collect(),
+        runs: runs.map(|run| run_at(run, profile.threads, end)).collect(),
         ..profile.clone()
+    }
+}
+
+/// As [`profile_at`], of a run and its phases.
+fn run_at(run: &Run, threads: usize, end: usize) -> Run {
+    let seconds = [0, 1].map(|party| spread(&run.times(party), threads)[end]);
+    Run {
+        phases: run.map_phases(|phase| run_at(phase, threads, end)),
+        ..run.taking(seconds)
     }
 }
 
@@ -352,7 +394,7 @@ pub(crate) fn parameter(plan: &Plan, name: &str) -> Option<u64> {
 
 /// Returns the number of columns of the OT extension per instance: a code for the item, or a code
 /// of 256 bits for each of its letters.
-fn ot_bits(plan: &Plan) -> Option<u64> {
+pub(crate) fn ot_bits(plan: &Plan) -> Option<u64> {
     let letters = || Some(256 * parameter(plan, "letters in a bin")?);
     parameter(plan, "code bits").or_else(letters)
 }

@@ -16,7 +16,7 @@ fn between(gbps: f64, same: bool) -> Link {
 }
 
 /// Returns SpOT19's Figure 9: pairs of sites.
-fn sites(kind: &str) -> Vec<(Link, Option<Place>)> {
+fn sites(kind: &str) -> Vec<(Option<Link>, Option<Place>)> {
     let rows = parameters("spot19-fig-9").iter().map(|row| {
         let [sender, receiver, gbps] = ["site_a", "site_b", "gbps"].map(|name| row.get(name));
         let (sender, receiver) = (sender.unwrap_or_default(), receiver.unwrap_or_default());
@@ -25,7 +25,7 @@ fn sites(kind: &str) -> Vec<(Link, Option<Place>)> {
             prices: "spot19",
             setting: setting(kind, sender, receiver),
         };
-        (between(gbps, sender == receiver), Some(place))
+        (Some(between(gbps, sender == receiver)), Some(place))
     });
     rows.collect()
 }
@@ -36,31 +36,36 @@ fn parameters(name: &str) -> &'static [published::Cells] {
     &table.expect("the table is there").rows
 }
 
-pub(crate) fn business() -> Vec<(Link, Option<Place>)> {
+pub(crate) fn business() -> Vec<(Option<Link>, Option<Place>)> {
     sites("b2b")
 }
 
-pub(crate) fn internet() -> Vec<(Link, Option<Place>)> {
+pub(crate) fn internet() -> Vec<(Option<Link>, Option<Place>)> {
     sites("internet")
 }
 
 /// Returns SpOT19's Figure 12: five networks.
-pub(crate) fn five_networks() -> Vec<(Link, Option<Place>)> {
+pub(crate) fn five_networks() -> Vec<(Option<Link>, Option<Place>)> {
     let rows = parameters("spot19-fig-12-setup").iter().map(|row| {
         let gbps = row.get("gbps").and_then(|text| text.parse().ok());
         let same = row.get("site_a") == row.get("site_b");
-        (between(gbps.expect("a rate"), same), None)
+        (Some(between(gbps.expect("a rate"), same)), None)
     });
     rows.collect()
 }
 
 /// Returns three networks for SpOT19's Figure 1, which does not name its own, within Virginia.
-pub(crate) fn three_networks() -> Vec<(Link, Option<Place>)> {
+pub(crate) fn three_networks() -> Vec<(Option<Link>, Option<Place>)> {
     let place = Place {
         prices: "spot19",
         setting: setting("b2b", "virginia", "oregon"),
     };
     let networks = ["wan:10gbps,0.2ms", "wan:100mbps,80ms", "wan:10mbps,80ms"];
     let parsed = networks.map(|text| text.parse().expect("a link"));
-    parsed.map(|link| (link, Some(place.clone()))).into()
+    parsed.map(|link| (Some(link), Some(place.clone()))).into()
+}
+
+/// Returns no network, for what does not depend on one.
+pub(crate) fn nowhere() -> Vec<(Option<Link>, Option<Place>)> {
+    vec![(None, None)]
 }

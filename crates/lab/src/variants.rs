@@ -2,7 +2,10 @@
 //! derives: as papers have them.
 
 use psijoin::{Error, OutputKind, Plan, Request, Security, Sizes};
-use psijoin_psi_ot::cm20;
+use psijoin_psi_ot::{
+    cm20,
+    psz::{self, CUCKOO},
+};
 
 use crate::quantity::Quantity;
 
@@ -83,6 +86,14 @@ pub(crate) fn cm20_with_rows(items: u64, rows: u64) -> Option<Plan> {
     Some(params.with_rows(rows).ok()?.plan())
 }
 
+/// Returns the plan of `psz-cuckoo` on numbers of this many bits, with letters of fewer bits than
+/// eight.
+pub(crate) fn psz_with_letter_bits(items: u64, item_bits: u32, letter_bits: u32) -> Option<Plan> {
+    let request = request([items; 2], None).ok()?.numbers(item_bits).ok()?;
+    let params = psz::Params::with_letter_bits(&request, &CUCKOO, letter_bits);
+    Some(params.ok()?.plan())
+}
+
 #[cfg(test)]
 mod tests {
     use psijoin::registry;
@@ -112,6 +123,18 @@ mod tests {
             let plan = protocol.plan(&request.unwrap()).unwrap();
             assert_eq!(own_bits(name, Some(32)), plan.number_bits(), "{name}");
         }
+    }
+
+    #[test]
+    fn longer_letters_take_fewer_bytes() {
+        let bytes = |letter_bits| {
+            let plan = psz_with_letter_bits(1 << 16, 32, letter_bits);
+            plan.map(|plan| plan.cost().total.total_bytes())
+        };
+        for bits in 1..8 {
+            assert!(bytes(bits).unwrap() > bytes(8).unwrap(), "{bits}");
+        }
+        assert_eq!(bytes(9), None);
     }
 
     #[test]

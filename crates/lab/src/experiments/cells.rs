@@ -48,7 +48,8 @@ pub struct Cell {
 impl Cell {
     /// Ours over what was published.
     pub fn ratio(&self) -> Option<f64> {
-        Some(self.ours? / self.published?)
+        let published = self.published.filter(|value| *value > 0.0)?;
+        Some(self.ours? / published)
     }
 
     fn of(quantity: &Quantity, ours: Wired<'_>) -> Self {

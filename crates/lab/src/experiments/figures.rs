@@ -19,7 +19,7 @@ pub(crate) struct Sweep {
     pub(crate) protocols: &'static [&'static str],
     /// Logarithms of the numbers of items.
     pub(crate) log2_items: &'static [u32],
-    pub(crate) places: fn() -> Vec<(Link, Option<Place>)>,
+    pub(crate) places: fn() -> Vec<(Option<Link>, Option<Place>)>,
     pub(crate) metrics: &'static [Metric],
 }
 
@@ -31,7 +31,7 @@ impl Sweep {
                 for (network, place) in (self.places)() {
                     quantities.extend(self.metrics.iter().map(|metric| Quantity {
                         place: place.clone(),
-                        ..Quantity::new(protocol, *metric, 1 << log2, Some(network))
+                        ..Quantity::new(protocol, *metric, 1 << log2, network)
                     }));
                 }
             }

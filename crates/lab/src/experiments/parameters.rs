@@ -3,13 +3,14 @@
 use std::collections::BTreeMap;
 
 use psijoin::{Plan, registry};
+use psijoin_params::simple;
 
 use super::Cell;
 use crate::{
-    ours::parameter,
+    ours::{ot_bits, parameter},
     published::{self, Cells},
     quantity::Kind,
-    variants::{cm20_with_rows, request},
+    variants::{cm20_with_rows, psz_with_letter_bits, request},
 };
 
 /// The columns of a table that are parameters of a plan.
@@ -17,8 +18,8 @@ use crate::{
 pub struct Parameters {
     pub(super) table: &'static str,
     pub(super) protocol: &'static str,
-    /// The column with the number of items.
-    pub(super) items: &'static str,
+    /// The number of items of a row.
+    pub(super) items: Items,
     /// A column that tells rows of the same size apart.
     pub(super) detail: Option<&'static str>,
     pub(super) columns: &'static [Column],
@@ -26,11 +27,31 @@ pub struct Parameters {
     pub(super) plan: fn(&str, u64, &Cells) -> Option<Plan>,
 }
 
-/// A column, and what it is in our plan: a product of parameters.
+/// The number of items of a row.
+#[derive(Debug)]
+pub(super) enum Items {
+    /// In this column.
+    In(&'static str),
+    /// The same in all rows.
+    All(u64),
+}
+
+/// A column, and what it is with us.
 #[derive(Debug)]
 pub(super) struct Column {
     pub(super) name: &'static str,
-    pub(super) ours: &'static [&'static str],
+    pub(super) ours: Ours,
+}
+
+/// The origin of our figure.
+#[derive(Debug)]
+pub(super) enum Ours {
+    /// A product of parameters of the plan.
+    Product(&'static [&'static str]),
+    /// It follows from the plan.
+    OfPlan(fn(&Plan) -> Option<f64>),
+    /// It follows from the row.
+    OfRow(fn(&Cells) -> Option<f64>),
 }
 
 impl Parameters {
@@ -46,12 +67,17 @@ impl Parameters {
     }
 
     fn cell(&self, row: &Cells, column: &Column) -> Option<Cell> {
-        let items: u64 = row.get(self.items)?.parse().ok()?;
+        let items = match self.items {
+            Items::In(column) => row.get(column)?.parse().ok()?,
+            Items::All(items) => items,
+        };
         let printed = row.get(column.name)?;
-        let plan = (self.plan)(self.protocol, items, row)?;
-        let factor = |name: &&str| parameter(&plan, name);
-        let factors = column.ours.iter().map(factor);
-        let value = factors.collect::<Option<Vec<_>>>()?;
+        let plan = || (self.plan)(self.protocol, items, row);
+        let value = match column.ours {
+            Ours::Product(names) => plan().and_then(|plan| product(&plan, names)),
+            Ours::OfPlan(of) => plan().and_then(|plan| of(&plan)),
+            Ours::OfRow(of) => of(row),
+        };
         let details = self
             .detail
             .map(|name| (name, row.get(name).unwrap_or_default()));
@@ -67,12 +93,18 @@ impl Parameters {
             details: BTreeMap::from_iter(details),
             printed: Some(printed.to_owned()),
             published: printed.parse().ok(),
-            ours: Some(value.iter().product::<u64>() as f64),
+            ours: value,
             range: None,
             runs: None,
-            kind: Some(Kind::Exact),
+            kind: value.map(|_| Kind::Exact),
         })
     }
+}
+
+/// Returns the product of some parameters of a plan.
+fn product(plan: &Plan, names: &[&str]) -> Option<f64> {
+    let factors = names.iter().map(|name| parameter(plan, name));
+    Some(factors.product::<Option<u64>>()? as f64)
 }
 
 /// Returns the plan that the protocol derives for any row of this size.
@@ -97,4 +129,59 @@ pub(super) fn with_its_rows(_: &str, items: u64, row: &Cells) -> Option<Plan> {
         times.parse().ok()?
     };
     cm20_with_rows(items, (times * items as f64) as u64)
+}
+
+/// Returns the plan of `psz` with letters as long as a row of PSZ14's Table 9 has them; `None` if
+/// our code has no room for so many letters.
+pub(super) fn with_its_letters(_: &str, items: u64, row: &Cells) -> Option<Plan> {
+    psz_with_letter_bits(items, SHORT_BITS, row.get("eta")?.parse().ok()?)
+}
+
+/// Items of PSZ14.
+const SHORT_BITS: u32 = 32;
+
+/// Returns the bits of OT extension in a bin, over the security parameter and the bits of an item.
+pub(super) fn ot_bits_by_item_bits(plan: &Plan) -> Option<f64> {
+    let bits = f64::from(psijoin::Security::COMPUTATIONAL_BITS) * f64::from(SHORT_BITS);
+    Some(ot_bits(plan)? as f64 / bits)
+}
+
+/// Returns the bins of a row of PSZ14's Table 10, and the places in each: n = c·b·ln(b) items are
+/// in b bins, and bins have dc·ln(b) places, where dc is as printed.
+fn of_table_10(row: &Cells) -> Option<simple::Shape> {
+    let [c, dc] = ["c", "dc"].map(|column| row.get(column)?.parse::<f64>().ok());
+    let (c, dc) = (c?, dc?);
+    let fits = |bins: &u32| c * f64::from(*bins) * f64::from(*bins).ln() >= TABLE_10_ITEMS as f64;
+    let bins = least(2, 1 << 20, fits)?;
+    Some(simple::Shape {
+        bins,
+        capacity: (dc * f64::from(bins).ln()) as u32,
+    })
+}
+
+/// Items of PSZ14's Table 10.
+pub(super) const TABLE_10_ITEMS: u64 = 1 << 18;
+
+/// Returns the OTs of a row of Table 10, over those that n items take without hashing.
+pub(super) fn places_by_items(row: &Cells) -> Option<f64> {
+    let shape = of_table_10(row)?;
+    Some(f64::from(shape.bins) * f64::from(shape.capacity) / TABLE_10_ITEMS as f64)
+}
+
+/// Returns the proved bound on the failure of a row of Table 10.
+pub(super) fn proved_failure(row: &Cells) -> Option<f64> {
+    let bound = simple::failure(TABLE_10_ITEMS, of_table_10(row)?);
+    Some(bound.log2().exp2().min(1.0))
+}
+
+/// Returns the least number for which something holds that holds for all above it.
+fn least(mut low: u32, mut high: u32, holds: impl Fn(&u32) -> bool) -> Option<u32> {
+    while low < high {
+        let middle = low + (high - low) / 2;
+        match holds(&middle) {
+            true => high = middle,
+            false => low = middle + 1,
+        }
+    }
+    holds(&low).then_some(low)
 }

@@ -79,15 +79,21 @@ fn kind(line: &Measurement) -> (String, String, usize) {
 }
 
 /// Returns a run that has the seconds of all these, of the same sizes, and takes the median of
-/// them.
+/// them; and so do its phases.
 fn pooled(runs: &[&Run]) -> Run {
     let seconds = [0, 1].map(|party| {
         let times = runs.iter().map(|run| run.times(party));
         Vec::from_iter(times.flatten())
     });
     let medians = seconds.each_ref().map(|times| quantile(times, 0.5));
+    let phase = |number: usize| {
+        let own = runs.iter().filter_map(|run| run.phases.as_ref());
+        Vec::from_iter(own.map(|phases| &phases[number]))
+    };
+    let has_phases = !phase(0).is_empty();
     Run {
         seconds,
+        phases: has_phases.then(|| Box::new([0, 1].map(|number| pooled(&phase(number))))),
         ..runs[runs.len() - 1].taking(medians)
     }
 }

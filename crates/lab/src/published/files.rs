@@ -89,7 +89,15 @@ pub(super) const COMPARISONS: [(&str, &str); 21] = [
 ];
 
 /// All others.
-pub(super) const PARAMETERS: [(&str, &str); 8] = [
+pub(super) const PARAMETERS: [(&str, &str); 10] = [
+    (
+        "psz14-table-2",
+        include_str!("../../published/psz14-table-2.csv"),
+    ),
+    (
+        "psz14-table-3",
+        include_str!("../../published/psz14-table-3.csv"),
+    ),
     (
         "psz14-table-4-formulas",
         include_str!("../../published/psz14-table-4-formulas.csv"),

@@ -26,10 +26,14 @@ pub enum Metric {
     UsdPer1000Runs,
     /// The speed, relative to that with one thread.
     Speedup,
+    /// The most memory that the sender takes beyond its input, in bytes.
+    SenderMemoryBytes,
+    /// The most memory that the receiver takes beyond its input, in bytes.
+    ReceiverMemoryBytes,
 }
 
 impl Metric {
-    const ALL: [Self; 10] = [
+    const ALL: [Self; 12] = [
         Self::Seconds,
         Self::OfflineSeconds,
         Self::OnlineSeconds,
@@ -40,6 +44,8 @@ impl Metric {
         Self::OtBits,
         Self::UsdPer1000Runs,
         Self::Speedup,
+        Self::SenderMemoryBytes,
+        Self::ReceiverMemoryBytes,
     ];
 
     /// As the files write it: `offline_seconds`.
@@ -55,6 +61,8 @@ impl Metric {
             Self::OtBits => "ot_bits",
             Self::UsdPer1000Runs => "usd_per_1000_runs",
             Self::Speedup => "speedup",
+            Self::SenderMemoryBytes => "sender_memory_bytes",
+            Self::ReceiverMemoryBytes => "receiver_memory_bytes",
         }
     }
 }

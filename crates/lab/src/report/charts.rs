@@ -1,5 +1,6 @@
 //! Cells as charts.
 
+mod costs;
 mod lines;
 mod money;
 mod plane;
@@ -10,6 +11,7 @@ use psijoin_page::Figure;
 
 use crate::{experiments::Cell, quantity::Kind};
 
+pub(super) use costs::cost_by_price;
 pub(super) use lines::{over_bandwidth, over_items};
 pub(super) use money::money;
 pub(super) use plane::seconds_over_bytes;

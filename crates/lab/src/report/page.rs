@@ -117,6 +117,7 @@ impl Section {
             Show::SecondsOverBytes => charts::seconds_over_bytes(&cells, ours),
             Show::CheapestByPrice => maps::cheapest_by_price(self.experiment.figures(ours)),
             Show::FastestByItems => maps::fastest_by_items(self.experiment.figures(ours)),
+            Show::CostByPrice(log2) => charts::cost_by_price(self.experiment.figures(ours), log2),
         }
     }
 }

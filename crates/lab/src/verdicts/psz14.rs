@@ -553,7 +553,7 @@ pub(super) const CLAIMS: &[Claim] = &[
     },
     Claim {
         id: "PSZ14-24",
-        experiment: "psz14-table-4",
+        experiment: "psz14-table-9",
         says: "Letters of 8 bits take the fewest bytes.",
         tables: &[],
         test: Relations(|| {
@@ -565,7 +565,7 @@ pub(super) const CLAIMS: &[Claim] = &[
     },
     Claim {
         id: "PSZ14-25",
-        experiment: "psz14-table-4",
+        experiment: "psz14-table-10",
         says: "Bins of simple hashing, sized for c = 1, never overflow in 10^5 runs, and c = 1 is the largest such c.",
         tables: &[],
         test: Relations(|| {

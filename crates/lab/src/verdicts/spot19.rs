@@ -34,14 +34,17 @@ fn costs(log2: u32, places: Places) -> Vec<impl Fn(&str) -> Term> {
             let metric = Metric::UsdPer1000Runs;
             Term::Figure(Box::new(Quantity {
                 place: Option::clone(&place),
-                ..Quantity::new(protocol, metric, 1 << log2, Some(network))
+                ..Quantity::new(protocol, metric, 1 << log2, network)
             }))
         }
     };
     places().into_iter().map(cost).collect()
 }
 
-type Places = fn() -> Vec<(psijoin_channel::link::Link, Option<crate::quantity::Place>)>;
+type Places = fn() -> Vec<(
+    Option<psijoin_channel::link::Link>,
+    Option<crate::quantity::Place>,
+)>;
 
 /// Claims that `spot-fast` is the cheapest everywhere.
 fn cheapest(log2: u32, places: Places) -> Vec<Relation> {

@@ -214,6 +214,79 @@ fn rows_of_parameters_have_plans_of_their_own() {
 }
 
 #[test]
+fn letters_take_the_bits_of_the_formula() {
+    let nothing = measured(&[]);
+    let cells = cells("psz14-table-9", &Ours::new(&nothing));
+    for cell in &cells[..8] {
+        let [ours, printed] = [cell.ours, cell.published].map(Option::unwrap);
+        // As many letters as spell an item, which is a whole number.
+        assert!((0.99..1.2).contains(&(ours / printed)), "{cell:?}");
+    }
+    assert_eq!((cells[7].ours, cells[0].ours), (Some(0.25), Some(2.0)));
+    assert_eq!((cells.len(), cells[8].ours, cells[8].kind), (9, None, None));
+}
+
+#[test]
+fn bins_of_simple_hashing_have_a_proved_bound() {
+    let nothing = measured(&[]);
+    let cells = cells("psz14-table-10", &Ours::new(&nothing));
+    let of = |metric: &str, c: &str| {
+        let mut cells = cells.iter();
+        let cell = cells.find(|cell| cell.metric == metric && cell.details["c"] == c);
+        cell.unwrap().clone()
+    };
+    for c in ["0.25", "0.5", "1", "2", "4", "8"] {
+        let ots = of("ots_per_nt", c);
+        assert!((0.95..1.05).contains(&ots.ratio().unwrap()), "{ots:?}");
+    }
+    // docs/hashing.md has 2^-21.0 and 2^-9.6.
+    let bound = |c| of("pfail", c).ours.unwrap().log2();
+    assert!((bound("1") + 21.0).abs() < 0.1 && (bound("8") + 9.6).abs() < 0.1);
+    assert_eq!(of("pfail", "1").ratio(), None);
+}
+
+#[test]
+fn phases_are_told_if_they_were_measured() {
+    let mut measured = measured(&[("kkrt", 3.0)]);
+    let seconds = |measured: &_, metric| {
+        let cells = cells("kkrt16-table-4", &Ours::new(measured));
+        let lan = Some("10gbps,0.2ms");
+        let mut cells = cells
+            .iter()
+            .filter(|cell| is(cell, "kkrt", 20, lan, metric));
+        cells.next().unwrap().ours
+    };
+    assert_eq!(seconds(&measured, "offline_seconds"), None);
+    for run in &mut measured.profiles[0].runs {
+        let phase = |share: f64| run.taking([0, 1].map(|party| share * run.times(party)[0]));
+        run.phases = Some(Box::new([phase(1.0 / 3.0), phase(2.0 / 3.0)]));
+    }
+    let [offline, online] =
+        ["offline_seconds", "online_seconds"].map(|metric| seconds(&measured, metric).unwrap());
+    assert!((1.0..1.02).contains(&offline), "{offline}");
+    assert!((2.0..2.3).contains(&online), "{online}");
+    let needs = experiments::find("kkrt16-table-4").unwrap().needs(1);
+    assert!(needs.iter().any(|need| need.protocol == "kkrt"));
+}
+
+#[test]
+fn memory_is_that_of_the_runs() {
+    let mut measured = measured(&[("spot-low", 1.0)]);
+    for run in &mut measured.profiles[0].runs {
+        run.memory_bytes = [Some(run.items[0]), Some(3 * run.items[0])];
+    }
+    let cells = cells("spot19-memory", &Ours::new(&measured));
+    let of = |metric: &str| {
+        let mut cells = cells
+            .iter()
+            .filter(|cell| is(cell, "spot-low", 20, None, metric));
+        cells.next().unwrap().ours.unwrap()
+    };
+    let both = ["sender_memory_bytes", "receiver_memory_bytes"].map(of);
+    assert_eq!(both.map(f64::round), [1 << 20, 3 << 20].map(f64::from));
+}
+
+#[test]
 fn money_follows_from_time_bytes_and_prices() {
     let measured = measured(&[("cm20", 3.0)]);
     let cells = cells("cm20-table-3", &Ours::new(&measured));

@@ -47,6 +47,7 @@ pub(crate) fn run(protocol: &str, output: &OutputKind, items: u64, seconds: [f64
         memory_bytes: [None; 2],
         on_two_threads: None,
         seconds: Default::default(),
+        phases: None,
     }
 }
 

@@ -69,11 +69,35 @@ fn campaigns_are_pooled_and_can_be_told_apart() {
         run.scripts[0].computing()
     });
     assert_eq!(Vec::from_iter(medians), [2.0, 5.0]);
-    // Old lines have neither a campaign nor the seconds of each run.
+    // Old lines have neither a campaign nor the seconds and the phases of each run.
     let old = serde_json::to_string(&line("0.1.0", "naive", 1, naive(256, 1.0))).unwrap();
-    assert!(!old.contains("campaign") && !old.contains("\"seconds\""));
+    let has_none = ["campaign", "\"seconds\"", "phases"].map(|new| !old.contains(new));
+    assert_eq!(has_none, [true; 3]);
     let old: measurements::Measurement = serde_json::from_str(&old).unwrap();
     assert_eq!((old.session.campaign, old.run.times(0)), (1, vec![1.0]));
+}
+
+#[test]
+fn phases_are_pooled_as_runs_are() {
+    let of = |campaign: u32, offline: f64| {
+        let mut line = line("0.1.0", "naive", 1, naive(256, 5.0));
+        line.session.campaign = campaign;
+        let phase = |seconds| naive(256, seconds);
+        line.run.phases = Some(Box::new([phase(offline), phase(5.0 - offline)]));
+        line
+    };
+    let lines = [of(1, 1.0), of(2, 2.0)];
+    let read = lines.each_ref().map(|line| {
+        let text = serde_json::to_string(line).unwrap();
+        serde_json::from_str::<measurements::Measurement>(&text).unwrap()
+    });
+    assert_eq!(read, lines);
+    let pooled = latest(&lines).unwrap();
+    let run = &pooled.profile("naive", "rows", 1).unwrap().runs[0];
+    let phases = run.phases.as_ref().unwrap();
+    let medians = phases.each_ref().map(|phase| phase.scripts[0].computing());
+    assert!((medians[0] - 1.5).abs() < 1e-9 && (medians[1] - 3.5).abs() < 1e-9);
+    assert_eq!(phases[0].times(0), [1.0, 2.0]);
 }
 
 #[test]

@@ -259,6 +259,7 @@ fn the_sample_has_every_kind_of_chart() {
         "Money, business to business",
         "Time and bytes at 10mbps,80ms, with lines of equal money",
         "The cheapest of all, 2^20 items",
+        "Cost by the price of traffic, 2^20 items, 30mbps,80ms: the paper's protocols",
         "The fastest of all, a round trip of 80 ms",
     ] {
         let caption = format!("<figcaption>{caption}");

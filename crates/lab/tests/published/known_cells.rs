@@ -66,6 +66,8 @@ fn is(row: &Row, described: &[&str]) -> bool {
 #[test]
 fn a_cell_of_each_table_of_parameters() {
     let cells = [
+        "psz14-table-2 sym_kappa=128 ecc_phi=K-283",
+        "psz14-table-3 calls_to_h=2*m bits_sent=2*m*lambda",
         "psz14-table-4-formulas ours=psz-simple total_ots=3.7*n*t",
         "psz14-table-9 eta=9 coefficient_of_n_kappa_sigma=0.44",
         "psz14-table-10 c=2 ots_per_nt=2.7",

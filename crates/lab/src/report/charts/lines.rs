@@ -78,7 +78,7 @@ fn line(protocol: &str, cells: &[&Cell], place: &impl Fn(&Cell) -> Option<f64>) 
 }
 
 /// Returns which line is the lowest on the right.
-fn at_the_end(lines: &[Line]) -> String {
+pub(super) fn at_the_end(lines: &[Line]) -> String {
     let last = lines
         .iter()
         .filter_map(|line| Some((line.points.last()?, &line.name)));
