@@ -1,7 +1,11 @@
 //! Polynomials through arbitrary points: `cargo bench -p psijoin-encode --bench poly`.
 //!
 //! Four slices of values at the same points, as SpOT19's protocols have them, on one thread. The
-//! items of a throughput are points.
+//! items of a throughput are points. `in_turns`, `slice_and_stream` and `tree_reuse` are the three
+//! ways of SpOT19's Figure 8: one party interpolates, the other one evaluates at as many points of
+//! its own, and each has a thread.
+
+use std::{sync::mpsc, thread};
 
 use divan::{Bencher, counter::ItemsCount};
 use psijoin_block::{
@@ -100,4 +104,108 @@ fn evaluate_quadratically(bencher: Bencher, count: usize) {
     bencher
         .counter(ItemsCount::new(points.len()))
         .bench_local(|| quadratic.evaluate(&points, count, &polynomials, &mut values));
+}
+
+/// Points of a comparison of ways.
+const WAYS: [usize; 2] = [1 << 16, 1 << 20];
+
+type Slices = Vec<Vec<Element>>;
+
+/// The points of both parties, and the values that one of them interpolates.
+fn both_parties(fft: &AdditiveFft, count: usize) -> ([Vec<Element>; 2], Slices) {
+    let points = [0, 1].map(|party| random(fft, 100 + party, count));
+    let slices = (1..=SLICES).map(|i| random(fft, i, count));
+    (points, slices.collect())
+}
+
+/// Interpolates a slice with a tree of its own.
+fn interpolate_one(fft: &AdditiveFft, points: &[Element], slice: Vec<Element>) -> Vec<Element> {
+    let mut slices = vec![slice];
+    let interpolator = Interpolator::start(fft, points, &mut slices).expect("distinct points");
+    interpolator.finish(slices.remove(0))
+}
+
+/// Evaluates a slice with a tree of its own.
+fn evaluate_one(fft: &AdditiveFft, points: &[Element], polynomial: &[Element]) -> Slices {
+    let evaluator = Evaluator::new(fft, points, polynomial.len()).expect("fit points");
+    let started = vec![evaluator.start(polynomial)];
+    evaluator.finish(started).expect("fit points")
+}
+
+/// Both parties, each with a thread: one interpolates and hands over each polynomial, the other
+/// takes them.
+fn stream<T: Send>(
+    interpolate: impl FnOnce(mpsc::Sender<Vec<Element>>) + Send,
+    evaluate: impl FnOnce(mpsc::Receiver<Vec<Element>>) -> T + Send,
+) -> T {
+    let (sender, receiver) = mpsc::channel();
+    thread::scope(|scope| {
+        scope.spawn(|| single_thread().run(|| interpolate(sender)));
+        single_thread().run(|| evaluate(receiver))
+    })
+}
+
+/// All slices are interpolated, and then all are evaluated, each with a tree of its own.
+#[divan::bench(sample_count = 3, sample_size = 1, args = WAYS)]
+fn in_turns(bencher: Bencher, count: usize) {
+    let (fft, pool) = (fft(), single_thread());
+    let ([theirs, own], slices) = both_parties(&fft, count);
+    bencher
+        .with_inputs(|| slices.clone())
+        .bench_local_values(|slices| {
+            pool.run(|| {
+                let polynomials = slices
+                    .into_iter()
+                    .map(|it| interpolate_one(&fft, &theirs, it));
+                let polynomials = Vec::from_iter(polynomials);
+                let values = polynomials.iter().map(|it| evaluate_one(&fft, &own, it));
+                Vec::from_iter(values)
+            })
+        });
+}
+
+/// Each slice is evaluated while the next one is interpolated, each with a tree of its own.
+#[divan::bench(sample_count = 3, sample_size = 1, args = WAYS)]
+fn slice_and_stream(bencher: Bencher, count: usize) {
+    let fft = fft();
+    let ([theirs, own], slices) = both_parties(&fft, count);
+    bencher
+        .with_inputs(|| slices.clone())
+        .bench_local_values(|slices| {
+            stream(
+                |sender| {
+                    for slice in slices {
+                        let polynomial = interpolate_one(&fft, &theirs, slice);
+                        sender.send(polynomial).expect("the other party listens");
+                    }
+                },
+                |receiver| Vec::from_iter(receiver.iter().map(|it| evaluate_one(&fft, &own, &it))),
+            )
+        });
+}
+
+/// As the protocols do: a party builds its tree once for all slices.
+#[divan::bench(sample_count = 3, sample_size = 1, args = WAYS)]
+fn tree_reuse(bencher: Bencher, count: usize) {
+    let fft = fft();
+    let ([theirs, own], slices) = both_parties(&fft, count);
+    bencher
+        .with_inputs(|| slices.clone())
+        .bench_local_values(|mut slices| {
+            stream(
+                |sender| {
+                    let interpolator = Interpolator::start(&fft, &theirs, &mut slices);
+                    let interpolator = interpolator.expect("distinct points");
+                    for slice in slices {
+                        let polynomial = interpolator.finish(slice);
+                        sender.send(polynomial).expect("the other party listens");
+                    }
+                },
+                |receiver| {
+                    let evaluator = Evaluator::new(&fft, &own, count).expect("fit points");
+                    let started = receiver.iter().map(|it| evaluator.start(&it)).collect();
+                    evaluator.finish(started).expect("fit points")
+                },
+            )
+        });
 }
