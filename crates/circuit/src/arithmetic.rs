@@ -38,10 +38,23 @@ pub fn add<B: Backend>(
 /// # Errors
 /// As [`Backend::products`].
 pub fn count_ones<B: Backend>(backend: &mut B, bits: &B::Wires) -> Result<Vec<B::Wires>, B::Error> {
-    if bits.lanes() == 0 {
-        return Ok(vec![backend.constant(false, 1)]);
+    sum(backend, std::slice::from_ref(bits), usize::MAX)
+}
+
+/// Returns the sum of all lanes of `numbers`, modulo 2^`most_bits`: a number of one lane. About one
+/// gate per bit and lane, in about log2(n)·`most_bits` layers.
+///
+/// # Errors
+/// As [`Backend::products`].
+pub fn sum<B: Backend>(
+    backend: &mut B,
+    numbers: &[B::Wires],
+    most_bits: usize,
+) -> Result<Vec<B::Wires>, B::Error> {
+    if numbers.first().is_none_or(|wire| wire.lanes() == 0) {
+        return Ok(vec![backend.constant(false, 1); numbers.len()]);
     }
-    let mut sum = vec![bits.clone()];
+    let mut sum = numbers.to_vec();
     while sum[0].lanes() > 1 {
         let half = sum[0].lanes() / 2;
         let part = |range: std::ops::Range<usize>| -> Vec<B::Wires> {
@@ -50,6 +63,7 @@ pub fn count_ones<B: Backend>(backend: &mut B, bits: &B::Wires) -> Result<Vec<B:
         let (low, high) = (part(0..half), part(half..2 * half));
         let odd = part(2 * half..sum[0].lanes());
         let mut next = add(backend, &low, &high)?;
+        next.truncate(most_bits);
         if odd[0].lanes() > 0 {
             let zero = backend.constant(false, 1);
             for (i, wire) in next.iter_mut().enumerate() {
@@ -83,6 +97,17 @@ mod tests {
             let expected: Vec<u128> = a.iter().zip(&b).map(|(a, b)| a + b).collect();
             prop_assert_eq!(Bits::numbers(&sum), expected);
             prop_assert_eq!(plain.gates().ands(), (width_a.max(width_b) * pairs.len()) as u64);
+        }
+
+        #[test]
+        fn lanes_are_added_up(numbers in vec(any::<u64>(), 0..100)) {
+            let wires = Bits::transposed(&Vec::from_iter(numbers.iter().map(|n| u128::from(*n))), 64);
+            let plain = &mut Plain::small();
+            let total = sum(plain, &wires, 64).unwrap();
+            let expected = numbers.iter().fold(0_u64, |sum, number| sum.wrapping_add(*number));
+            prop_assert_eq!(total.len(), 64);
+            prop_assert_eq!(Bits::numbers(&total), [u128::from(expected)]);
+            prop_assert!(plain.gates().ands() <= 64 * numbers.len() as u64);
         }
 
         #[test]

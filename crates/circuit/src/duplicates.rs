@@ -12,13 +12,30 @@ use crate::{Backend, Lanes, Product, compare};
 /// # Errors
 /// As [`Backend::products`].
 pub fn duplicates<B: Backend>(backend: &mut B, sorted: &[B::Wires]) -> Result<B::Wires, B::Error> {
-    let lanes = sorted[0].lanes() as u32;
-    let seconds = (1..lanes).step_by(2);
-    // The last one has no number to its right, if N is even.
-    let nexts = (2..lanes).step_by(2);
-    let pairs: Vec<(u32, u32)> = (seconds.map(|second| (second, second - 1)))
-        .chain(nexts.map(|next| (next - 1, next)))
-        .collect();
+    let equal = equal_neighbours(backend, sorted)?;
+    on_either_side(backend, &equal)
+}
+
+/// Returns the pairs of neighbours among this many numbers: each second one with its left
+/// neighbour, and then each that has one with its right neighbour.
+pub fn neighbours(numbers: usize) -> Vec<(u32, u32)> {
+    let seconds = (1..numbers as u32).step_by(2);
+    // The last one has no number to its right, if their number is even.
+    let nexts = (2..numbers as u32).step_by(2);
+    let pairs = seconds.map(|second| (second, second - 1));
+    pairs.chain(nexts.map(|next| (next - 1, next))).collect()
+}
+
+/// Returns the first part of [`duplicates`]: whether the numbers of a pair of [`neighbours`] are
+/// equal, N − 1 lanes together. A number that occurs twice is in one equal pair.
+///
+/// # Errors
+/// As [`Backend::products`].
+pub fn equal_neighbours<B: Backend>(
+    backend: &mut B,
+    sorted: &[B::Wires],
+) -> Result<B::Wires, B::Error> {
+    let pairs = neighbours(sorted[0].lanes());
     let mut equal = backend.constant(false, 0);
     for pairs in pairs.chunks(backend.lanes_at_once().max(1)) {
         let (numbers, neighbours): (Vec<u32>, Vec<u32>) = pairs.iter().copied().unzip();
@@ -31,7 +48,7 @@ pub fn duplicates<B: Backend>(backend: &mut B, sorted: &[B::Wires]) -> Result<B:
             &gather(&neighbours),
         )?);
     }
-    on_either_side(backend, &equal)
+    Ok(equal)
 }
 
 /// Returns the second part of [`duplicates`]: of ⌊N/2⌋ numbers, whether one is equal to its left

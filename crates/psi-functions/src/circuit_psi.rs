@@ -2,7 +2,8 @@
 //! and shuffle or count, in a Boolean circuit.
 //!
 //! **Functionality.** The receiver learns which of its items the sender has; or only *how many*; or
-//! only whether they are *at least K*. The sender learns nothing.
+//! only whether they are *at least K*; or only the *sum* of each of its columns over them. The
+//! sender learns nothing.
 //!
 //! **Source.** The sort-compare-shuffle circuit of Huang, Evans and Katz (NDSS 2012), as in Pinkas,
 //! Schneider, Zohner (USENIX Security 2014) §3 and Appendix D. P1 = sender, P2 = receiver;
@@ -24,6 +25,11 @@
 //! adds up the number of duplicates, and for a threshold compares it with K. It reveals only the
 //! bits of the count, or the one bit of the comparison. If both are to get shares of the count, it
 //! adds a random number of 64 bits that the sender puts in, and reveals the sum.
+//!
+//! If the receiver is to learn sums of its columns, their numbers go along with its items through
+//! step 3, and zeros with the sender's. Two neighbours that are equal are an item of each party, so
+//! the XOR of what they brought along is the number of a shared item: it is masked by that they are
+//! equal, and a tree of adders adds up all pairs, modulo 2^64.
 //!
 //! **Entries of the registry.** They are one protocol on several engines, which evaluate the
 //! circuit.
@@ -47,7 +53,7 @@
 //! - Garbling is by half gates: two blocks per gate, instead of the three of row reduction.
 //! - Under GMW, comparators have depth ⌈log2 ℓ⌉ + 1 and 3ℓ − ⌈log2 ℓ⌉ − 2 gates, two thirds of
 //!   them in vector triples of length two.
-//! - §3 says that a count and a threshold are easy to have, and does not describe them.
+//! - §3 says that a count, a threshold and a sum are easy to have, and does not describe them.
 //!
 //! **Security.** Semi-honest: that of the evaluation ([`garble`](psijoin_circuit::garble),
 //! [`gmw`]), which reveals the outputs of the circuit and nothing else. Step 6 reveals the shared
@@ -223,7 +229,7 @@ fn send<W: Lanes>(
     let blind = params.blind(rng);
     let inputs = Inputs {
         sender: party.own(&wires(&numbers, params.bits()))?,
-        receiver: party.theirs(params.bits(), params.items(Role::Receiver))?,
+        receiver: party.theirs(params.receiver_bits(), params.items(Role::Receiver))?,
         switches: switches(party, &rng.permutation(params.shuffled()))?,
         blind: match blind {
             Some(blind) => party.own(&Bits::transposed(&[blind.into()], TOTAL_BITS))?,
@@ -255,11 +261,11 @@ impl Party for Receiver {
         match self.0 {
             Setup::Yao(mut setup) => {
                 let mut party = Evaluator::new(&mut setup, context.channel);
-                receive(params, &mut party, input.items)
+                receive(params, &mut party, input)
             }
             Setup::Gmw(mut setup) => {
                 let mut party = gmw::Gmw::new(&mut setup, context.channel);
-                receive(params, &mut party, input.items)
+                receive(params, &mut party, input)
             }
         }
     }
@@ -269,13 +275,20 @@ impl Party for Receiver {
 fn receive<W: Lanes>(
     params: &Params,
     mut party: &mut dyn TwoParty<Wires = W>,
-    items: &Items,
+    input: &Input,
 ) -> Result<Output, Error> {
     // Step 2.
-    let numbers = params.numbers(items);
+    let numbers = params.numbers(input.items);
+    let mut own = wires(&numbers, params.bits());
+    own.extend(
+        input
+            .columns
+            .iter()
+            .flat_map(|column| in_order(column, &numbers)),
+    );
     let inputs = Inputs {
         sender: party.theirs(params.bits(), params.items(Role::Sender))?,
-        receiver: party.own(&wires(&numbers, params.bits()))?,
+        receiver: party.own(&own)?,
         switches: their_switches(party, params.shuffled())?,
         blind: match params.reveals {
             Reveals::Total => party.theirs(TOTAL_BITS, 1)?,
@@ -297,7 +310,17 @@ fn receive<W: Lanes>(
         }
         Reveals::Threshold(_) => Ok(Output::Reached(learned[0] == 1)),
         Reveals::Total => Ok(total(learned[0] as u64)),
+        Reveals::Sums(_) => {
+            let sums = learned.iter().map(|sum| (*sum as u64).cast_signed());
+            Ok(Output::Sums(sums.collect()))
+        }
     }
+}
+
+/// Returns a wire for each bit of a column's numbers, in the order of the items' numbers.
+fn in_order(column: &[i64], numbers: &[(u128, u32)]) -> Vec<Bits> {
+    let of = |(_, position): &(u128, u32)| column[*position as usize].cast_unsigned().into();
+    Bits::transposed(&Vec::from_iter(numbers.iter().map(of)), TOTAL_BITS)
 }
 
 /// Returns a party's share of the number of shared items.

@@ -2,10 +2,10 @@
 
 use psijoin_circuit::{
     Backend, Lanes,
-    arithmetic::{add, count_ones},
+    arithmetic::{add, count_ones, sum},
     compare,
     count::{Count, Width},
-    duplicates::{duplicates, on_either_side},
+    duplicates::{duplicates, equal_neighbours, neighbours, on_either_side},
     merge, select, waksman,
 };
 use psijoin_psi::{Columns, OutputKind, Totals};
@@ -24,9 +24,11 @@ pub(super) enum Reveals {
     Threshold(u64),
     /// Their number, with a random number of the sender's added to it.
     Total,
+    /// The sum of each of so many columns of the receiver.
+    Sums(usize),
 }
 
-/// Bits of shares of a total.
+/// Bits of shares of a total, and of the numbers in a column.
 pub(super) const TOTAL_BITS: usize = u64::BITS as usize;
 
 impl Reveals {
@@ -40,7 +42,19 @@ impl Reveals {
                 columns: Columns::NONE,
                 counted: true,
             }) => Some(Self::Total),
+            OutputKind::Sums(Columns {
+                sender: 0,
+                receiver,
+            }) if *receiver > 0 => Some(Self::Sums(*receiver)),
             _ => None,
+        }
+    }
+
+    /// Returns the bits of the numbers that each item of the receiver brings along.
+    pub(super) fn column_bits(self) -> usize {
+        match self {
+            Self::Sums(columns) => columns * TOTAL_BITS,
+            Self::Rows { .. } | Self::Count | Self::Threshold(_) | Self::Total => 0,
         }
     }
 }
@@ -49,7 +63,7 @@ impl Reveals {
 pub(super) struct Inputs<W> {
     /// The sender's numbers, ascending: one wire per bit, the lowest first.
     pub(super) sender: Vec<W>,
-    /// The receiver's.
+    /// The receiver's, and behind each the numbers of its columns.
     pub(super) receiver: Vec<W>,
     /// The sender's switches, one wire per layer; none where nothing is shuffled.
     pub(super) switches: Vec<W>,
@@ -59,7 +73,7 @@ pub(super) struct Inputs<W> {
 
 /// Returns what the receiver learns: shared numbers and zeros in the order of the sender's
 /// permutation, with a one above each shared number if zero may be an item; or the bits of a count,
-/// or one bit.
+/// or one bit; or sums, one per lane.
 ///
 /// # Errors
 /// As [`Backend::products`].
@@ -68,10 +82,26 @@ pub(super) fn outputs<B: Backend>(
     reveals: Reveals,
     inputs: Inputs<B::Wires>,
 ) -> Result<Vec<B::Wires>, B::Error> {
+    let bits = inputs.sender.len();
     let sorted = {
-        let (sender, receiver) = (inputs.sender, inputs.receiver);
-        merge::merge(backend, sender.len(), &sender, &receiver)?
+        let (mut sender, receiver) = (inputs.sender, inputs.receiver);
+        // Items of the sender bring zeros along.
+        let zero = backend.constant(false, sender[0].lanes());
+        sender.resize(receiver.len(), zero);
+        merge::merge(backend, bits, &sender, &receiver)?
     };
+    if let Reveals::Sums(_) = reveals {
+        let (numbers, columns) = sorted.split_at(bits);
+        let equal = equal_neighbours(backend, numbers)?;
+        let (ones, others): (Vec<u32>, Vec<u32>) =
+            neighbours(equal.lanes() + 1).into_iter().unzip();
+        // One of two that are equal is the receiver's, the other one has zeros.
+        let both = columns
+            .iter()
+            .map(|wire| backend.xor(&wire.gather(&ones), &wire.gather(&others)));
+        let both = Vec::from_iter(both);
+        return sums(backend, &equal, &both);
+    }
     let found = duplicates(backend, &sorted)?;
     let Reveals::Rows { with_zero } = reveals else {
         return counted(backend, reveals, &found, &inputs.blind);
@@ -98,12 +128,18 @@ pub(super) fn count(
     bits: usize,
 ) -> (Count, usize) {
     let wide = |lanes| vec![Width(lanes); bits];
+    let column_bits = reveals.column_bits();
     for comparators in merge::comparators_by_layer(numbers) {
-        let numbers = wide(comparators);
+        let numbers = vec![Width(comparators); bits + column_bits];
         let Ok(_) = merge::compare_and_swap(&mut count, bits, &numbers, &numbers);
     }
     let neighbours = wide(numbers - 1);
     let Ok(equal) = compare::equal(&mut count, &neighbours, &neighbours);
+    if let Reveals::Sums(_) = reveals {
+        let both = vec![Width(numbers - 1); column_bits];
+        let Ok(learned) = sums(&mut count, &equal, &both);
+        return (count, learned.iter().map(Lanes::lanes).sum());
+    }
     let Ok(found) = on_either_side(&mut count, &equal);
     let Reveals::Rows { with_zero } = reveals else {
         let blind = [Width(1); TOTAL_BITS];
@@ -117,6 +153,23 @@ pub(super) fn count(
         let Ok(_) = select::swap(&mut count, &Width(switches), &numbers, &numbers);
     }
     (count, bits * found.lanes())
+}
+
+/// Returns the sum of each column over the lanes that are equal: a lane of 64 bits per column.
+fn sums<B: Backend>(
+    backend: &mut B,
+    equal: &B::Wires,
+    columns: &[B::Wires],
+) -> Result<Vec<B::Wires>, B::Error> {
+    let shared = select::mask(backend, equal, columns)?;
+    let mut sums = vec![backend.constant(false, 0); TOTAL_BITS];
+    for column in shared.chunks(TOTAL_BITS) {
+        let total = sum(backend, column, TOTAL_BITS)?;
+        sums.iter_mut()
+            .zip(&total)
+            .for_each(|(sums, total)| sums.append(total));
+    }
+    Ok(sums)
 }
 
 /// Returns how many were found, or whether they are enough, or the number that hides how many they
@@ -218,6 +271,47 @@ mod tests {
                 prop_assert_eq!(total, [u128::from(BLIND.wrapping_add(shared.len() as u64))]);
                 let reached = Bits::numbers(&learn(Reveals::Threshold(threshold)));
                 prop_assert_eq!(reached, [u128::from(shared.len() as u64 >= threshold)]);
+            }
+        }
+    }
+
+    proptest! {
+        /// A sum is revealed alone, and its gates are counted.
+        #[test]
+        fn columns_are_added_up_over_shared_items(
+            sender in btree_set(1..256_u128, 1..40),
+            receiver in btree_set(1..256_u128, 1..40),
+            columns in 1..4_usize,
+        ) {
+            let number = |item: u128, column: usize| (item as i64 - 100) << (13 * column);
+            let expected: Vec<i64> = (0..columns)
+                .map(|column| sender.intersection(&receiver).map(|item| number(*item, column)).sum())
+                .collect();
+            let [mut own, theirs] = [&receiver, &sender].map(|numbers| {
+                Bits::transposed(&Vec::from_iter(numbers.iter().copied()), BITS)
+            });
+            for column in 0..columns {
+                let numbers = receiver.iter().map(|item| number(*item, column).cast_unsigned().into());
+                own.extend(Bits::transposed(&Vec::from_iter(numbers), TOTAL_BITS));
+            }
+            for (mut plain, counter) in [
+                (Plain::small(), Count::small as fn() -> Count),
+                (Plain::shallow(), Count::shallow),
+            ] {
+                let inputs = Inputs {
+                    sender: theirs.clone(),
+                    receiver: own.clone(),
+                    switches: Vec::new(),
+                    blind: Vec::new(),
+                };
+                let reveals = Reveals::Sums(columns);
+                let Ok(learned) = outputs(&mut plain, reveals, inputs);
+                let (count, bits) = count(counter(), reveals, sender.len() + receiver.len(), BITS);
+                prop_assert_eq!(count.gates().ands(), plain.gates().ands());
+                prop_assert_eq!(bits, learned.iter().map(Lanes::lanes).sum::<usize>());
+                let sums = Bits::numbers(&learned).into_iter();
+                let sums = sums.map(|sum| (sum as u64).cast_signed());
+                prop_assert_eq!(Vec::from_iter(sums), expected.clone());
             }
         }
     }

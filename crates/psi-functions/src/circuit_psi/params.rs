@@ -73,7 +73,7 @@ impl Params {
             work: Work {
                 layers: count.layers().to_vec(),
                 gates: count.gates(),
-                receiver_bits: sizes.receiver() as usize * bits as usize,
+                receiver_bits: sizes.receiver() as usize * (bits as usize + reveals.column_bits()),
                 revealed_bits,
             },
         })
@@ -109,6 +109,11 @@ impl Params {
         self.bits as usize
     }
 
+    /// Returns the number of bits that the receiver puts in for each of its items.
+    pub(super) fn receiver_bits(&self) -> usize {
+        self.bits() + self.reveals.column_bits()
+    }
+
     /// Returns how many items a party has.
     pub(super) fn items(&self, role: Role) -> usize {
         role.items(self.base.request.sizes) as usize
@@ -118,7 +123,7 @@ impl Params {
     pub(super) fn shuffled(&self) -> u32 {
         match self.reveals {
             Reveals::Rows { .. } => (self.base.request.sizes.union() / 2) as u32,
-            Reveals::Count | Reveals::Threshold(_) | Reveals::Total => 0,
+            Reveals::Count | Reveals::Threshold(_) | Reveals::Total | Reveals::Sums(_) => 0,
         }
     }
 
