@@ -8,7 +8,7 @@ use crate::{
     experiments::later,
     ours::Wired,
     published::{Metric, Paper},
-    quantity::{Figures, Kind, Quantity, Value, items},
+    quantity::{Figures, Quantity, Value, items},
 };
 
 /// The networks of the figure, as Table 2 has them.
@@ -18,7 +18,7 @@ const PROTOCOLS: [&str; 4] = ["kkrt", "spot-fast", "spot-low", "cm20"];
 
 /// Returns the cost of sets of this size over y/x, the price of a MB in seconds of a machine:
 /// 2·seconds + y/x·MB. There is a chart for each network and for the paper's protocols and later
-/// ones. What was extrapolated far is left out.
+/// ones.
 pub(in crate::report) fn cost_by_price(ours: Wired<'_>, log2: u32) -> Vec<Figure> {
     let both = [
         (&PROTOCOLS[..], "the paper's protocols"),
@@ -57,9 +57,6 @@ fn line(ours: Wired<'_>, protocol: &str, log2: u32, network: &str) -> Option<Lin
     let network = format!("wan:{network}").parse().expect("a network");
     let quantity = |metric| Quantity::new(protocol, metric, 1 << log2, Some(network));
     let seconds = ours.value(&quantity(Metric::Seconds))?;
-    if seconds.kind == Kind::Far {
-        return None;
-    }
     let mb = ours.value(&quantity(Metric::Bytes))?.value / f64::from(1 << 20);
     let point = |step: i32| {
         let price = 10_f64.powf(f64::from(step) / 4.0);
