@@ -338,8 +338,7 @@ fn protocol(options: &Options<'_, '_>) -> PyResult<&'static Protocol> {
     if let Some(protocol) = registry::find(&name) {
         return Ok(protocol);
     }
-    let names = registry::PROTOCOLS.iter().map(|one| one.info().name);
-    let names: Vec<_> = names.chain([registry::AUTO.info().name]).collect();
+    let names = Vec::from_iter(registry::names());
     let meant = match options.get("protocol")? {
         Some(value) => nearest(value.py(), &name, &names)?,
         None => None,

@@ -272,7 +272,7 @@ fn selection() -> impl TypedValueParser<Value = Selection> {
     })
 }
 
-/// Reads the name of a protocol, [`registry::AUTO`]'s included.
+/// Reads the name of a protocol, or of one that takes one of the others, as [`registry::AUTO`].
 fn protocol() -> impl TypedValueParser<Value = &'static Protocol> {
     named(registry::find)
 }
@@ -281,8 +281,7 @@ fn protocol() -> impl TypedValueParser<Value = &'static Protocol> {
 fn named<T: Clone + std::marker::Send + Sync + 'static>(
     meaning: fn(&str) -> Option<T>,
 ) -> impl TypedValueParser<Value = T> {
-    let names = registry::PROTOCOLS.iter().map(|one| one.info().name);
-    let names = names.chain([registry::AUTO.info().name, "all"]);
+    let names = registry::names().chain(["all"]);
     let names = names.filter(|name| meaning(name).is_some());
     PossibleValuesParser::new(names)
         .map(move |name| meaning(&name).expect("only names with a meaning pass"))

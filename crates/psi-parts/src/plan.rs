@@ -18,7 +18,6 @@ use crate::{
 /// As [`Protocol::plan`]. [`Error::NotInParts`] if the sets are too large for one run, and the
 /// protocol cannot give the output in parts.
 pub fn plan(protocol: &'static Protocol, request: &Request) -> Result<Plan, Error> {
-    let protocol = protocol.chosen(request);
     let grain = match output_of_a_part(request) {
         OutputKind::Rows | OutputKind::Payloads(_) => parts::ROWS,
         _ => parts::SHARES,
@@ -48,7 +47,11 @@ fn payload_bytes(request: &Request) -> u128 {
 /// # Panics
 /// Unless there are 2 to [`parts::MAX_PARTS`] parts.
 pub fn in_parts(protocol: &'static Protocol, request: &Request, parts: u32) -> Result<Plan, Error> {
-    let protocol = protocol.chosen(request);
+    // Parts are filled up with random digests, and a number may be somebody's: items that are
+    // numbers are digested, and the protocol is chosen for digests.
+    let mut digested = request.clone();
+    digested.item_bits = None;
+    let protocol = protocol.chosen(&digested);
     protocol.serves(request)?;
     if request.is_decided() {
         return protocol.plan(request);
@@ -62,7 +65,6 @@ pub fn in_parts(protocol: &'static Protocol, request: &Request, parts: u32) -> R
     }
     let mut budget = FailureBudget::new(request.security);
     let shape = parts::shape(request.sizes, parts, &mut budget)?;
-    // Without numbers: parts are filled up with random digests, and a number may be somebody's.
     let of_a_part = Request::of(shape.capacities, shape.security)
         .output(output)
         .base_ots(request.base_ots);

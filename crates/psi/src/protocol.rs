@@ -87,7 +87,7 @@ impl Protocol {
         Self {
             info,
             computes: |_| true,
-            withholds: true,
+            withholds: false,
             on_base_ots: true,
             derive: Derive::Choice(choose),
         }

@@ -13,7 +13,7 @@
 //!
 //! | to be learned | candidates |
 //! |---|---|
-//! | rows | `dh`, `kkrt`, `cm20`, `rr22` |
+//! | rows | `dh`, `kkrt` or, for short items, `pssz`, `cm20`, `rr22` |
 //! | a count | `dh`, `rr22-circuit` |
 //! | anything else, or nothing if too few items are shared | `rr22-circuit` |
 //!
@@ -22,6 +22,10 @@
 //! and `rr22` sends least per item. `cm20` is for receivers with far fewer items than the sender:
 //! it sends least per item of the sender without a large set-up. (`spot-low` sends as little there.
 //! It would be faster by a tenth or more only at 10 Mbit/s and below.)
+//!
+//! **Short items.** If both parties promised that all items are [numbers](Request::numbers) of so
+//! few bits that `pssz` sends less than `kkrt`, it takes its place. That is the hybrid of KKRT16
+//! §6.3: [`kkrt-pssz`](KKRT_PSSZ), which can be asked for by name, too.
 //!
 //! **The constants** are the times of an Intel Xeon with AVX-512 IFMA, one thread per party. They
 //! were fitted to runs of 2^8 to at most 2^20 items that were traced (`psijoin calibrate`) and
@@ -47,7 +51,7 @@
 //! but not protect against another kind of party.
 
 use psijoin_channel::path::Path;
-use psijoin_psi_ot::{cm20::CM20, kkrt::KKRT};
+use psijoin_psi_ot::{cm20::CM20, kkrt::KKRT, pssz::PSSZ};
 use psijoin_psi_pk::dh::DH;
 use psijoin_psi_vole::{rr22::RR22, rr22_circuit::RR22_CIRCUIT};
 
@@ -55,7 +59,7 @@ use crate::{Adversary, BaseOts, Cost, Info, OutputKind, Protocol, Request, Sizes
 
 /// Stands for the protocol that suits a request. It is not a protocol of its own, so it is not in
 /// the list of [`PROTOCOLS`](crate::registry::PROTOCOLS).
-pub static AUTO: Protocol = Protocol::choosing(&INFO, taken);
+pub static AUTO: Protocol = Protocol::choosing(&INFO, taken).withholding();
 
 static INFO: Info = Info {
     name: "auto",
@@ -65,6 +69,32 @@ static INFO: Info = Info {
     leaks: "set sizes",
     version: 1,
 };
+
+/// `kkrt-pssz`: the one of `kkrt` and `pssz` that sends less for the sizes and the items of a
+/// request. KKRT16 §6.3 proposes such a hybrid, by the OTs alone. Like [`AUTO`], it is not in the
+/// list of [`PROTOCOLS`](crate::registry::PROTOCOLS).
+pub static KKRT_PSSZ: Protocol = Protocol::choosing(&KKRT_PSSZ_INFO, of_fewer_bytes)
+    .computing(|output| matches!(output, OutputKind::Rows));
+
+static KKRT_PSSZ_INFO: Info = Info {
+    name: "kkrt-pssz",
+    summary: "the one of kkrt and pssz that sends less for the items",
+    paper: "KKRT16 §6.3",
+    adversary: Adversary::SemiHonest,
+    leaks: "set sizes",
+    version: 1,
+};
+
+/// Returns `pssz` if it sends less than `kkrt`, or else `kkrt`.
+pub fn of_fewer_bytes(request: &Request) -> &'static Protocol {
+    let sent = |protocol: &Protocol| Some(protocol.plan(request).ok()?.cost().total.total_bytes());
+    // A digest has so many letters that `pssz` never sends less.
+    let both = (request.item_bits).and_then(|_| sent(&PSSZ).zip(sent(&KKRT)));
+    match both {
+        Some((pssz, kkrt)) if pssz < kkrt => &PSSZ,
+        _ => &KKRT,
+    }
+}
 
 /// A protocol that may be taken, and what its runs take.
 struct Candidate {
@@ -101,6 +131,16 @@ static KKRT_RUNS: Candidate = Candidate {
     half_round_trips: 4,
     fixed_micros: 3500,
     item_nanos: [110, 160],
+    overlap: Overlap::None,
+};
+
+/// It is a candidate if items have one letter. Its computing is half of that of both parties for
+/// two letters, as `docs/protocols/ot.md` has it at 2^20 items: permutations take most of it.
+static PSSZ_RUNS: Candidate = Candidate {
+    protocol: &PSSZ,
+    half_round_trips: 4,
+    fixed_micros: 3500,
+    item_nanos: [415, 415],
     overlap: Overlap::None,
 };
 
@@ -152,7 +192,7 @@ pub fn candidates(request: &Request) -> impl Iterator<Item = &'static Protocol> 
     candidates.map(|candidate| candidate.protocol)
 }
 
-/// Returns whether it may be taken, for any output, sizes and path.
+/// Returns whether it may be taken for keys of any kind, for any output, sizes and path.
 pub(crate) fn is_candidate(info: &Info) -> bool {
     let all = [&FOR_ROWS[..], &FOR_COUNTS, &FOR_PAYLOADS, &FOR_THE_REST];
     let mut names = (all.into_iter().flatten()).map(|candidate| candidate.protocol.info().name);
@@ -160,6 +200,7 @@ pub(crate) fn is_candidate(info: &Info) -> bool {
 }
 
 static FOR_ROWS: [&Candidate; 4] = [&RR22_RUNS, &CM20_RUNS, &KKRT_RUNS, &DH_RUNS];
+static FOR_ROWS_OF_SHORT_ITEMS: [&Candidate; 4] = [&RR22_RUNS, &CM20_RUNS, &PSSZ_RUNS, &DH_RUNS];
 static FOR_COUNTS: [&Candidate; 2] = [&RR22_CIRCUIT_RUNS, &DH_RUNS];
 static FOR_PAYLOADS: [&Candidate; 2] = [&RR22_RUNS, &DH_RUNS];
 static FOR_THE_REST: [&Candidate; 1] = [&RR22_CIRCUIT_RUNS];
@@ -167,6 +208,9 @@ static FOR_THE_REST: [&Candidate; 1] = [&RR22_CIRCUIT_RUNS];
 fn candidates_for(request: &Request) -> Vec<&'static Candidate> {
     let candidates: &[&Candidate] = match request.output {
         _ if request.min_intersection > 0 => &FOR_THE_REST,
+        OutputKind::Rows if of_fewer_bytes(request).info().name == PSSZ.info().name => {
+            &FOR_ROWS_OF_SHORT_ITEMS
+        }
         OutputKind::Rows => &FOR_ROWS,
         OutputKind::Payloads(_) => &FOR_PAYLOADS,
         OutputKind::Count => &FOR_COUNTS,
@@ -387,6 +431,38 @@ mod tests {
             }
         }
         takes / best
+    }
+
+    /// KKRT16 Table 1: `pssz` is ahead where an item has one letter, of 256 bits.
+    #[test]
+    fn short_items_take_what_sends_less() {
+        for log_items in [12, 16] {
+            let of_bits = |bits| {
+                let request = request(1 << log_items, 1 << log_items, OutputKind::Rows);
+                let request = request.numbers(bits).unwrap();
+                let plan = KKRT_PSSZ.plan(&request).unwrap();
+                let slow = request.path(link("wan:100mbps,10ms").into());
+                let candidates: Vec<_> = candidates(&slow).map(|it| it.info().name).collect();
+                assert!(candidates.contains(&plan.info().name));
+                plan.info().name
+            };
+            assert_eq!(of_bits(log_items + 5), "pssz", "2^{log_items}");
+            assert_eq!(of_bits(log_items + 12), "kkrt", "2^{log_items}");
+        }
+        let digested = request(1 << 8, 1 << 8, OutputKind::Rows);
+        assert_eq!(KKRT_PSSZ.plan(&digested).unwrap().info().name, "kkrt");
+        let count = request(5, 5, OutputKind::Count);
+        assert!(KKRT_PSSZ.serves(&count).is_err());
+    }
+
+    #[test]
+    fn items_of_parts_are_digests_of_any_length() {
+        let request = request(1 << 24, 1 << 24, OutputKind::Rows);
+        let request = request.numbers(24).unwrap();
+        assert_eq!(KKRT_PSSZ.plan(&request).unwrap().info().name, "pssz");
+        let plan = parts::plan(&KKRT_PSSZ, &request).unwrap();
+        assert!(plan.parts().is_some());
+        assert_eq!(plan.info().name, "kkrt");
     }
 
     #[test]

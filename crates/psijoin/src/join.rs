@@ -12,6 +12,10 @@ use crate::{
     Request, Role, auto, key, parts, run, settings,
 };
 
+mod numbers;
+
+pub use numbers::NumberJoin;
+
 // Whatever can be planned can be agreed on.
 const _: () = assert!(handshake::MAX_SET_SIZE == Sizes::MAX_ITEMS);
 
@@ -64,6 +68,8 @@ pub struct Join {
     security: Security,
     base_ots: BaseOts,
     measured: Measured,
+    /// The bits of an item, if items are numbers.
+    item_bits: Option<u32>,
 }
 
 /// The rows that are shared, by the protocol that suits the sizes of the sets and the network.
@@ -76,6 +82,7 @@ impl Default for Join {
             security: Security::default(),
             base_ots: BaseOts::default(),
             measured: Measured::default(),
+            item_bits: None,
         }
     }
 }
@@ -185,6 +192,31 @@ impl Join {
         self.run(role, channel, fingerprints(items), &[], payloads)
     }
 
+    /// Turns this into a join of items that are numbers of at most this many bits, 1 to 64.
+    ///
+    /// ```
+    /// use psijoin::{Join, Output, channel::memory};
+    ///
+    /// let (mut alice, mut bob) = memory::pair();
+    /// let join = Join::default().numbers(32);
+    /// let found = std::thread::scope(|scope| {
+    ///     scope.spawn(|| join.send(&mut alice, &[10, 4_000_000_000], &[]));
+    ///     join.receive(&mut bob, &[4_000_000_000, 11, 12], &[])
+    /// })?;
+    /// assert_eq!(found, Output::Rows(vec![0]));
+    /// # Ok::<(), psijoin::JoinError>(())
+    /// ```
+    #[must_use]
+    pub fn numbers(self, bits: u32) -> NumberJoin {
+        NumberJoin {
+            join: Self {
+                item_bits: Some(bits),
+                ..self
+            },
+            bits,
+        }
+    }
+
     fn run(
         &self,
         role: Role,
@@ -209,6 +241,10 @@ impl Join {
             .min_intersection(self.min_intersection)
             .base_ots(self.base_ots)
             .path(pending.path()?);
+        let request = match self.item_bits {
+            Some(bits) => request.numbers(bits)?,
+            None => request,
+        };
         let plan = parts::plan(self.protocol, &request)?;
         // The seed that salts the digests is drawn only now, when both sets are fixed.
         let only_checked = pending.peer().told(settings::ONLY_CHECKS).is_some();
@@ -237,11 +273,15 @@ impl Join {
             .setting(settings::OUTPUT, asked(&self.output))
             .setting(settings::LEARNERS, learners(&self.output))
             .setting(settings::MINIMUM, self.min_intersection)
-            .fact(settings::key_column(0), key::TEXT)
             .measured(self.measured);
         let hello = match self.base_ots {
             BaseOts::DiffieHellman => hello,
             BaseOts::MlKem => hello.setting(settings::POST_QUANTUM, "yes"),
+        };
+        let hello = match self.item_bits {
+            Some(bits) => (hello.setting(settings::ITEM_BITS, bits))
+                .fact(settings::key_column(0), key::number(bits)),
+            None => hello.fact(settings::key_column(0), key::TEXT),
         };
         let hello = payloads(&self.output, hello);
         let own = holders(&self.output).filter(|(_, holder)| *holder == role);
@@ -317,8 +357,14 @@ fn encoded(output: &OutputKind) -> Vec<u8> {
 
 /// Returns the fingerprint of each item, as of a key of one text.
 fn fingerprints(items: &[impl AsRef<[u8]>]) -> Result<Vec<Fingerprint>, JoinError> {
-    let fingerprint = |item: &_| key::fingerprint(AsRef::as_ref(item));
-    let fingerprints: Vec<Fingerprint> = items.iter().map(fingerprint).collect();
+    distinct(items.iter().map(|item| key::fingerprint(item.as_ref())))
+}
+
+/// Returns fingerprints that are all different.
+fn distinct(
+    fingerprints: impl Iterator<Item = Fingerprint>,
+) -> Result<Vec<Fingerprint>, JoinError> {
+    let fingerprints: Vec<Fingerprint> = fingerprints.collect();
     let mut first = HashMap::with_capacity(fingerprints.len());
     for (again, fingerprint) in fingerprints.iter().enumerate() {
         if let Some(first) = first.insert(fingerprint, again) {
@@ -339,6 +385,15 @@ pub enum JoinError {
         first: usize,
         /// Its next position.
         again: usize,
+    },
+
+    /// An item is longer than the numbers that were promised.
+    #[error("item {at} is not a number of {bits} bits or fewer")]
+    TooLong {
+        /// Its position, from 0.
+        at: usize,
+        /// The bits that were promised.
+        bits: u32,
     },
 
     /// A column of the other party has numbers with decimals.

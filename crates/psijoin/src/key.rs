@@ -12,6 +12,11 @@ pub(crate) const SPELLING_VERSION: u32 = 4;
 /// The meaning of a key that is a text without rules.
 pub(crate) const TEXT: &str = "text";
 
+/// Returns the meaning of a key that is a whole number of at most so many bits.
+pub(crate) fn number(bits: u32) -> String {
+    format!("number: below 2^{bits}")
+}
+
 /// Returns the fingerprint of a key of this text.
 pub(crate) fn fingerprint(text: &[u8]) -> Fingerprint {
     let mut hasher = blake3::Hasher::new_derive_key(CONTEXT);

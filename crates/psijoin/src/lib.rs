@@ -55,15 +55,15 @@ pub mod share_file;
 mod join;
 mod key;
 
-pub use join::{Join, JoinError, receive, send};
+pub use join::{Join, JoinError, NumberJoin, receive, send};
 pub use psijoin_channel::{self as channel, Channel, joint_seed::JointSeed};
 pub use psijoin_files::spill;
 pub use psijoin_params::{Error as ParametersError, FailureBudget, Log2Prob, Security, Sizes};
 pub use psijoin_psi::{
     Adversary, BaseOts, BatchInput, Batches, Columns, Context, Cost, Error, ErrorKind, Fingerprint,
     Info, Input, Items, Ledger, Matched, Observer, Output, OutputKind, Parameter, Payloads, Phases,
-    Plan, Prepared, Protocol, Request, Role, Shares, TotalShares, Totals, Traffic, ledger, pair,
-    prepare, run, run_batches,
+    Plan, Prepared, Protocol, Request, Role, Shares, TotalShares, Totals, Traffic, items, ledger,
+    pair, prepare, run, run_batches,
 };
 pub use psijoin_psi_parts::{self as parts, plan};
 #[cfg(feature = "transport")]

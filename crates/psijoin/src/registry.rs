@@ -1,6 +1,6 @@
 //! All protocols by name.
 
-pub use crate::auto::AUTO;
+pub use crate::auto::{AUTO, KKRT_PSSZ};
 use crate::{Adversary, Info, Protocol, auto};
 
 /// The protocols of each family.
@@ -35,11 +35,19 @@ pub static PROTOCOLS: &[&Protocol] = &{
     all
 };
 
-/// Returns the protocol with this name; [`AUTO`], which takes one of the others, is among them
-/// here.
+/// Returns the protocol with this name; [`AUTO`] and [`KKRT_PSSZ`], which take one of the others,
+/// are among them here.
 pub fn find(name: &str) -> Option<&'static Protocol> {
-    let mut known = PROTOCOLS.iter().copied().chain([&AUTO]);
-    known.find(|protocol| protocol.info().name == name)
+    known().find(|protocol| protocol.info().name == name)
+}
+
+/// Returns all names that [`find`] knows.
+pub fn names() -> impl Iterator<Item = &'static str> {
+    known().map(|protocol| protocol.info().name)
+}
+
+fn known() -> impl Iterator<Item = &'static Protocol> {
+    PROTOCOLS.iter().copied().chain([&AUTO, &KKRT_PSSZ])
 }
 
 /// Returns whether it is one of the handful to choose from for a join: [`AUTO`] may take it, or it
@@ -62,7 +70,9 @@ mod tests {
         let names: HashSet<_> = PROTOCOLS.iter().map(|listed| listed.info().name).collect();
         assert_eq!(names.len(), PROTOCOLS.len());
         assert!(names.iter().all(|name| find(name).is_some()));
-        assert!(!names.contains("auto") && find("auto").is_some());
+        for choosing in ["auto", "kkrt-pssz"] {
+            assert!(!names.contains(choosing) && find(choosing).is_some());
+        }
     }
 
     #[test]

@@ -24,6 +24,9 @@ pub const KEY_COLUMNS: &str = "the number of key columns";
 /// The version of the rules by which values become keys.
 pub const SPELLING: &str = "the version of the keys' spelling";
 
+/// The bits of an item, if all items are numbers.
+pub const ITEM_BITS: &str = "the bits of an item";
+
 /// The output.
 pub const OUTPUT: &str = "the output";
 
