@@ -40,6 +40,7 @@
 //! | [`parts`] | large sessions as many small runs, over tables that need not fit into memory |
 //! | [`spill`] | the place of a table that does not fit into memory |
 //! | [`circuits`] | computing with shares of the intersection |
+//! | [`blocks`] | oblivious PRFs, a key-value store, oblivious transfer and vector OLE for themselves |
 //! | [`share_file`] | shares in a file |
 //! | [`ledger`] | the state that a party keeps of a session, so that one that broke off can be resumed |
 //! | [`pair`] | both parties in one process, for tests and benches |
@@ -47,6 +48,7 @@
 #![forbid(unsafe_code)]
 
 pub mod auto;
+pub mod blocks;
 pub mod planner;
 pub mod registry;
 pub mod settings;
@@ -83,3 +85,8 @@ pub mod circuits {
 #[cfg(doctest)]
 #[doc = include_str!("../README.md")]
 struct Readme;
+
+/// Its examples are tests.
+#[cfg(doctest)]
+#[doc = include_str!("../../../docs/blocks.md")]
+struct Blocks;
