@@ -7,7 +7,7 @@
 //! | [`mod@run`], [`measurement`], [`times`] | one run, all runs of a protocol, and the spread of their times |
 //! | [`tables`], [`export`] | measurements for people, and for scripts and documents |
 
-use psijoin::{Plan, Protocol};
+use psijoin::{Plan, Protocol, Request};
 use psijoin_channel::path::Path;
 use psijoin_cli::{console::Console, output};
 use psijoin_printable::humanize;
@@ -70,6 +70,10 @@ fn plans(protocols: &[&'static Protocol], setting: &Setting) -> Result<Vec<Plan>
         .question
         .request(sizes.sender, sizes.receiver, setting.columns, |_| 0)?
         .path(setting.network.map(Path::from).unwrap_or_default());
+    let request = match setting.item_bits {
+        Some(bits) => of_numbers(request, bits)?,
+        None => request,
+    };
     let mut plans = Vec::new();
     for protocol in able(protocols, setting)? {
         let plan = psijoin::plan(protocol, &request)?;
@@ -85,6 +89,20 @@ fn plans(protocols: &[&'static Protocol], setting: &Setting) -> Result<Vec<Plan>
         }
     }
     Ok(plans)
+}
+
+/// Returns the request for items that are numbers of so many bits.
+///
+/// # Errors
+/// If there are too few of them to draw both sets.
+fn of_numbers(request: Request, bits: u32) -> Result<Request, Failure> {
+    match u128::from(request.sizes.union()) <= 1 << bits {
+        true => Ok(request.numbers(bits)?),
+        false => Err(Failure::usage(format!(
+            "both sets together have more items than there are numbers of {bits} bits: raise \
+             --item-bits, or take fewer --items"
+        ))),
+    }
 }
 
 /// Returns those of the protocols that compute the output.

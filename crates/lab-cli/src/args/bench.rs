@@ -18,6 +18,11 @@ pub(crate) struct Bench {
     #[arg(long, value_name = "N[:M]", default_value = "2^16", value_parser = sizes::parse)]
     pub(crate) items: SetSizes,
 
+    /// Make items random numbers of B bits, and tell the protocols: some send less for short items.
+    /// Without it, items can be anything.
+    #[arg(long, value_name = "B", value_parser = clap::value_parser!(u32).range(1..=64))]
+    pub(crate) item_bits: Option<u32>,
+
     /// What the receiver learns, as `psijoin send` and `psijoin receive` say it: `rows`, `count`,
     /// `threshold:K`, `sum:COL[,COL…]` or `shares[:COL[,COL…]]`. Columns hold random numbers, and
     /// can have any names; `receiver.COL` is the receiver's, any other the sender's.

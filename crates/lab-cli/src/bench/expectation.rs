@@ -110,7 +110,7 @@ mod tests {
             sender: 4,
             receiver: 6,
         };
-        Sets::random(sizes, COLUMNS)
+        Sets::of(sizes, None, COLUMNS)
     }
 
     fn request(output: OutputKind) -> Request {

@@ -47,6 +47,8 @@ pub(super) struct Object<'a> {
     parts: u32,
     /// Over how many streams they ran.
     streams: usize,
+    /// `null` if items are not numbers of a known length.
+    item_bits: Option<u32>,
     /// Of the fastest run.
     sender_phases: &'a [Phase],
     receiver_phases: &'a [Phase],
@@ -83,6 +85,7 @@ pub(super) fn object<'a>(setting: &Setting, measurement: &'a Measurement) -> Obj
         post_quantum: setting.question.post_quantum,
         parts: (measurement.plan.parts()).map_or(1, |parts| parts.shape.parts),
         streams: fastest.streams,
+        item_bits: setting.item_bits,
         sender_phases: &fastest.sender_phases,
         receiver_phases: &fastest.receiver_phases,
     }
@@ -90,7 +93,7 @@ pub(super) fn object<'a>(setting: &Setting, measurement: &'a Measurement) -> Obj
 
 /// The columns of `--export csv`, and what they are called in JSON. Scripts rely on the names, and
 /// perhaps on the order: new ones come at the end.
-const COLUMNS: [(&str, &str); 26] = [
+const COLUMNS: [(&str, &str); 27] = [
     ("protocol", "protocol"),
     ("output", "output"),
     ("min_intersection", "min_intersection"),
@@ -120,6 +123,7 @@ const COLUMNS: [(&str, &str); 26] = [
     ("parts", "parts"),
     ("streams", "streams"),
     ("post_quantum", "post_quantum"),
+    ("item_bits", "item_bits"),
 ];
 
 /// Returns the first line of `--export csv`.

@@ -72,7 +72,7 @@ impl Parties {
     pub(super) fn new(setting: &Setting, plans: &[Plan]) -> Result<Self, Failure> {
         let pool = || Pool::new(setting.threads.get()).map_err(|_| Failure::OUT_OF_MEMORY);
         let in_one = plans.iter().any(|plan| plan.parts().is_none());
-        let sets = in_one.then(|| Sets::random(setting.sizes, setting.columns));
+        let sets = in_one.then(|| Sets::random(setting));
         let pools = [pool()?, pool()?];
         Ok(Self {
             sets,

@@ -14,6 +14,8 @@ use crate::args::{self, Transport};
 /// The measured computation, and its conditions: the same for all protocols.
 pub(super) struct Setting {
     pub(super) sizes: SetSizes,
+    /// The bits of an item, if items are numbers.
+    pub(super) item_bits: Option<u32>,
     pub(super) question: Question,
     /// The number of columns of numbers of each party.
     pub(super) columns: Columns,
@@ -30,6 +32,7 @@ impl Setting {
     pub(super) fn new(args: &args::Bench) -> Self {
         Self {
             sizes: args.items,
+            item_bits: args.item_bits,
             question: Question {
                 asked: args.output_kind.clone(),
                 min_intersection: args.min_intersection.unwrap_or(0),
@@ -70,9 +73,11 @@ impl Setting {
 
     /// Describes the computation.
     pub(super) fn what(&self) -> String {
+        let of_bits = self.item_bits.map(|bits| format!(" of {bits} bits"));
         format!(
-            "{} of the sender, {} of the receiver, {} of them shared; output {}",
+            "{}{} of the sender, {} of the receiver, {} of them shared; output {}",
             humanize::counted(self.sizes.sender, "item"),
+            of_bits.unwrap_or_default(),
             humanize::count(self.sizes.receiver),
             humanize::count(self.shared_items()),
             self.output(),

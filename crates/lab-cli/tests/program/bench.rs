@@ -332,6 +332,7 @@ fn csv_has_a_row_for_each_protocol_under_names_that_stay() {
             "parts",
             "streams",
             "post_quantum",
+            "item_bits",
         ]
     );
     let rows: Vec<_> = reader.records().map(Result::unwrap).collect();
@@ -401,4 +402,29 @@ fn json_is_short_for_an_export() {
         object.keys().cloned().collect()
     };
     assert_eq!(keys(&["--json"]), keys(&["--export", "json"]));
+}
+
+/// `pssz` spells the rest of a short item by one letter, and that of a digest by six.
+#[test]
+fn short_items_send_less_where_a_protocol_gains_from_them() {
+    let bytes = |options: &[&str]| {
+        let options = [options, &["--protocol", "pssz,kkrt", "--json"]].concat();
+        let ended = quick(&options);
+        ended.says(0, &[]);
+        let objects = objects(&ended.stdout);
+        let [pssz, kkrt] = [0, 1].map(|at| {
+            let bytes = ["sender_bytes", "receiver_bytes"].map(|name| &objects[at][name]);
+            bytes
+                .map(|bytes| bytes.as_u64().unwrap())
+                .iter()
+                .sum::<u64>()
+        });
+        (pssz, kkrt, objects[0]["item_bits"].clone())
+    };
+    let (digests, kkrt, unknown) = bytes(&[]);
+    let (short, same, bits) = bytes(&["--item-bits", "8"]);
+    assert!(short < kkrt && kkrt < digests, "{short}, {kkrt}, {digests}");
+    assert_eq!((same, unknown, bits), (kkrt, Value::Null, 8.into()));
+    let ended = quick(&["--protocol", "pssz", "--item-bits", "6"]);
+    ended.says(2, &["than there are numbers of 6 bits"]);
 }
