@@ -228,9 +228,10 @@ class Session:
         - `normalize`: the rule by which a key column's values are compared, as {"email": "email",
           "born": "date:%d.%m.%Y"}: trim, lowercase, casefold, digits, nfc, nfkc, email
           (trim+lowercase), email:gmail, email:google, phone, null:WORDS (null:common), text, or a
-          rule that reads a value: number, bool, uuid, phone:COUNTRY, phone:column:COLUMN, date,
-          date:FORMAT, date:excel, timestamp, timestamp:ZONE, timestamp:unix or time. sha256 alone
-          reads hashes, and as the last of several makes them: email+sha256.
+          rule that reads a value: number, number:BITS, bool, uuid, phone:COUNTRY,
+          phone:column:COLUMN, date, date:FORMAT, date:excel, timestamp, timestamp:ZONE,
+          timestamp:unix or time. sha256 alone reads hashes, and as the last of several makes them:
+          email+sha256.
         - `bad_keys`: the treatment of key cells that a rule cannot read: "refuse" (the default), an
           error that names them; "null", their rows have no key; or "null:5%", an error only if more
           than 5 percent of the rows have one.

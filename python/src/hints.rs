@@ -124,6 +124,9 @@ fn agreeing(setting: Setting) -> &'static str {
         Setting::KeyColumns => {
             "name as many columns in `on` on both sides, in the same order: their names may differ"
         }
+        Setting::ItemBits => {
+            "let `normalize` name the same number:BITS on both sides, or number on both"
+        }
         Setting::Release | Setting::DerivedParameters => {
             "install the same release of psijoin on both sides"
         }

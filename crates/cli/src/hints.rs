@@ -184,6 +184,9 @@ fn agreeing(setting: Setting) -> &'static str {
         Setting::KeyColumns => {
             "name as many columns in --key on both sides, in the same order: their names may differ"
         }
+        Setting::ItemBits => {
+            "give the key column the same number:BITS on both sides, or the rule number on both"
+        }
         Setting::Release => "install the same release of psijoin on both sides",
         Setting::DerivedParameters => {
             "install the same release of psijoin on both sides; if it is the same, what the sides \

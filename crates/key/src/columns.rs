@@ -6,7 +6,7 @@ use psijoin_block::blake3_rows::ContextKey;
 
 use crate::{
     KeySpec,
-    fingerprint::{CONTEXT, fingerprint_of},
+    fingerprint::{CONTEXT, fingerprint_of, fingerprint_of_number},
     meaning::Kind,
     observed::Observed,
     rules::Rule,
@@ -18,6 +18,8 @@ pub struct KeyColumns<'a> {
     pub(crate) columns: Vec<KeyColumn<'a>>,
     /// `true` if the columns' names precede the rows.
     has_header: bool,
+    /// `true` if the key is one column of numbers of few bits.
+    pub(crate) is_number: bool,
     pub(crate) context: ContextKey,
 }
 
@@ -49,6 +51,7 @@ impl<'a> KeyColumns<'a> {
                 })
                 .collect(),
             has_header: false,
+            is_number: key.item_bits().is_some(),
             context: ContextKey::new(CONTEXT),
         }
     }
@@ -86,7 +89,10 @@ impl<'a> KeyColumns<'a> {
 
     /// Returns the fingerprint of a row with these canonical fields, none of which is empty.
     pub fn fingerprint(&self, fields: &[String]) -> [u8; 32] {
-        fingerprint_of(fields)
+        match self.is_number {
+            true => fingerprint_of_number(&fields[0]),
+            false => fingerprint_of(fields),
+        }
     }
 
     /// Returns for each position the observer of its fields' meaning.

@@ -16,7 +16,7 @@ pub enum Error {
     #[error(
         "there is no normalisation rule {}; \
          the rules are trim, lowercase, casefold, digits, nfc, nfkc, email, email:gmail, email:google, phone, phone:COUNTRY, \
-         phone:column:COLUMN, null:WORDS, text, number, bool, uuid, date, date:FORMAT, date:excel, timestamp, timestamp:ZONE, \
+         phone:column:COLUMN, null:WORDS, text, number, number:BITS, bool, uuid, date, date:FORMAT, date:excel, timestamp, timestamp:ZONE, \
          timestamp:unix, time and sha256",
         Quoted(.0)
     )]

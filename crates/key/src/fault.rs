@@ -25,6 +25,12 @@ pub enum KeyFault {
          as text)"
     )]
     Exponent,
+    /// The rule `number:BITS` cannot read it.
+    #[error(
+        "not a whole number from 0 on and below 2^{0} (the rule `number:{0}` reads nothing else; \
+         correct or empty the cell, or both sides take the rule `number`)"
+    )]
+    NotUnsigned(u32),
     /// The rule `bool` cannot read it.
     #[error(
         "not a truth value (the rule `bool` reads true and false, t and f, yes and no, y and n, 1 \

@@ -5,7 +5,11 @@ use std::{borrow::Cow, mem};
 use psijoin_block::blake3_rows::derive_key;
 
 use crate::{
-    KeyFault, columns::KeyColumns, fingerprint::CONTEXT, observed::Observed, rules::normalize,
+    KeyFault,
+    columns::KeyColumns,
+    fingerprint::{CONTEXT, fingerprint_of_number},
+    observed::Observed,
+    rules::normalize,
     suspicion::Suspicion,
 };
 
@@ -149,6 +153,12 @@ impl<'a> Fingerprinter<'a> {
     }
 
     fn queue(&mut self) {
+        if self.key.is_number {
+            // Behind its length.
+            let text = str::from_utf8(&self.block[size_of::<u64>()..self.used]);
+            let text = text.expect("the rule leaves ASCII digits");
+            return self.fingerprints.push(fingerprint_of_number(text));
+        }
         if self.used <= SHORT {
             self.lengths.push(self.used as u8);
         } else {
@@ -229,6 +239,23 @@ mod tests {
         );
         assert_eq!(fingerprint(&owned(&["ab", "c"])), Some(expected));
         assert_eq!(fingerprint(&owned(&["ab", ""])), None);
+    }
+
+    /// Also with known keys between.
+    #[test]
+    fn numbers_are_not_hashed() {
+        let key = KeySpec::new(vec!["n".into()], vec!["n=number:64".parse().unwrap()]).unwrap();
+        let columns = KeyColumns::new(&key, [("n".to_owned(), Kind::Text)]);
+        let mut fingerprinter = Fingerprinter::new(&columns);
+        for text in ["7", "", "18446744073709551615"] {
+            fingerprinter.field(0, text.into(), "").unwrap();
+            assert_eq!(fingerprinter.finish_row(), !text.is_empty());
+        }
+        fingerprinter.finish_known_row([9; 32]);
+        let made = fingerprinter.finish().0;
+        let [seven, most] = [7, u64::MAX].map(psijoin_params::numbers::fingerprint);
+        assert_eq!(made, [seven, most, [9; 32]]);
+        assert_eq!(columns.fingerprint(&["7".to_owned()]), seven);
     }
 
     proptest! {

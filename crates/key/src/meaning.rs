@@ -158,6 +158,14 @@ impl Meaning {
                 Kind::Sha256
             }
             Rule::Number => Kind::Number,
+            Rule::Unsigned(_) => {
+                // Both sides must mean the same numbers.
+                return Self {
+                    kind: Kind::Number,
+                    rules: vec![rule.clone()],
+                    hashed: None,
+                };
+            }
             Rule::Bool => Kind::Bool,
             Rule::Uuid => Kind::Uuid,
             Rule::Date(_) => Kind::Date,

@@ -3,6 +3,7 @@
 use std::{borrow::Cow, fmt, str::FromStr};
 
 use caseless::Caseless;
+use psijoin_params::numbers;
 use unicode_normalization::{
     IsNormalized, UNICODE_VERSION, UnicodeNormalization, is_nfc_quick, is_nfkc_quick,
 };
@@ -80,6 +81,10 @@ pub enum Rule {
     Nfkc,
     /// `number`: a decimal number, exactly, as `12.5` for `+012.50` and `1.25e1`.
     Number,
+    /// `number:BITS`, as `number:32`: a whole number from 0 on that has at most this many bits, up
+    /// to 64, as `number` has it. If it is the last rule of the only key column, protocols know how
+    /// short keys are.
+    Unsigned(u32),
     /// `bool`: `true` and `false`, also for `t` and `f`, `yes` and `no`, `y` and `n`, `1` and `0`,
     /// in any case.
     Bool,
@@ -134,7 +139,7 @@ impl Rule {
             Self::UnixTime(_) => "timestamp",
             Self::Sha256 | Self::Hash => "sha256",
             Self::Nfkc => "nfkc",
-            Self::Number => "number",
+            Self::Number | Self::Unsigned(_) => "number",
             Self::Bool => "bool",
             Self::Uuid => "uuid",
             Self::Date(_) => "date",
@@ -160,7 +165,7 @@ impl Rule {
             Self::UniversalTimestamp(_) | Self::UnixTime(_) | Self::ExcelDate => None,
             Self::Trim | Self::Digits | Self::Phone | Self::Null(_) | Self::Text => None,
             Self::Gmail | Self::Google | Self::Sha256 | Self::Hash => None,
-            Self::Number | Self::Bool | Self::Uuid => None,
+            Self::Number | Self::Unsigned(_) | Self::Bool | Self::Uuid => None,
             Self::Date(_) | Self::Timestamp | Self::Time => None,
         }
     }
@@ -175,6 +180,7 @@ impl Rule {
             Self::Null(words) => format!("{name}:{words}"),
             Self::ExcelDate => format!("{name}:{EXCEL}"),
             Self::UnixTime(unit) => format!("{name}:{unit}"),
+            Self::Unsigned(bits) => format!("{name}:{bits}"),
             Self::UniversalTimestamp(zone) => format!("{name}:{zone}"),
             _ => name.to_owned(),
         }
@@ -183,9 +189,10 @@ impl Rule {
     /// As the other party sees it: its name and the version of the tables that it uses, without
     /// what is each side's own.
     pub(crate) fn told(&self) -> String {
-        match self.tables() {
-            Some(tables) => format!("{} ({tables})", self.name()),
-            None => self.name().to_owned(),
+        match (self, self.tables()) {
+            (Self::Unsigned(bits), _) => format!("below 2^{bits}"),
+            (_, Some(tables)) => format!("{} ({tables})", self.name()),
+            (_, None) => self.name().to_owned(),
         }
     }
 
@@ -201,6 +208,10 @@ impl Rule {
                     return Ok(vec![Self::Trim, Self::Lowercase, Self::Google]);
                 }
                 "null" => Self::Null(NullWords::new(detail)?),
+                "number" => match detail.parse() {
+                    Ok(bits @ 1..=numbers::MAX_BITS) => Self::Unsigned(bits),
+                    _ => return Err(Error::UnknownRule(format!("{name}:{detail}"))),
+                },
                 "phone" => match detail.strip_prefix(IN_COLUMN) {
                     Some(column) if !column.is_empty() => Self::E164In(column.to_owned()),
                     _ => Self::E164(Country::new(detail)?),
@@ -279,6 +290,7 @@ impl Rule {
             Self::Nfkc if is_nfkc_quick(text.chars()) == IsNormalized::Yes => text,
             Self::Nfkc => text.nfkc().collect(),
             Self::Number => read(&text, number::canonical)?,
+            Self::Unsigned(bits) => read(&text, |text| number::unsigned(text, *bits))?,
             Self::Bool => read(&text, truth::canonical)?,
             Self::Uuid => read(&text, uuid::canonical)?,
             Self::Date(None) => read(&text, moment::date)?,
@@ -535,6 +547,10 @@ mod tests {
             ),
             ("uuid", "", ""),
             ("digits+number", "no. 0012", "12"),
+            ("number:4", " +15.0", "15"),
+            ("number:64", "18446744073709551615", "18446744073709551615"),
+            ("number:1", "-0", "0"),
+            ("number:32", " ", ""),
             ("date", " 20240203", "2024-02-03"),
             ("date:%d.%m.%Y", "\t03.02.2024 ", "2024-02-03"),
             ("date:%d.%m.%Y", " ", ""),
@@ -590,7 +606,7 @@ mod tests {
         assert_eq!(
             parse("mail=lower").unwrap_err().to_string(),
             "there is no normalisation rule `lower`; the rules are trim, lowercase, casefold, \
-             digits, nfc, nfkc, email, email:gmail, email:google, phone, phone:COUNTRY, phone:column:COLUMN, null:WORDS, text, number, bool, uuid, date, date:FORMAT, \
+             digits, nfc, nfkc, email, email:gmail, email:google, phone, phone:COUNTRY, phone:column:COLUMN, null:WORDS, text, number, number:BITS, bool, uuid, date, date:FORMAT, \
              date:excel, timestamp, timestamp:ZONE, timestamp:unix, time and sha256"
         );
         for (text, column, format) in [
@@ -670,6 +686,15 @@ mod tests {
         for text in ["c=date:%q", "c=trim+date:%q", "c=date:%d+%m", "c=date:"] {
             assert!(matches!(parse(text), Err(Error::DateFormat(_))), "{text}");
         }
+        for text in [
+            "c=number:0",
+            "c=number:65",
+            "c=number:",
+            "c=number:x",
+            "c=number:-1",
+        ] {
+            assert!(matches!(parse(text), Err(Error::UnknownRule(_))), "{text}");
+        }
         assert!(matches!(parse("mail="), Err(Error::UnknownRule(name)) if name.is_empty()));
         assert!(matches!(parse("c=trim:x"), Err(Error::UnknownRule(name)) if name == "trim:x"));
         assert!(matches!(parse("c=phone:XX"), Err(Error::UnknownCountry(code)) if code == "XX"));
@@ -703,7 +728,7 @@ mod tests {
             text in r"\PC{0,12}|[0-9+() ./-]{0,16}|[0-9T:. -]{0,20}|[0-9:. APM]{0,10}|[tfyn01]",
             rule in prop::sample::select(vec![
                 "trim", "lowercase", "casefold", "digits", "nfc", "nfkc", "email", "phone",
-                "phone:DE", "phone:US", "phone:IT", "number", "bool", "uuid", "date", "timestamp",
+                "phone:DE", "phone:US", "phone:IT", "number", "number:7", "bool", "uuid", "date", "timestamp",
                 "timestamp:Europe/Berlin", "timestamp:+01:00", "time", "email:gmail", "email:google",
                 "null:common,x,1", "sha256",
             ]),

@@ -4,7 +4,7 @@ use std::borrow::Cow;
 
 use crate::{
     BadKeys, Error, KeyFault,
-    fingerprint::fingerprint_of,
+    fingerprint::{fingerprint_of, fingerprint_of_number},
     meaning::{Kind, Meaning},
     observed::Observed,
     rules::{ColumnRules, Rule, normalize},
@@ -70,6 +70,15 @@ impl KeySpec {
     /// Returns the number of the key's columns.
     pub fn width(&self) -> usize {
         self.columns.len().max(1)
+    }
+
+    /// Returns the bits of a key, if it is one column of whole numbers of few bits: the last rule
+    /// of the column is `number:BITS`. Such keys have the fingerprints of numbers.
+    pub fn item_bits(&self) -> Option<u32> {
+        match &self.rules_by_position()[..] {
+            [[.., Rule::Unsigned(bits)]] => Some(*bits),
+            _ => None,
+        }
     }
 
     /// Returns the meanings of the key's columns if they are text, as far as they are known before
@@ -142,7 +151,10 @@ impl KeySpec {
             .map(|(rules, text)| normalize(rules, text.as_ref().into(), "").map(Cow::into_owned));
         let fields: Vec<String> = canonical.collect::<Result<_, KeyFault>>()?;
         let is_complete = fields.iter().all(|field| !field.is_empty());
-        Ok(is_complete.then(|| fingerprint_of(&fields)))
+        Ok(is_complete.then(|| match self.item_bits() {
+            Some(_) => fingerprint_of_number(&fields[0]),
+            None => fingerprint_of(&fields),
+        }))
     }
 }
 
@@ -157,6 +169,8 @@ fn unique<'a>(mut names: impl Iterator<Item = &'a String> + Clone) -> Result<(),
 
 #[cfg(test)]
 mod tests {
+    use psijoin_params::numbers;
+
     use super::*;
 
     fn spec(columns: &[&str], rules: &[&str]) -> Result<KeySpec, Error> {
@@ -227,5 +241,32 @@ mod tests {
         assert_eq!(key.fingerprint(&["a@x.org", "none"]).unwrap(), None);
         let number = spec(&["n"], &["n=number"]).unwrap();
         assert_eq!(number.fingerprint(&["x"]), Err(KeyFault::NotANumber));
+    }
+
+    #[test]
+    fn one_column_of_short_numbers_has_their_fingerprints() {
+        let short = spec(&["n"], &["n=number:8"]).unwrap();
+        let made = |text: &str| short.fingerprint(&[text]);
+        assert_eq!(short.item_bits(), Some(8));
+        assert_eq!(made(" 2.55e2").unwrap(), Some(numbers::fingerprint(255)));
+        for text in ["256", "-1", "1.5", "x", "1e90"] {
+            assert!(made(text).is_err(), "{text}");
+        }
+        assert_eq!(made("256"), Err(KeyFault::NotUnsigned(8)));
+        assert_eq!(
+            spec(&[], &["n=digits+number:8"]).unwrap().item_bits(),
+            Some(8)
+        );
+        for (columns, rules) in [
+            (&["n"][..], "n=number"),
+            (&["n"], "n=number:8+sha256"),
+            (&["n", "m"], "n=number:8"),
+        ] {
+            assert_eq!(
+                spec(columns, &[rules]).unwrap().item_bits(),
+                None,
+                "{rules}"
+            );
+        }
     }
 }

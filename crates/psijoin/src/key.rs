@@ -41,4 +41,15 @@ mod tests {
             assert_eq!(of_table, Some(fingerprint(text.as_bytes())), "{text}");
         }
     }
+
+    #[test]
+    fn a_number_is_a_key_of_few_bits() {
+        let rules = vec!["id=number:40".parse().unwrap()];
+        let key = KeySpec::new(vec!["id".into()], rules).unwrap();
+        assert_eq!(key.meanings_of_text()[0].to_string(), number(40));
+        for id in [0, 7, (1 << 40) - 1] {
+            let of_table = key.fingerprint(&[id.to_string()]).unwrap();
+            assert_eq!(of_table, Some(psijoin_psi::items::number(id)), "{id}");
+        }
+    }
 }

@@ -20,7 +20,7 @@ use crate::{
     own_table::OwnTable,
     party::{Mode, Party},
     requested_output::RequestedOutput,
-    settings::{self, ALIGNED, ONLY_CHECKS, TERMS},
+    settings::{self, ALIGNED, ITEM_BITS, ONLY_CHECKS, TERMS},
 };
 
 /// The fact that a party computes with this number of threads.
@@ -56,6 +56,10 @@ impl Party<'_> {
         let hello = match self.mode {
             Mode::Join => hello,
             Mode::Check => hello.fact(ONLY_CHECKS, "yes"),
+        };
+        let hello = match self.key.item_bits() {
+            None => hello,
+            Some(bits) => hello.setting(ITEM_BITS, bits),
         };
         let hello = match &self.terms {
             None => hello,
@@ -147,6 +151,7 @@ impl Party<'_> {
                 given.bytes(giver)
             })?
             .path(pending.path()?);
+        let request = self.with_item_bits(request)?;
         let job = job.filter(|_| goes_on);
         let plan = self.plan(job, &request)?;
         (self.consent.max_peer_keys).check_memory(self.role, &plan, self.of_one_run)?;
@@ -194,6 +199,14 @@ impl Party<'_> {
         }
     }
 
+    /// Promises short keys, if both sides have agreed on their length.
+    fn with_item_bits(&self, request: Request) -> Result<Request, Error> {
+        Ok(match self.key.item_bits() {
+            None => request,
+            Some(bits) => request.numbers(bits)?,
+        })
+    }
+
     /// Returns the plan of a request: the job's own if one is resumed.
     fn plan(&self, job: Option<&Job>, request: &Request) -> Result<Plan, Error> {
         let protocol = job.map_or(Ok(self.protocol), Job::protocol)?;
@@ -215,6 +228,7 @@ impl Party<'_> {
             .request(senders, receivers, columns.counts(), |giver| {
                 given.bytes(giver)
             })?;
+        let request = self.with_item_bits(request)?;
         Ok(Agreement {
             plan: self.plan(Some(job), &request)?,
             threads: [1; 2],

@@ -48,6 +48,8 @@ pub enum Setting {
     Minimum,
     /// [`KEY_COLUMNS`].
     KeyColumns,
+    /// [`ITEM_BITS`].
+    ItemBits,
     /// [`PROTOCOL_VERSION`], [`STATISTICAL_SECURITY`] or [`SPELLING`].
     Release,
     /// The parameters that both sides derive from everything else.
@@ -70,6 +72,7 @@ impl Setting {
             OUTPUT => Self::Output,
             MINIMUM => Self::Minimum,
             KEY_COLUMNS => Self::KeyColumns,
+            ITEM_BITS => Self::ItemBits,
             PROTOCOL_VERSION | STATISTICAL_SECURITY | SPELLING => Self::Release,
             DERIVED_PARAMETERS => Self::DerivedParameters,
             _ => return None,

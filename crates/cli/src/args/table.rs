@@ -45,12 +45,12 @@ pub(crate) struct Key {
     ///
     /// The rules: trim, lowercase, casefold, digits, nfc, nfkc, email (trim+lowercase),
     /// email:gmail, email:google, phone, null:WORDS (such as null:common), text (bytes in UTF-8),
-    /// or a rule that reads a value: number, bool, uuid, phone:COUNTRY (such as phone:DE),
-    /// phone:column:COLUMN (of countries), date, date:FORMAT (such as date:%d.%m.%Y), date:excel,
-    /// timestamp, timestamp:ZONE (such as timestamp:Europe/Berlin or timestamp:+01:00),
-    /// timestamp:unix (or unix-ms, unix-us, unix-ns) or time. sha256 alone reads hashes, and as
-    /// the last of several makes them: email+sha256. If the two sides differ, both get a warning.
-    /// Can be repeated.
+    /// or a rule that reads a value: number, number:BITS (whole and below 2^BITS, such as
+    /// number:32), bool, uuid, phone:COUNTRY (such as phone:DE), phone:column:COLUMN (of
+    /// countries), date, date:FORMAT (such as date:%d.%m.%Y), date:excel, timestamp, timestamp:ZONE
+    /// (such as timestamp:Europe/Berlin or timestamp:+01:00), timestamp:unix (or unix-ms, unix-us,
+    /// unix-ns) or time. sha256 alone reads hashes, and as the last of several makes them:
+    /// email+sha256. If the two sides differ, both get a warning. Can be repeated.
     #[arg(long, value_name = "COL=RULE[+RULE…]")]
     normalize: Vec<ColumnRules>,
 

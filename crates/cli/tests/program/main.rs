@@ -39,6 +39,7 @@ mod quotes;
 mod records;
 mod round_trips;
 mod shares;
+mod short_keys;
 mod spilling;
 mod statements;
 mod sums;

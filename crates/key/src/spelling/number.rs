@@ -90,6 +90,17 @@ pub(crate) fn canonical(text: &str) -> Result<String, KeyFault> {
     Ok(canonical)
 }
 
+/// Reads a whole number from 0 on that has at most this many bits, up to 64.
+pub(crate) fn unsigned(text: &str, bits: u32) -> Result<String, KeyFault> {
+    let canonical = canonical(text)?;
+    let number = canonical.parse::<u64>().ok();
+    let fits = number.is_some_and(|number| number.checked_shr(bits).unwrap_or(0) == 0);
+    match fits {
+        true => Ok(canonical),
+        false => Err(KeyFault::NotUnsigned(bits)),
+    }
+}
+
 /// Appends `±digits · 10^-scale`, as in `-12.5` and `1200`.
 pub fn write_decimal(text: &mut String, negative: bool, digits: &str, scale: i64) {
     let digits = digits.trim_start_matches('0');

@@ -13,6 +13,9 @@ use crate::{Fingerprint, Output, Role};
 /// A protocol that gains from it compares the numbers as they are: `psz-*`, `pssz` and `circuit-*`
 /// send less then, and take no two items for each other. All others digest them, as any items.
 /// [`auto`](mod@crate::auto) knows that.
+///
+/// The other party can be the program, too: an item is a key whose column has the rule
+/// `number:BITS`.
 #[derive(Debug, Clone)]
 pub struct NumberJoin {
     /// The join, which knows the bits as well.
