@@ -63,7 +63,7 @@ impl Variant {
 /// It digests all others.
 fn own_bits(protocol: &str, item_bits: Option<u32>) -> Option<u32> {
     const MOST: u32 = 64;
-    let takes_numbers = ["psz-", "pssz", "circuit-", "co18-psm"];
+    let takes_numbers = ["psz-", "pssz", "circuit-", "co18-psm", "kkrt-pssz"];
     let takes_numbers = takes_numbers
         .iter()
         .any(|start| protocol.starts_with(start));
