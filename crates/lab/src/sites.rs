@@ -7,6 +7,9 @@ use crate::{
     quantity::{Place, setting},
 };
 
+/// Networks, and where machines are rented at their ends; neither for what depends on no network.
+pub(crate) type Places = Vec<(Option<Link>, Option<Place>)>;
+
 /// Returns a rate in Gbit/s between two sites, where the paper gives no round trip.
 fn between(gbps: f64, same: bool) -> Link {
     let round_trip_ms = if same { 0.2 } else { 80.0 };
@@ -16,7 +19,7 @@ fn between(gbps: f64, same: bool) -> Link {
 }
 
 /// Returns SpOT19's Figure 9: pairs of sites.
-fn sites(kind: &str) -> Vec<(Option<Link>, Option<Place>)> {
+fn sites(kind: &str) -> Places {
     let rows = parameters("spot19-fig-9").iter().map(|row| {
         let [sender, receiver, gbps] = ["site_a", "site_b", "gbps"].map(|name| row.get(name));
         let (sender, receiver) = (sender.unwrap_or_default(), receiver.unwrap_or_default());
@@ -36,16 +39,16 @@ fn parameters(name: &str) -> &'static [published::Cells] {
     &table.expect("the table is there").rows
 }
 
-pub(crate) fn business() -> Vec<(Option<Link>, Option<Place>)> {
+pub(crate) fn business() -> Places {
     sites("b2b")
 }
 
-pub(crate) fn internet() -> Vec<(Option<Link>, Option<Place>)> {
+pub(crate) fn internet() -> Places {
     sites("internet")
 }
 
 /// Returns SpOT19's Figure 12: five networks.
-pub(crate) fn five_networks() -> Vec<(Option<Link>, Option<Place>)> {
+pub(crate) fn five_networks() -> Places {
     let rows = parameters("spot19-fig-12-setup").iter().map(|row| {
         let gbps = row.get("gbps").and_then(|text| text.parse().ok());
         let same = row.get("site_a") == row.get("site_b");
@@ -55,7 +58,7 @@ pub(crate) fn five_networks() -> Vec<(Option<Link>, Option<Place>)> {
 }
 
 /// Returns three networks for SpOT19's Figure 1, which does not name its own, within Virginia.
-pub(crate) fn three_networks() -> Vec<(Option<Link>, Option<Place>)> {
+pub(crate) fn three_networks() -> Places {
     let place = Place {
         prices: "spot19",
         setting: setting("b2b", "virginia", "oregon"),
@@ -66,6 +69,6 @@ pub(crate) fn three_networks() -> Vec<(Option<Link>, Option<Place>)> {
 }
 
 /// Returns no network, for what does not depend on one.
-pub(crate) fn nowhere() -> Vec<(Option<Link>, Option<Place>)> {
+pub(crate) fn nowhere() -> Places {
     vec![(None, None)]
 }

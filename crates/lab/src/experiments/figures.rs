@@ -1,11 +1,10 @@
 //! Figures that a paper has only drawn: what is in them, without printed numbers.
 
-use psijoin_channel::link::Link;
-
 use super::cells::later;
 use crate::{
     published::{Metric, Paper},
-    quantity::{Place, Quantity},
+    quantity::Quantity,
+    sites::Places,
 };
 
 /// Protocols of the maps of who wins where.
@@ -19,7 +18,7 @@ pub(crate) struct Sweep {
     pub(crate) protocols: &'static [&'static str],
     /// Logarithms of the numbers of items.
     pub(crate) log2_items: &'static [u32],
-    pub(crate) places: fn() -> Vec<(Option<Link>, Option<Place>)>,
+    pub(crate) places: fn() -> Places,
     pub(crate) metrics: &'static [Metric],
 }
 

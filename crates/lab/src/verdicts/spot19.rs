@@ -12,7 +12,7 @@ use super::{
 use crate::{
     published::Metric,
     quantity::Quantity,
-    sites::{business, internet},
+    sites::{Places, business, internet},
 };
 
 const ALL: [&str; 4] = ["spot-fast", "spot-low", "kkrt", "dh"];
@@ -28,7 +28,7 @@ fn gain(protocol: &str) -> Term {
 }
 
 /// Dollars for a thousand runs, in each place.
-fn costs(log2: u32, places: Places) -> Vec<impl Fn(&str) -> Term> {
+fn costs(log2: u32, places: fn() -> Places) -> Vec<impl Fn(&str) -> Term> {
     let cost = |(network, place)| {
         move |protocol: &str| {
             let metric = Metric::UsdPer1000Runs;
@@ -41,13 +41,8 @@ fn costs(log2: u32, places: Places) -> Vec<impl Fn(&str) -> Term> {
     places().into_iter().map(cost).collect()
 }
 
-type Places = fn() -> Vec<(
-    Option<psijoin_channel::link::Link>,
-    Option<crate::quantity::Place>,
-)>;
-
 /// Claims that `spot-fast` is the cheapest everywhere.
-fn cheapest(log2: u32, places: Places) -> Vec<Relation> {
+fn cheapest(log2: u32, places: fn() -> Places) -> Vec<Relation> {
     let costs = costs(log2, places);
     costs
         .iter()
@@ -56,7 +51,7 @@ fn cheapest(log2: u32, places: Places) -> Vec<Relation> {
 }
 
 /// Claims that it costs this share less than `kkrt`.
-fn saves(log2: u32, places: Places, [from, to]: [f64; 2]) -> Vec<Relation> {
+fn saves(log2: u32, places: fn() -> Places, [from, to]: [f64; 2]) -> Vec<Relation> {
     let ratio = |cost: &dyn Fn(&str) -> Term| cost("spot-fast") / cost("kkrt");
     let costs = costs(log2, places);
     costs
