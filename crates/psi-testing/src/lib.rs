@@ -37,22 +37,7 @@ pub use subject::{Limit, Subject, Units, parameter};
 #[macro_export]
 macro_rules! protocols {
     ($($name:ident: $subject:expr;)*) => {
-        $(
-            mod $name {
-                #[allow(unused_imports)]
-                use super::*;
-
-                fn subject() -> $crate::Subject {
-                    $subject
-                }
-
-                $crate::tier!(quick);
-                $crate::tier!(full);
-                $crate::tier!(post_quantum);
-                $crate::tier!(parts);
-                $crate::tier!(nightly);
-            }
-        )*
+        $($crate::tiers!($name: $subject; quick full post_quantum parts nightly);)*
     };
 }
 
@@ -61,19 +46,25 @@ macro_rules! protocols {
 #[macro_export]
 macro_rules! lengths {
     ($($name:ident: $subject:expr;)*) => {
-        $(
-            mod $name {
-                #[allow(unused_imports)]
-                use super::*;
+        $($crate::tiers!($name: $subject; quick full);)*
+    };
+}
 
-                fn subject() -> $crate::Subject {
-                    $subject
-                }
+/// The module of one protocol, with these tiers.
+#[doc(hidden)]
+#[macro_export]
+macro_rules! tiers {
+    ($name:ident: $subject:expr; $($tier:ident)*) => {
+        mod $name {
+            #[allow(unused_imports)]
+            use super::*;
 
-                $crate::tier!(quick);
-                $crate::tier!(full);
+            fn subject() -> $crate::Subject {
+                $subject
             }
-        )*
+
+            $($crate::tier!($tier);)*
+        }
     };
 }
 

@@ -3,7 +3,7 @@
 use psijoin_page::{self as page, Block, Figure, Page};
 
 use super::{
-    Judged, RULE, Report, Section, charts, counted, maps,
+    Judged, Report, Section, charts, counted, maps,
     text::{self, BREAK_EVEN, BREAK_EVEN_COLUMNS, OUTCOME_COLUMNS, beside, break_even_row},
 };
 use crate::{
@@ -44,11 +44,7 @@ impl Report<'_> {
         let table = table(caption, &OUTCOME_COLUMNS, papers.iter().map(row));
         let meaning = "Where a conclusion holds by another factor, the same protocol takes less, but by more or less than the \
                        paper says. Beside each that does not hold, ours over published says whose figures differ.";
-        let blocks = vec![
-            Block::Paragraph(RULE.into()),
-            Block::Paragraph(meaning.into()),
-            table,
-        ];
+        let blocks = vec![Block::Paragraph(meaning.into()), table];
         section("Whether the papers' conclusions hold", blocks)
     }
 
