@@ -30,14 +30,18 @@ const STALLS: [Duration; 2] = [Duration::from_secs(2), Duration::from_secs(30)];
 /// Runs that wait for a stall at the same time: they compute next to nothing.
 const STALLS_AT_ONCE: usize = 16;
 
-/// Of a circuit, whose layers are all alike, these first messages are hit, and then one of
-/// [`LAYERS_APART`].
-const FIRST_LAYERS: u64 = 8;
+/// Of messages that are alike, these first ones are hit, and then some.
+const FIRST_ALIKE: u64 = 8;
+
+/// The messages from one that is hit to the next, where the layers of a circuit are alike.
 const LAYERS_APART: usize = 11;
 
-/// A session in parts repeats its messages, so any run of more messages than this is hit like that,
-/// too; and one whose base OTs are other ones, since all else is as it was.
-const MANY_IN_PARTS: u64 = 48;
+/// The messages from one that is hit to the next, where other cases hit messages like these: a
+/// session in parts repeats those of one without, and other base OTs change none that follow.
+const REPEATED_APART: usize = 37;
+
+/// A session in parts that has no more messages than this is hit at all of them.
+const FEW_IN_PARTS: u64 = 48;
 
 /// The peer goes away.
 pub fn a_cut_connection(subject: &Subject) {
@@ -112,8 +116,13 @@ fn last_speaker(request: &Request) -> Role {
 }
 
 /// To find rows, and payloads for both; and of a few items what takes the most messages of all that
-/// the protocol computes.
+/// the protocol computes. With other base OTs rows only: they come before anything that depends on
+/// the output.
 fn requests(subject: &Subject) -> Vec<(Sets, Request)> {
+    let rows = subject.faulty.request(OutputKind::Rows);
+    if subject.base_ots == BaseOts::MlKem {
+        return vec![(subject.faulty.clone(), rows)];
+    }
     let few = Sets::new(20, 14, 6);
     let columns = Columns {
         sender: 1,
@@ -128,7 +137,7 @@ fn requests(subject: &Subject) -> Vec<(Sets, Request)> {
         from_sender: 80,
         back: Some(70),
     });
-    let mut requests = vec![subject.faulty.request(OutputKind::Rows)];
+    let mut requests = vec![rows];
     let payloads = subject.faulty.request(payloads);
     requests.extend(subject.serves(&payloads).then_some(payloads));
     // A protocol that serves functions counts by adding up.
@@ -184,13 +193,16 @@ fn targets(subject: &Subject, sets: &Sets, plan: &Plan) -> Vec<Target> {
     assert_output(subject, sets, plan.request(), results);
     let traffic = counters.snapshot();
     let messages = |role, count: u64| {
-        let sampled = subject.layered
-            || subject.base_ots == BaseOts::MlKem
-            || (subject.parts.is_some() && count > MANY_IN_PARTS);
-        let (first, apart) = match sampled {
-            true => (FIRST_LAYERS.min(count), LAYERS_APART),
-            false => (count, 1),
+        let is_repeated = match subject.parts {
+            Some(_) => count > FEW_IN_PARTS,
+            None => subject.base_ots == BaseOts::MlKem,
         };
+        let apart = match (is_repeated, subject.layered) {
+            (true, _) => REPEATED_APART,
+            (false, true) => LAYERS_APART,
+            (false, false) => 1,
+        };
+        let first = FIRST_ALIKE.min(count);
         let chosen = (0..first).chain((first..count).step_by(apart));
         chosen.map(move |message| Target { role, message })
     };
