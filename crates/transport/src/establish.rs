@@ -21,7 +21,6 @@ mod doorkeeper;
 mod greeting;
 mod introduction;
 mod pace;
-mod room;
 mod streams;
 mod turned_away;
 

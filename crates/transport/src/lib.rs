@@ -13,6 +13,7 @@
 //! | [`endpoint`] | addresses, listening, connecting, time-outs |
 //! | [`knock`] | the recognition of a party by its first bytes |
 //! | [`frame`] | the layout of messages on the wire |
+//! | [`room`] | the choice among strangers where there is no room for all |
 //!
 //! # Layers on the wire
 //! 1. TCP, and TLS 1.3 over it unless [`Security::InsecurePlaintext`] was asked for; its first
@@ -46,6 +47,7 @@ mod identity;
 mod interrupt;
 mod key_exchange;
 pub mod knock;
+pub mod room;
 
 mod error;
 mod establish;

@@ -7,7 +7,7 @@
 //! start, turning a candidate away is closing its socket, and a flood is let in no faster than it
 //! is heard. A candidate's [standing](Standing) is what it has shown. Each standing has seats of
 //! its own, so those of one take none from another: the peer knocks, and then competes with nobody.
-//! Where seats are short, an address takes them from itself: see [`room`](super::room).
+//! Where seats are short, an address takes them from itself: see [`room`](crate::room).
 
 use std::{
     io::ErrorKind,
@@ -24,10 +24,11 @@ use super::{
     doorkeeper::Doorkeeper,
     greeting::Greeter,
     introduction::{Purpose, Register},
-    room,
     turned_away::TurnedAway,
 };
-use crate::{Error, Kind, Listener, Options, error::Strangers, knock::Verdict, ticket::Ticket};
+use crate::{
+    Error, Kind, Listener, Options, error::Strangers, knock::Verdict, room, ticket::Ticket,
+};
 
 /// The number that are let in before all are heard again. All of them are heard before any has to
 /// leave.

@@ -4,6 +4,8 @@
 //! An address that sends many takes places from itself. Of its candidates a random one of the older
 //! half goes. So nobody can foresee how long it takes to push somebody out, and who has just come
 //! is not pushed out.
+//!
+//! A party that listens and a relay have strangers in the same way, so both choose by this.
 
 use std::{
     collections::HashMap,
@@ -14,7 +16,7 @@ use ring::rand::{SecureRandom, SystemRandom};
 
 /// The origin of a connection: an address, or a network of IPv6 that belongs to one subscriber.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Hash)]
-pub(super) struct Source(IpAddr);
+pub struct Source(IpAddr);
 
 impl From<SocketAddr> for Source {
     fn from(from: SocketAddr) -> Self {
@@ -27,7 +29,8 @@ impl From<SocketAddr> for Source {
 }
 
 /// Chooses among a number of candidates.
-pub(super) trait Choice {
+pub trait Choice {
+    /// Returns a number below `count`, which is not 0.
     fn below(&self, count: usize) -> usize;
 }
 
@@ -42,7 +45,7 @@ impl Choice for SystemRandom {
 
 /// Returns which of `candidates`, who are in the order in which they came, have to leave so that no
 /// more than `seats` stay.
-pub(super) fn surplus<T: Copy>(
+pub fn surplus<T: Copy>(
     candidates: impl Iterator<Item = (T, Source)>,
     seats: usize,
     choice: &impl Choice,
@@ -71,7 +74,7 @@ pub(super) fn surplus<T: Copy>(
 
 /// Returns which of those who ask is answered first: the oldest one of the address that has the
 /// fewest of `present`.
-pub(super) fn first_served<T>(
+pub fn first_served<T>(
     asking: impl Iterator<Item = (T, Source)>,
     present: impl Iterator<Item = Source>,
 ) -> Option<T> {
