@@ -170,7 +170,8 @@ fn write_hex(bytes: &[u8], f: &mut fmt::Formatter<'_>) -> fmt::Result {
     bytes.iter().try_for_each(|byte| write!(f, "{byte:02x}"))
 }
 
-fn from_hex<const N: usize>(text: &str) -> Result<[u8; N], NotHexadecimal> {
+/// Reads so many bytes.
+pub(crate) fn from_hex<const N: usize>(text: &str) -> Result<[u8; N], NotHexadecimal> {
     let wrong = NotHexadecimal { digits: 2 * N };
     let digit = |digit: char| Some(digit.to_digit(16)? as u8);
     let digits: Option<Vec<u8>> = text.chars().map(digit).collect();
