@@ -13,6 +13,8 @@
 //! | [`endpoint`] | addresses, listening, connecting, time-outs |
 //! | [`knock`] | the recognition of a party by its first bytes |
 //! | [`frame`] | the layout of messages on the wire |
+//! | [`rendezvous`] | the words of a party and a relay, before a session that both dial out for |
+//! | [`websocket`] | the framing in which these words and a session pass HTTPS front ends |
 //! | [`room`] | the choice among strangers where there is no room for all |
 //!
 //! # Layers on the wire
@@ -47,7 +49,9 @@ mod identity;
 mod interrupt;
 mod key_exchange;
 pub mod knock;
+pub mod rendezvous;
 pub mod room;
+pub mod websocket;
 
 mod error;
 mod establish;
