@@ -21,8 +21,8 @@ pub(crate) fn raise(limits: &Limits) {
     }
 }
 
-/// Returns how many the process may have, after asking for more. `None` means no limit, or none that
-/// is known.
+/// Returns how many the process may have, after asking for more. `None` means no limit, or none
+/// that is known.
 #[cfg(unix)]
 fn given(wanted: u64) -> Option<u64> {
     use rustix::process::{Resource, Rlimit, getrlimit, setrlimit};

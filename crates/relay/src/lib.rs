@@ -33,8 +33,8 @@
 //!   into this process. A runtime would add crates and a copy.
 //! - *WebSocket is framed in user space.* Only what passes an HTTPS front end needs it, and that
 //!   copies more.
-//! - *Nothing is kept of anybody*: no disk, no account, and of a token 32 bytes while somebody waits
-//!   under it. Logs hold a keyed hash of 4 bytes, by a key that ends with the process.
+//! - *Nothing is kept of anybody*: no disk, no account, and of a token 32 bytes while somebody
+//!   waits under it. Logs hold a keyed hash of 4 bytes, by a key that ends with the process.
 //!
 //! # Squatters
 //! Whoever learns a token can stand in its queue, and TLS alone shows that it is not the peer. Then
@@ -43,10 +43,11 @@
 //!
 //! - a queue is first come, first served, but for one rule: addresses take turns. The one that was
 //!   served last waits longest, so a squatter at one address gets every other turn at most;
-//! - where a queue is full, whoever comes from an address with fewer places pushes out the newest of
-//!   the address with most. So many of one address never keep out another address. From one address
-//!   with a squatter, an honest party gets in as soon as a place is free: nobody is pushed out by a
-//!   newcomer of its own address, and the queue moves as fast as the other side comes back;
+//! - where a queue is full, whoever comes from an address with fewer places pushes out the newest
+//!   of the address with most. So many of one address never keep out another address. From one
+//!   address with a squatter, an honest party gets in as soon as a place is free: nobody is pushed
+//!   out by a newcomer of its own address, and the queue moves as fast as the other side comes
+//!   back;
 //! - a TLS client that says nothing after `go` is hung up on after 3 s, so silent squatters hold
 //!   nothing;
 //! - running pairs count for the address of the TLS client, the side that goes to somebody. So

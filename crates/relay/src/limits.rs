@@ -4,8 +4,8 @@ use std::{num::NonZeroU64, time::Duration};
 
 /// The limits of a relay. Made by [`default`](Self::default), and changed field by field.
 ///
-/// An address is one of IPv4, or a network of 64 bits of IPv6. Whoever proves an access key does not
-/// count for its address.
+/// An address is one of IPv4, or a network of 64 bits of IPv6. Whoever proves an access key does
+/// not count for its address.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 #[non_exhaustive]
 pub struct Limits {

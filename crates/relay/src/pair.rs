@@ -1,7 +1,7 @@
 //! Two connections that are joined: a thread for each direction, until both have ended.
 //!
-//! On Linux, bare bytes go from socket to socket by `splice(2)`, through a pipe and not through this
-//! process. Elsewhere, and where one side speaks WebSocket, they go through a buffer.
+//! On Linux, bare bytes go from socket to socket by `splice(2)`, through a pipe and not through
+//! this process. Elsewhere, and where one side speaks WebSocket, they go through a buffer.
 //!
 //! The end of one direction is passed on, and leaves the other open: the end of a stream is a close
 //! frame in WebSocket, and the other way round.

@@ -1,7 +1,7 @@
 //! The words of one who has come, until it is joined with somebody: without input and output.
 //!
-//! The first byte tells the language: a bare party begins with `psirelay`, one that comes through an
-//! HTTPS front end with a request in HTTP.
+//! The first byte tells the language: a bare party begins with `psirelay`, one that comes through
+//! an HTTPS front end with a request in HTTP.
 
 use std::{net::IpAddr, sync::Arc};
 
@@ -80,8 +80,8 @@ impl Reception {
         }
     }
 
-    /// Returns the address from which it came, as a front end tells it. Only the relay knows whether
-    /// to believe it.
+    /// Returns the address from which it came, as a front end tells it. Only the relay knows
+    /// whether to believe it.
     pub(crate) fn forwarded_for(&self) -> Option<IpAddr> {
         self.forwarded_for
     }

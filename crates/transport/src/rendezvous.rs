@@ -31,9 +31,9 @@
 //! - *The place in the queue has a number*, so that a party whose line broke without the relay's
 //!   knowledge takes its place back, and is not joined with its peer by a dead line. Nobody else
 //!   knows the number.
-//! - *An access key is proved by a MAC* over a challenge and the first words. Connections to a relay
-//!   are not encrypted unless something stands before it. Whoever reads them gets no key, and no
-//!   answer that works at another time or for another token.
+//! - *An access key is proved by a MAC* over a challenge and the first words. Connections to a
+//!   relay are not encrypted unless something stands before it. Whoever reads them gets no key, and
+//!   no answer that works at another time or for another token.
 //! - *The number of an access key is a hash of it*, so a key is one text of 64 digits, and no two
 //!   things have to be told.
 

@@ -99,8 +99,8 @@ impl State {
     }
 }
 
-/// Cuts a relay's bytes into states, however they arrive. After [`State::Go`] and after an error, it
-/// must not be used further.
+/// Cuts a relay's bytes into states, however they arrive. After [`State::Go`] and after an error,
+/// it must not be used further.
 #[derive(Debug, Default)]
 pub struct StateDecoder {
     header: Gathered<HEADER_BYTES>,

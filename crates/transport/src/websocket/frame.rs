@@ -199,8 +199,8 @@ pub enum Event<'a> {
     Close(Option<u16>),
 }
 
-/// Cuts a stream of bytes into events, however the bytes arrive. After an error, it must not be used
-/// further.
+/// Cuts a stream of bytes into events, however the bytes arrive. After an error, it must not be
+/// used further.
 #[derive(Debug)]
 pub struct Decoder {
     from: Role,

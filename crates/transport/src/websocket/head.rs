@@ -73,7 +73,8 @@ impl Head {
     }
 }
 
-/// Reads a line with a name and a value. A line that continues another (RFC 9112, §5.2) has no name.
+/// Reads a line with a name and a value. A line that continues another (RFC 9112, §5.2) has no
+/// name.
 fn field(line: &str) -> Result<(String, String), Fault> {
     let (name, value) = line.split_once(':').ok_or(Fault::NotHttp)?;
     let is_token = |one: char| one.is_ascii_graphic() && !"\"(),/:;<=>?@[\\]{}".contains(one);
