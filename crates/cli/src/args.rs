@@ -18,12 +18,14 @@ mod help;
 mod join;
 mod limits;
 mod plan;
+mod relay;
 mod result;
 mod table;
 
 pub(crate) use connection::{Meeting, Trust};
 pub(crate) use join::{Check, CheckedSide, Join, Receive, Send};
 pub(crate) use plan::{Calibrate, Goal, Part, Plan, PlanMeeting};
+pub(crate) use relay::Relay;
 pub(crate) use table::Key;
 
 /// Join two private tables: find the keys that two parties share, and no others.
@@ -86,6 +88,13 @@ pub(crate) enum Command {
     Manual(Manual),
     /// Verify a record that `send` and `receive` wrote with --record, and show what it says.
     Verify(Verify),
+    /// Run a relay: a server at which two parties meet that both connect.
+    ///
+    /// Both parties may be behind firewalls. The relay joins their connections, and carries the
+    /// bytes of their session, which it can neither read nor change. It keeps nothing on disk.
+    #[command(after_help = help::RELAY)]
+    #[command(mut_args = help::showing(help::OF_RELAY))]
+    Relay(Relay),
 }
 
 #[derive(ClapArgs)]

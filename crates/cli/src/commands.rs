@@ -22,6 +22,7 @@ mod keys;
 pub mod manual;
 mod plan;
 mod protocols;
+mod relay;
 mod shares;
 mod verify;
 
@@ -42,6 +43,7 @@ pub(crate) fn run(command: Command) -> Result<(), Code> {
         Command::Jobs(args) => jobs::run(&args),
         Command::Shares(args) => shares::run(&args),
         Command::Verify(args) => verify::run(&args),
+        Command::Relay(args) => relay::run(&args),
         Command::Completions(args) => completions::run(&args, Args::command()),
         Command::Manual(args) => manual::run(&args, Args::command()),
     };

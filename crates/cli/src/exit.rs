@@ -50,6 +50,9 @@ pub(crate) enum ProgramFault {
     )]
     Shares { path: PathBuf, source: io::Error },
 
+    #[error("{0}")]
+    Relay(#[from] psijoin_relay::Error),
+
     #[error("cannot write to standard output: {0}")]
     Stdout(io::Error),
 
@@ -65,6 +68,7 @@ impl From<ProgramFault> for Failure {
         Self::Own {
             code: match fault {
                 ProgramFault::LogLevel(_) => Code::Usage,
+                ProgramFault::Relay(psijoin_relay::Error::Listen { .. }) => Code::Network,
                 _ => Code::File,
             },
             source: Box::new(fault),

@@ -1,6 +1,6 @@
-//! Set sizes as people write them.
+//! Sizes and times as people write them.
 
-use std::num::NonZeroUsize;
+use std::{num::NonZeroUsize, time::Duration};
 
 use psijoin_params::Sizes;
 use psijoin_printable::Quoted;
@@ -81,6 +81,25 @@ pub fn bytes(text: &str) -> Result<u64, String> {
     })
 }
 
+/// Reads a time with a unit, as 30s, 10m, 24h or 7d.
+pub fn duration(text: &str) -> Result<Duration, String> {
+    const UNITS: [(char, u64); 4] = [('s', 1), ('m', 60), ('h', 3600), ('d', 24 * 3600)];
+    let with_unit = UNITS.iter().find_map(|(unit, factor)| {
+        let number: u64 = text.strip_suffix(*unit)?.trim().parse().ok()?;
+        number.checked_mul(*factor)
+    });
+    let seconds = with_unit.filter(|seconds| *seconds <= MOST_SECONDS);
+    seconds.map(Duration::from_secs).ok_or_else(|| {
+        format!(
+            "{} is not a time: write 30s, 10m, 24h or 7d; at most 3650d",
+            Quoted(text)
+        )
+    })
+}
+
+/// The longest time that is read: no clock overflows by it.
+const MOST_SECONDS: u64 = 3650 * 24 * 3600;
+
 #[cfg(test)]
 mod tests {
     use super::*;
@@ -104,6 +123,26 @@ mod tests {
         assert_eq!(bytes("4 GB"), Ok(4_000_000_000));
         for text in ["", "4", "GB", "-1GB", "1.5GB", "99999999999TB"] {
             assert!(bytes(text).is_err(), "{text}");
+        }
+    }
+
+    #[test]
+    fn times_have_units() {
+        for (text, seconds) in [("0s", 0), ("30s", 30), ("10 m", 600), ("24h", 86_400)] {
+            assert_eq!(duration(text), Ok(Duration::from_secs(seconds)));
+        }
+        assert_eq!(duration("7d"), duration("168h"));
+        for text in [
+            "",
+            "5",
+            "s",
+            "-1s",
+            "1.5h",
+            "1w",
+            "3651d",
+            "99999999999999999999d",
+        ] {
+            assert!(duration(text).is_err(), "{text}");
         }
     }
 

@@ -40,6 +40,18 @@ Put `check` into the command of a join, on both sides:
   psijoin check receive --listen 0.0.0.0:7766 --peer psi1-… --input mine.csv --key email
   psijoin check send --connect ann.example.org:7766 --peer psi1-… --input theirs.csv --key mail";
 
+/// The end of `psijoin relay -h`.
+pub(crate) const RELAY: &str = "\
+Examples:
+  psijoin relay --listen 0.0.0.0:7767
+  psijoin relay --listen 0.0.0.0:7767 --access keys.txt --metrics 127.0.0.1:9767
+
+SIGTERM and Ctrl-C drain it: it takes nobody more, and ends with its last session, after --drain at
+the latest. PSIJOIN_LOG=info logs sessions, without what could tell who meets whom.";
+
+/// The options that `-h` of `relay` shows.
+pub(crate) const OF_RELAY: &[&str] = &["listen", "access", "metrics", "drain", "front-end"];
+
 /// The options that `-h` of `receive` and `send` shows.
 pub(crate) const JOIN: &[&str] = &[
     "listen",
