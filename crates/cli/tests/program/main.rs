@@ -37,6 +37,7 @@ mod plan;
 mod post_quantum;
 mod quotes;
 mod records;
+mod relays;
 mod round_trips;
 mod shares;
 mod short_keys;
