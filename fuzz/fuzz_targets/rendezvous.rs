@@ -1,4 +1,5 @@
-//! The words of a party and a relay, in pieces as sockets give them: any bytes, and well-formed ones.
+//! The words of a party and a relay, in pieces as sockets give them: any bytes, and well-formed
+//! ones.
 #![no_main]
 
 use libfuzzer_sys::fuzz_target;

@@ -1,5 +1,5 @@
-//! The upgrade and the frames of WebSocket, in pieces as sockets give them, and frames of our own in
-//! any pieces.
+//! The upgrade and the frames of WebSocket, in pieces as sockets give them, and frames of our own
+//! in any pieces.
 #![no_main]
 
 use libfuzzer_sys::fuzz_target;

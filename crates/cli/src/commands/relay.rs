@@ -37,8 +37,8 @@ fn options(args: &args::Relay) -> Result<Options, Failure> {
     Ok(options)
 }
 
-/// Makes SIGTERM, SIGHUP and Ctrl-C drain the relay. A second one ends its sessions, a third one the
-/// process.
+/// Makes SIGTERM, SIGHUP and Ctrl-C drain the relay. A second one ends its sessions, a third one
+/// the process.
 fn drain_at_signals(drain: Drain, limit: Duration, console: Console) -> Result<(), Failure> {
     let signals = AtomicUsize::new(0);
     let handler = ctrlc::set_handler(move || match signals.fetch_add(1, Relaxed) {

@@ -95,7 +95,9 @@ impl Header {
                 header.push(&(length as u64).to_be_bytes());
             }
         }
-        header.push(&mask.unwrap_or_default()[..if mask.is_some() { MASK_BYTES } else { 0 }]);
+        if let Some(mask) = mask {
+            header.push(&mask);
+        }
         header
     }
 

@@ -65,7 +65,7 @@ fn the_frames_of_the_standard_are_read() {
         ),
         (
             Role::Server,
-            [b"\x82\x7e\x01\x00", &long[..256]].concat(),
+            [&b"\x82\x7e\x01\x00"[..], &long[..256]].concat(),
             Heard::Data(long[..256].to_vec()),
         ),
         (
