@@ -234,6 +234,7 @@ impl Reception {
                 self.say(
                     &match refusal {
                         Refusal::Draining => State::Draining(text),
+                        refusal if refusal.lasts() => State::Forbidden(text),
                         _ => State::Refused(text),
                     },
                     to,

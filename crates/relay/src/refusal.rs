@@ -71,6 +71,11 @@ impl Refusal {
         "draining",
     ];
 
+    /// Returns whether it holds however often the party comes again.
+    pub(crate) fn lasts(&self) -> bool {
+        matches!(self, Self::Words(_) | Self::NoKey | Self::WrongKey)
+    }
+
     /// Returns the place of its reason in [`REASONS`](Self::REASONS).
     pub(crate) fn reason(&self) -> usize {
         match self {

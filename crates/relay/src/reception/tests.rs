@@ -135,7 +135,7 @@ fn who_has_no_key_is_told_so() {
     assert_eq!(refused, Err(Refusal::NoKey));
     let mut said = Vec::new();
     reception.refuse(&Refusal::NoKey, &mut said);
-    let [State::Refused(text)] = &states(&said)[..] else {
+    let [State::Forbidden(text)] = &states(&said)[..] else {
         panic!("a refusal was due");
     };
     assert!(text.as_str().contains("access key"));
@@ -189,7 +189,7 @@ fn others_are_answered_in_their_language_or_not_at_all() {
             &b"HTTP/1.1 426 "[..],
         ),
         (b"POST / HTTP/2\r\n\r\n", b"HTTP/1.1 400 "),
-        (b"psirelay\x02", b"\x04"),
+        (b"psirelay\x02", b"\x07"),
         (&[0x16, 3, 1, 2], b""),
         (b"\x00", b""),
         (b"psijoin\x03", b""),

@@ -55,9 +55,9 @@ fn who_has_a_key_is_served_without_a_quota() {
 #[test]
 fn who_has_none_or_another_is_told_so() {
     let relay = closed();
-    let why = relay.come(&hello(Side::Server, 1)).refused();
+    let why = relay.come(&hello(Side::Server, 1)).forbidden();
     assert!(why.contains("only those who have an access key"), "{why}");
-    let why = come(&relay, Side::Server, 1, &key(2)).refused();
+    let why = come(&relay, Side::Server, 1, &key(2)).forbidden();
     assert!(why.contains("does not know that access key"), "{why}");
     relay.await_counter("refusals_total{reason=\"wrong_key\"}", 1);
 }

@@ -185,14 +185,21 @@ impl Party {
         self.socket
     }
 
-    /// Returns why it was refused.
+    /// Returns why it was refused for now.
     fn refused(mut self) -> String {
-        match self.next_change() {
-            Some(State::Refused(text)) => {
-                assert_eq!(self.next(), None, "the relay hangs up");
-                text.to_string()
-            }
-            other => panic!("{other:?}"),
-        }
+        let Some(State::Refused(text)) = self.next_change() else {
+            panic!("a refusal was due");
+        };
+        assert_eq!(self.next(), None, "the relay hangs up");
+        text.to_string()
+    }
+
+    /// Returns why it was refused for good.
+    fn forbidden(mut self) -> String {
+        let Some(State::Forbidden(text)) = self.next_change() else {
+            panic!("a refusal for good was due");
+        };
+        assert_eq!(self.next(), None, "the relay hangs up");
+        text.to_string()
     }
 }

@@ -15,7 +15,7 @@ fn another_version_is_named() {
     let relay = Running::start(|_| ());
     let mut words = hello(Side::Client, 1).encode();
     words[8] = 2;
-    let why = Party::begin(relay.address, &words).refused();
+    let why = Party::begin(relay.address, &words).forbidden();
     assert!(why.contains("version 2"), "{why}");
     relay.await_counter("refusals_total{reason=\"words\"}", 1);
 }

@@ -15,6 +15,7 @@ const GO: u8 = 3;
 const REFUSED: u8 = 4;
 const DRAINING: u8 = 5;
 const CHALLENGE: u8 = 6;
+const FORBIDDEN: u8 = 7;
 
 const HEADER_BYTES: usize = 2;
 
@@ -64,12 +65,14 @@ pub enum State {
     Here(Text),
     /// Whatever follows is the peer's.
     Go,
-    /// The relay does not join this party with anybody, for this reason.
+    /// The relay does not join this party with anybody now, for this reason. It may later.
     Refused(Text),
     /// The relay is about to stop.
     Draining(Text),
     /// The party has to prove that it has an access key.
     Challenge(Nonce),
+    /// The relay does not join this party with anybody, however often it comes, for this reason.
+    Forbidden(Text),
 }
 
 impl State {
@@ -82,6 +85,7 @@ impl State {
             Self::Refused(text) => (REFUSED, text.0.as_bytes()),
             Self::Draining(text) => (DRAINING, text.0.as_bytes()),
             Self::Challenge(nonce) => (CHALLENGE, &nonce[..]),
+            Self::Forbidden(text) => (FORBIDDEN, text.0.as_bytes()),
         };
         to.extend([kind, rest.len() as u8]);
         to.extend(rest);
@@ -94,6 +98,7 @@ impl State {
             REFUSED => Self::Refused(Text::decode(rest)?),
             DRAINING => Self::Draining(Text::decode(rest)?),
             CHALLENGE => Self::Challenge(rest.try_into().map_err(|_| Fault::Length)?),
+            FORBIDDEN => Self::Forbidden(Text::decode(rest)?),
             _ => Self::Go,
         })
     }
@@ -150,7 +155,7 @@ impl StateDecoder {
 
 fn check_kind(kind: u8) -> Result<(), Fault> {
     match kind {
-        WAITING..=CHALLENGE => Ok(()),
+        WAITING..=FORBIDDEN => Ok(()),
         _ => Err(Fault::NotARelay),
     }
 }
@@ -177,6 +182,7 @@ mod tests {
             text().prop_map(State::Here),
             text().prop_map(State::Refused),
             text().prop_map(State::Draining),
+            text().prop_map(State::Forbidden),
             uniform16(any::<u8>()).prop_map(State::Challenge),
             Just(State::Go),
         ]
@@ -206,6 +212,7 @@ mod tests {
             (State::Go, &[3, 0]),
             (State::Refused(Text::new("no")), b"\x04\x02no"),
             (State::Draining(Text::default()), &[5, 0]),
+            (State::Forbidden(Text::new("no")), b"\x07\x02no"),
         ] {
             assert_eq!(encode(&state), bytes);
         }
@@ -228,7 +235,7 @@ mod tests {
             (&b"HTTP/1.1"[..], Fault::NotARelay),
             (&[0x16], Fault::NotARelay),
             (&[0], Fault::NotARelay),
-            (&[7], Fault::NotARelay),
+            (&[8], Fault::NotARelay),
             (&[GO, 1], Fault::Length),
             (&[CHALLENGE, 15], Fault::Length),
             (&[WAITING, 1, b'\n'], Fault::Text),
@@ -274,7 +281,7 @@ mod tests {
         }
 
         #[test]
-        fn anything_can_be_said(pieces in vec(vec(0..9_u8, 0..32), 0..16)) {
+        fn anything_can_be_said(pieces in vec(vec(0..10_u8, 0..32), 0..16)) {
             let mut decoder = StateDecoder::new();
             for piece in pieces {
                 if decode_all(&mut decoder, &piece).is_err() {
