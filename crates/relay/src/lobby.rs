@@ -314,7 +314,7 @@ impl Lobby {
     fn keep(&mut self, standing: Standing, seats: usize) {
         let members = || {
             let all = self.visitors.iter();
-            all.filter(|(_, visitor)| visitor.standing == standing)
+            all.filter(move |(_, visitor)| visitor.standing == standing)
         };
         if members().count() <= seats {
             return;

@@ -38,9 +38,8 @@ const PIECE_BYTES: usize = 64 << 10;
 /// A thread moves bytes and calls nothing deep.
 const STACK_BYTES: usize = 128 << 10;
 
-/// The places of both ends.
-pub(crate) const SERVER: usize = 0;
-pub(crate) const CLIENT: usize = 1;
+/// The place of the TLS client's end, after the server's.
+const CLIENT: usize = 1;
 
 /// One of two joined connections.
 pub(crate) struct End {

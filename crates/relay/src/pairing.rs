@@ -185,8 +185,10 @@ impl Pairing {
     }
 
     fn queue(&self, token: &Token, side: Side) -> &[Id] {
-        let meeting = self.meetings.get(token);
-        meeting.map_or(&[], |meeting| &meeting.0[side as usize].guests)
+        match self.meetings.get(token) {
+            Some(meeting) => &meeting.0[side as usize].guests,
+            None => &[],
+        }
     }
 
     /// Refuses a guest with whom there would be more pairs than there may be.
