@@ -267,8 +267,10 @@ impl Lobby {
             tag,
             self.house.limits,
             &self.house.metrics,
-            // Nobody listens once the relay is over.
-            move || drop(has_ended.send(number)),
+            move || {
+                // Nobody listens once the relay is over.
+                let _ = has_ended.send(number);
+            },
         );
         match started {
             Ok(pair) => {

@@ -18,8 +18,8 @@ fn the_order_of_coming_does_not_matter() {
         let mut first = relay.come(&hello(sides[0], 1));
         first.waits();
         let second = relay.come(&hello(sides[1], 1));
-        let [mut first, mut second] = [first, second].map(Party::joined);
-        for (from, to) in [(&mut first, &mut second), (&mut second, &mut first)] {
+        let [first, second] = [first, second].map(Party::joined);
+        for (mut from, mut to) in [(&first, &second), (&second, &first)] {
             from.write_all(b"hello").unwrap();
             let mut heard = [0; 5];
             to.read_exact(&mut heard).unwrap();

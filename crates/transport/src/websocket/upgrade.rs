@@ -226,7 +226,7 @@ mod tests {
             let mut client = AnswerDecoder::new(&request);
             let answer = [&upgrade.unwrap().answer()[..], b"\x82\x00"].concat();
             let mut is_granted = false;
-            let mut left = Vec::new();
+            let mut left: Vec<u8> = Vec::new();
             for mut piece in answer.chunks(piece_bytes) {
                 if !is_granted {
                     is_granted = client.take(&mut piece).unwrap();
