@@ -33,7 +33,7 @@ fn given(wanted: u64) -> Option<u64> {
         current: Some(now.maximum.map_or(wanted, |maximum| maximum.min(wanted))),
         maximum: now.maximum,
     };
-    match setrlimit(Resource::Nofile, raised.clone()) {
+    match setrlimit(Resource::Nofile, raised) {
         Ok(()) => raised.current,
         Err(_) => Some(current),
     }

@@ -100,12 +100,11 @@ impl Visitor {
             Standing::Greeting if waited >= house.limits.greeting => {
                 return Err(Refusal::TooSlow(house.limits.greeting));
             }
-            Standing::Waiting if now >= self.next_sign => {
-                if self.sign_of_life(house, now).is_err() {
-                    return Ok(Step::Gone);
-                }
-            }
             _ => {}
+        }
+        let is_due = self.standing == Standing::Waiting && now >= self.next_sign;
+        if is_due && self.sign_of_life(house, now).is_err() {
+            return Ok(Step::Gone);
         }
         if !std::mem::take(&mut self.is_ready) {
             return Ok(Step::Stays);

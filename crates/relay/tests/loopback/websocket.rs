@@ -78,7 +78,10 @@ impl Client {
         while self.heard.len() < length {
             // Its end may come with the last of them.
             let is_open = self.hear();
-            assert!(is_open || self.heard.len() >= length, "{length} bytes were due");
+            assert!(
+                is_open || self.heard.len() >= length,
+                "{length} bytes were due"
+            );
         }
         self.heard.drain(..length).collect()
     }
