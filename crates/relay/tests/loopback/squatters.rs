@@ -6,7 +6,7 @@ use std::{
     net::{SocketAddr, TcpStream},
     sync::atomic::{AtomicBool, Ordering::Relaxed},
     thread,
-    time::{Duration, Instant},
+    time::Duration,
 };
 
 use psijoin_transport::rendezvous::{Side, State};
@@ -109,7 +109,7 @@ fn go_to_peer(relay: &Running) -> (TcpStream, u32) {
         if let Some(State::Here(_)) = party.next_change() {
             assert_eq!(party.next(), Some(State::Go));
             let mut socket = party.socket;
-            let limit = Duration::from_millis(500);
+            let limit = Duration::from_millis(200);
             socket.set_read_timeout(Some(limit)).unwrap();
             let mut words = [0; ANSWER.len()];
             let said = socket.write_all(QUESTION);
@@ -131,7 +131,6 @@ fn meet_beside_a_squatter(from: &str, side: Side, says: &[u8]) {
     also.write_all(b"x").unwrap();
     let (is_over, is_met) = (AtomicBool::new(false), AtomicBool::new(false));
     let from = SocketAddr::new(from.parse().unwrap(), 0);
-    let started = Instant::now();
     thread::scope(|scope| {
         scope.spawn(|| squat(relay.address, from, side, says, &is_over));
         thread::sleep(Duration::from_millis(300));
@@ -139,9 +138,9 @@ fn meet_beside_a_squatter(from: &str, side: Side, says: &[u8]) {
         let (_client, attempts) = go_to_peer(&relay);
         let _server = server.join().unwrap().expect("it was found");
         is_over.store(true, Relaxed);
-        assert!(attempts < 40, "{attempts} attempts");
+        // It is behind all places of the squatter at most, once it has one itself.
+        assert!(attempts < 100, "{attempts} attempts");
     });
-    assert!(started.elapsed() < PATIENCE);
     for socket in [&mut before, &mut also] {
         socket.write_all(b"y").unwrap();
     }
