@@ -10,12 +10,13 @@
 //! party makes of the last message either. The document's content is known by then: the handshake
 //! settles it, and bytes are the plan's.
 
-use std::{net::SocketAddr, sync::Arc};
+use std::sync::Arc;
 
 use psijoin_channel::{AbortCode, Channel, joint_seed::JointSeed, path::Measured};
 
 use crate::{
-    Endpoint, Error, KeyExchange, Listener, Options, PublicKey,
+    AtRelay, Endpoint, Error, InFolder, KeyExchange, Listener, Options, PublicKey, Sight,
+    dial::Way,
     endpoint::Address,
     establish::{self, Door, Established, Opening},
     line::{self, Line},
@@ -63,7 +64,7 @@ pub struct Connection {
     /// That of the meeting first.
     lines: Vec<Line>,
     bond: Arc<Bond>,
-    peer_address: SocketAddr,
+    peer_place: String,
     peer_key: Option<PublicKey>,
     measured: Measured,
     options: Options,
@@ -75,11 +76,15 @@ impl Connection {
     /// Meets the other party in the given way.
     ///
     /// # Errors
-    /// As [`connect`](Self::connect) and [`accept`](Self::accept), and [`Error::Listen`].
+    /// As [`connect`](Self::connect), [`accept`](Self::accept),
+    /// [`meet_at_relay`](Self::meet_at_relay) and [`meet_in_folder`](Self::meet_in_folder), and
+    /// [`Error::Listen`].
     pub fn open(endpoint: &Endpoint, options: &Options) -> Result<(Self, Channel), Error> {
         match endpoint {
             Endpoint::Listen(address) => Self::accept(Listener::bind(address)?, options),
             Endpoint::Connect(address) => Self::connect(address, options),
+            Endpoint::Relay(at) => Self::meet_at_relay(at, options, &|_| {}),
+            Endpoint::Folder(at) => Self::meet_in_folder(at, options, &|_| {}),
         }
     }
 
@@ -93,9 +98,50 @@ impl Connection {
     /// others of that kind, if the party with the pinned key has said so;
     /// [`Error::Interrupted`]; and what no later attempt could change.
     pub fn connect(address: &Address, options: &Options) -> Result<(Self, Channel), Error> {
-        let established = establish::connect(address, options)?;
-        let peer_address = established.socket.peer_addr()?;
-        Self::start(established, Some(Door::Address(peer_address)), options)
+        let way = options.proxies.way(address);
+        let established = establish::connect(&way, options)?;
+        let door = match way.proxy {
+            Some(_) => way,
+            None => Way {
+                address: established.socket.peer_addr()?.into(),
+                proxy: None,
+            },
+        };
+        Self::start(established, Some(Door::Address(door)), options)
+    }
+
+    /// Meets the other party at a relay, which both go to. What is seen there meanwhile is told to
+    /// `sees`, on this thread.
+    ///
+    /// Whoever takes the other party's place at the relay is turned away, as at
+    /// [`accept`](Self::accept).
+    ///
+    /// # Errors
+    /// [`Error::NobodyAtRelay`] after the time-out; [`Error::Interrupted`]; [`Error::Refused`] and
+    /// others of that kind, if the party with the pinned key has said so; and what no later attempt
+    /// could change: [`Error::Proxy`] and [`Error::Relay`] for some reasons.
+    pub fn meet_at_relay(
+        at: &AtRelay,
+        options: &Options,
+        sees: &dyn Fn(Sight),
+    ) -> Result<(Self, Channel), Error> {
+        let established = establish::meet_at_relay(at, options, sees)?;
+        Self::start(established, Some(Door::Relay(at.clone())), options)
+    }
+
+    /// Meets the other party in a folder, where both leave files for each other: a
+    /// [mailbox](crate::mailbox). What is seen there meanwhile is told to `sees`, on this thread.
+    ///
+    /// # Errors
+    /// [`Error::NobodyInFolder`] after the time-out; [`Error::Folder`] if files cannot be read,
+    /// written or removed there; [`Error::Interrupted`]; and what the other party says.
+    pub fn meet_in_folder(
+        at: &InFolder,
+        options: &Options,
+        sees: &dyn Fn(Sight),
+    ) -> Result<(Self, Channel), Error> {
+        let established = establish::meet_in_folder(at, options, sees)?;
+        Self::start(established, Some(Door::Folder(at.clone())), options)
     }
 
     /// Waits for the other party to connect. Whoever else connects is logged and dropped, and
@@ -117,7 +163,7 @@ impl Connection {
         door: Option<Door>,
         options: &Options,
     ) -> Result<(Self, Channel), Error> {
-        let peer_address = established.socket.peer_addr()?;
+        let peer_place = established.place.clone();
         let peer_key = established.tls.as_ref().and_then(tls::peer_key);
         let measured = established.measured;
         let bond = Arc::new(Bond::default());
@@ -127,7 +173,7 @@ impl Connection {
             Self {
                 lines: vec![line],
                 bond,
-                peer_address,
+                peer_place,
                 peer_key,
                 measured,
                 options: options.clone(),
@@ -219,9 +265,10 @@ impl Connection {
         opened.map(|()| channels)
     }
 
-    /// Returns where the peer is, as the network sees it.
-    pub fn peer_address(&self) -> SocketAddr {
-        self.peer_address
+    /// Returns where the peer is, for people: its address as the network sees it, or the proxy, the
+    /// relay or the folder between.
+    pub fn peer_place(&self) -> &str {
+        &self.peer_place
     }
 
     /// Returns the key by which the peer has proved who it is; `None` without TLS, and if the key

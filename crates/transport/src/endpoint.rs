@@ -3,21 +3,108 @@
 use std::{
     fmt, io,
     net::{SocketAddr, TcpListener},
+    path::PathBuf,
     str::FromStr,
     sync::Arc,
     time::Duration,
 };
 
-use crate::{Error, Fingerprint, Identity, Interrupt, knock::Used, tls};
+use crate::{
+    Error, Fingerprint, Identity, Interrupt, Proxies,
+    knock::Used,
+    rendezvous::{AccessKey, Side, Token},
+    tls,
+};
 
-/// The way this side meets the other. One side must listen and the other connect; the order in
-/// which the two are started does not matter.
+mod relay_address;
+
+pub use relay_address::RelayAddress;
+pub(crate) use relay_address::Web;
+
+/// The way this side meets the other. One side must listen and the other connect, or both go to one
+/// relay, or to one folder. The order in which the two are started does not matter.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub enum Endpoint {
     /// This side waits at its address.
     Listen(Address),
     /// This side goes to the other's address.
     Connect(Address),
+    /// Both sides go to a relay.
+    Relay(AtRelay),
+    /// Both sides leave files for each other in a folder.
+    Folder(InFolder),
+}
+
+/// A meeting at a relay, which both sides go to.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct AtRelay {
+    /// Its address.
+    pub relay: RelayAddress,
+    /// The name under which both meet. The other side has it, too.
+    pub token: Token,
+    /// The part of this side. The other one has the other part.
+    pub side: Side,
+    /// The key of a relay that does not serve everybody.
+    pub access: Option<AccessKey>,
+}
+
+impl AtRelay {
+    /// Returns the meeting of two parties that know no more of each other than their fingerprints.
+    pub fn first_meeting(relay: RelayAddress, ours: Fingerprint, theirs: Fingerprint) -> Self {
+        Self {
+            relay,
+            token: Token::of_first_meeting([ours, theirs]),
+            side: side(ours, theirs),
+            access: None,
+        }
+    }
+}
+
+/// A meeting in a folder that both sides can write to, such as a network drive or a folder that is
+/// synchronised: a [mailbox](crate::mailbox).
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct InFolder {
+    /// The folder.
+    pub folder: PathBuf,
+    /// The name under which both meet. The other side has it, too.
+    pub token: Token,
+    /// The part of this side. The other one has the other part.
+    pub side: Side,
+}
+
+impl InFolder {
+    /// Returns the meeting of two parties that know no more of each other than their fingerprints.
+    pub fn first_meeting(
+        folder: impl Into<PathBuf>,
+        ours: Fingerprint,
+        theirs: Fingerprint,
+    ) -> Self {
+        Self {
+            folder: folder.into(),
+            token: Token::of_first_meeting([ours, theirs]),
+            side: side(ours, theirs),
+        }
+    }
+}
+
+/// Returns the part of the party that `ours` names, where both do the same to meet.
+fn side(ours: Fingerprint, theirs: Fingerprint) -> Side {
+    match ours.symbols() < theirs.symbols() {
+        true => Side::Server,
+        false => Side::Client,
+    }
+}
+
+/// What is seen of a meeting, while this side waits for the other one.
+#[derive(Debug, Clone, PartialEq, Eq)]
+#[non_exhaustive]
+pub enum Sight {
+    /// This side is where both meet, and the other one is not there.
+    Waiting,
+    /// The other side is there, or somebody who takes its place.
+    Here,
+    /// An attempt came to nothing, for this reason. The next one follows.
+    Trouble(String),
 }
 
 /// A `HOST:PORT`, where the host is a name, an IPv4 address, or an IPv6 address in brackets.
@@ -28,6 +115,16 @@ impl Address {
     /// Returns the address as text.
     pub fn as_str(&self) -> &str {
         &self.0
+    }
+
+    /// Returns the host, without the brackets of an IPv6 address, and the port.
+    pub(crate) fn parts(&self) -> (&str, u16) {
+        let (host, port) = self.0.rsplit_once(':').expect("an address has a port");
+        let unbracketed = host
+            .strip_prefix('[')
+            .and_then(|host| host.strip_suffix(']'));
+        let port = port.parse().expect("a port is a number");
+        (unbracketed.unwrap_or(host), port)
     }
 }
 
@@ -139,13 +236,15 @@ pub struct Options {
     /// `true` if [`Connection::open_streams`](crate::Connection::open_streams) may follow: a side
     /// that listens then keeps listening until it does, or until the session ends.
     pub streams: bool,
+    /// The proxies through which this side connects.
+    pub proxies: Proxies,
     /// Knocks that were used at any door of these options.
     pub(crate) used_knocks: Used,
 }
 
 impl Options {
-    /// Returns the given security, the default time-outs, an interrupt of its own, no pulse, and no
-    /// further streams.
+    /// Returns the given security, the default time-outs, an interrupt of its own, no pulse, no
+    /// further streams, and no proxies.
     pub fn new(security: Security) -> Self {
         Self {
             security,
@@ -153,6 +252,7 @@ impl Options {
             interrupt: Interrupt::new(),
             pulse: None,
             streams: false,
+            proxies: Proxies::default(),
             used_knocks: Used::default(),
         }
     }
@@ -268,6 +368,35 @@ mod tests {
             let error = text.parse::<Address>().unwrap_err();
             assert!(matches!(error, Error::Address(_)), "{text}");
         }
+    }
+
+    #[test]
+    fn an_address_has_a_host_and_a_port() {
+        for (text, host, port) in [
+            ("join.example.org:7000", "join.example.org", 7000),
+            ("127.0.0.1:0", "127.0.0.1", 0),
+            ("[::1]:7000", "::1", 7000),
+        ] {
+            assert_eq!(text.parse::<Address>().unwrap().parts(), (host, port));
+        }
+    }
+
+    #[test]
+    fn both_parties_of_a_first_meeting_know_its_name_and_their_parts() {
+        let [a, b] = [&b"a"[..], b"b"].map(Fingerprint::of_public_key);
+        let at = |ours, theirs| {
+            let relay = "relay.example.org:7000".parse().unwrap();
+            AtRelay::first_meeting(relay, ours, theirs)
+        };
+        let (one, other) = (at(a, b), at(b, a));
+        assert_eq!(one.token, other.token);
+        assert_eq!(one.side, other.side.other());
+        let (one, other) = (
+            InFolder::first_meeting("f", a, b),
+            InFolder::first_meeting("g", b, a),
+        );
+        assert_eq!(one.token, other.token);
+        assert_eq!(one.side, other.side.other());
     }
 
     #[test]

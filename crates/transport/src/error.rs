@@ -3,7 +3,11 @@ use std::{fmt, io, net::SocketAddr, path::PathBuf, time::Duration};
 use psijoin_channel::{AbortCode, Error as ChannelError};
 use psijoin_printable::{Escaped, Quoted, Word};
 
-use crate::fingerprint::{Fingerprint, ParseError};
+use crate::{
+    ProxyFault,
+    fingerprint::{Fingerprint, ParseError},
+    rendezvous,
+};
 
 /// The reason that two parties did not get a session.
 #[derive(Debug, thiserror::Error)]
@@ -16,6 +20,19 @@ pub enum Error {
         Quoted(.0)
     )]
     Address(String),
+
+    /// A text is no relay's address.
+    #[error(
+        "{} is not the address of a relay: write HOST:PORT, or wss://HOST/PATH if the relay stands behind a web server",
+        Quoted(.0)
+    )]
+    RelayAddress(String),
+
+    /// A text is no proxy's address. It is not shown, as it may hold a password.
+    #[error(
+        "this is not the address of a proxy: {0}; write http://HOST:PORT or http://USER:PASSWORD@HOST:PORT"
+    )]
+    ProxyAddress(&'static str),
 
     /// A text is not a fingerprint.
     #[error(transparent)]
@@ -95,6 +112,86 @@ pub enum Error {
         address: String,
         /// The time for which this side tried.
         waited: Duration,
+    },
+
+    /// A proxy does not lead to the address.
+    #[error("the proxy {}, on the way to {}, {why}", Word(.proxy), Word(.address))]
+    Proxy {
+        /// The proxy.
+        proxy: String,
+        /// The address.
+        address: String,
+        /// The reason.
+        why: ProxyFault,
+    },
+
+    /// Behind a proxy is somebody else than the other party.
+    #[error(
+        "through the proxy {}, {} identified itself as {found}, but {expected} was expected: such a proxy may replace          certificates to read along; ask those who run it to let {} pass as it is, or meet at a relay whose address          begins with wss://, where only the outer encryption is replaced",
+        Word(.proxy), Word(.address), Word(.address)
+    )]
+    Intercepted {
+        /// The proxy.
+        proxy: String,
+        /// The address.
+        address: String,
+        /// The identity that was found there.
+        found: Fingerprint,
+        /// The identity that was expected.
+        expected: Fingerprint,
+    },
+
+    /// A relay does not join this side with the other.
+    #[error("the relay {} {why}", Word(.relay))]
+    Relay {
+        /// The relay.
+        relay: String,
+        /// The reason.
+        why: RelayFault,
+    },
+
+    /// The other party was not met at the relay.
+    #[error(
+        "the other party did not come to the relay {} within {} s; both sides name the same relay and each other{}{}",
+        Word(.relay), waited.as_secs_f32(), told(attempt), told(strangers)
+    )]
+    NobodyAtRelay {
+        /// The relay.
+        relay: String,
+        /// The time for which this side was there, or tried to be.
+        waited: Duration,
+        /// The most telling attempt of this side that failed, if any did.
+        attempt: Option<Attempt>,
+        /// The strangers that came in the other party's place, if there were any.
+        strangers: Option<Strangers>,
+    },
+
+    /// A folder cannot be used as a mailbox.
+    #[error(
+        "the folder {} cannot be used to meet in: {source}; this side has to read, write and remove files there",
+        psijoin_printable::path(folder)
+    )]
+    Folder {
+        /// The folder.
+        folder: PathBuf,
+        /// The operating system's error.
+        source: io::Error,
+    },
+
+    /// The other party was not met in the folder.
+    #[error(
+        "the other party left nothing in the folder {} within {} s; both sides name one folder and each other{}{}",
+        psijoin_printable::path(folder), waited.as_secs_f32(), told(attempt), told(strangers)
+    )]
+    NobodyInFolder {
+        /// The folder.
+        folder: PathBuf,
+        /// The time for which this side looked there.
+        waited: Duration,
+        /// The most telling attempt of this side that failed, if any did.
+        attempt: Option<Attempt>,
+        /// The strangers that left something in the other party's place, if there were any.
+        strangers: Option<Strangers>,
     },
 
     /// Nobody that could be the other party listened.
@@ -227,6 +324,43 @@ pub enum Error {
     Channel(#[from] ChannelError),
 }
 
+/// The reason that a relay does not join two parties, as the end of a sentence.
+#[derive(Debug, thiserror::Error)]
+#[non_exhaustive]
+pub enum RelayFault {
+    /// It says so.
+    #[error("refuses that: {0}")]
+    Refused(rendezvous::Text),
+
+    /// It serves only those who have a key, and this side has none.
+    #[error("serves only those who have an access key: ask those who run it for one")]
+    NeedsKey,
+
+    /// It is about to stop.
+    #[error("is about to stop, and takes nobody any more; it may soon be back")]
+    Draining,
+
+    /// It hung up.
+    #[error("ended the connection while this side waited there")]
+    Closed,
+
+    /// It keeps silent.
+    #[error("said nothing for {} s", tenths(*.0))]
+    Silent(Duration),
+
+    /// It is something else.
+    #[error("is none, or one of another release: {0}")]
+    NotARelay(rendezvous::Fault),
+
+    /// The web server before it does not encrypt as it should.
+    #[error("cannot be spoken to in TLS: {}", Escaped(.0))]
+    Tls(String),
+
+    /// The web server before it does not lead to it.
+    #[error("is not behind the web server at this address and path: {}", Escaped(.0))]
+    Upgrade(String),
+}
+
 /// One of many attempts to connect, all of which failed. It is shown after the text of an error.
 #[derive(Debug)]
 #[non_exhaustive]
@@ -280,9 +414,13 @@ impl fmt::Display for Strangers {
 /// Returns how attempts to connect ended.
 fn outcome(attempt: &Option<Attempt>) -> &'static str {
     match attempt.as_ref().map(|attempt| &*attempt.why) {
-        None | Some(Error::Connect { .. } | Error::Resolve { .. } | Error::NoAnswer { .. }) => {
-            "nobody listened at"
-        }
+        None
+        | Some(
+            Error::Connect { .. }
+            | Error::Resolve { .. }
+            | Error::NoAnswer { .. }
+            | Error::Proxy { .. },
+        ) => "nobody listened at",
         Some(_) => "the other party was not met at",
     }
 }
@@ -325,28 +463,46 @@ impl Error {
     /// Returns who has to act on this error.
     pub fn kind(&self) -> Kind {
         match self {
-            Self::Address(_) | Self::Fingerprint(_) | Self::OwnFingerprint(_) => Kind::Usage,
+            Self::Address(_)
+            | Self::RelayAddress(_)
+            | Self::ProxyAddress(_)
+            | Self::Fingerprint(_)
+            | Self::OwnFingerprint(_)
+            | Self::Relay {
+                why: RelayFault::NeedsKey,
+                ..
+            }
+            | Self::Proxy {
+                why: ProxyFault::NeedsPassword | ProxyFault::WrongPassword | ProxyFault::Scheme(_),
+                ..
+            } => Kind::Usage,
             Self::IdentityExists(_)
             | Self::IdentityFile { .. }
-            | Self::IdentityMalformed { .. } => Kind::LocalFile,
+            | Self::IdentityMalformed { .. }
+            | Self::Folder { .. } => Kind::LocalFile,
             Self::Randomness
             | Self::Listen { .. }
             | Self::Resolve { .. }
             | Self::Connect { .. }
             | Self::NoAnswer { .. }
+            | Self::Proxy { .. }
+            | Self::Relay { .. }
             | Self::NobodyConnected { .. }
             | Self::SetupTimedOut(_)
             | Self::ClosedDuringSetup
             | Self::TooFewStreams { .. }
             | Self::Io(_) => Kind::Network,
             Self::WrongPeer { .. }
+            | Self::Intercepted { .. }
             | Self::Refused { .. }
             | Self::Tls(_)
             | Self::NotPsijoin(_)
             | Self::Version { .. }
             | Self::OtherSession
             | Self::Encryption { .. } => Kind::Peer,
-            Self::NobodyListened { attempt, .. } => match attempt {
+            Self::NobodyListened { attempt, .. }
+            | Self::NobodyAtRelay { attempt, .. }
+            | Self::NobodyInFolder { attempt, .. } => match attempt {
                 Some(attempt) if attempt.why.kind() == Kind::Peer => Kind::Peer,
                 _ => Kind::Network,
             },

@@ -4,88 +4,53 @@
 //! anything. Its faults are logged, and reported at the end if the peer was not met. It neither
 //! ends nor delays the wait for the peer.
 
-use std::{
-    net::TcpStream,
-    time::{Duration, Instant},
-};
+use std::{net::TcpStream, time::Duration};
 
 use psijoin_channel::path::Measured;
 use rustls::Connection;
 
-use crate::{Error, Interrupt, link::Link};
+use crate::{
+    Error, RelayFault,
+    bridge::Bridge,
+    patience::{POLL, Patience},
+};
 
 mod accept;
 mod candidate;
 mod connect;
 mod doorkeeper;
+mod failures;
+mod folder;
+mod gate;
 mod greeting;
+mod host;
 mod introduction;
 mod pace;
+mod relay;
+mod route;
 mod streams;
 mod turned_away;
 
 pub(crate) use accept::accept;
 pub(crate) use connect::connect;
+pub(crate) use folder::meet_in_folder;
+pub(crate) use relay::meet_at_relay;
 pub(crate) use streams::{Door, Opening};
-
-/// The time between two checks whether a wait is to end.
-const POLL: Duration = Duration::from_millis(50);
 
 /// The time for which a party that refuses waits for the other to take its reason.
 const LINGER: Duration = Duration::from_secs(1);
 
 /// A connection whose other end has proved to be the peer.
 pub(crate) struct Established {
+    /// Where it is, for people.
+    pub(crate) place: String,
     pub(crate) socket: TcpStream,
+    /// What carries its bytes, if the socket does not lead out of this machine.
+    pub(crate) bridge: Option<Bridge>,
     pub(crate) tls: Option<Connection>,
     pub(crate) measured: Measured,
     /// The number of the stream: 0 for that of a meeting.
     pub(crate) stream: u8,
-}
-
-/// The limits of a wait.
-#[derive(Clone, Copy)]
-struct Patience<'a> {
-    started: Instant,
-    limit: Duration,
-    interrupt: &'a Interrupt,
-    /// The session that the wait is for, if its failure ends the wait, too.
-    session: Option<&'a Link>,
-}
-
-impl<'a> Patience<'a> {
-    fn new(limit: Duration, interrupt: &'a Interrupt) -> Self {
-        Self {
-            started: Instant::now(),
-            limit,
-            interrupt,
-            session: None,
-        }
-    }
-
-    /// Returns a wait of another length that the same things end.
-    fn anew(&self, limit: Duration) -> Self {
-        Self {
-            started: Instant::now(),
-            limit,
-            ..*self
-        }
-    }
-
-    /// Returns what is left, or nothing if it is over.
-    ///
-    /// # Errors
-    /// [`Error::Interrupted`], and why the session has failed.
-    fn left(&self) -> Result<Option<Duration>, Error> {
-        if self.interrupt.is_triggered() {
-            return Err(Error::Interrupted);
-        }
-        if let Some(failed) = self.session.and_then(Link::failed) {
-            return Err(failed.into());
-        }
-        let left = self.limit.saturating_sub(self.started.elapsed());
-        Ok((!left.is_zero()).then_some(left))
-    }
 }
 
 /// Returns how much an error of a stranger tells about a mistake that somebody made: the one that
@@ -93,10 +58,23 @@ impl<'a> Patience<'a> {
 fn tells(error: &Error) -> u8 {
     match error {
         Error::WrongPeer { .. }
+        | Error::Intercepted { .. }
         | Error::Refused { .. }
         | Error::Encryption { .. }
         | Error::Version { .. } => 3,
-        Error::NotPsijoin(_) | Error::Tls(_) | Error::OtherSession => 2,
+        Error::NotPsijoin(_)
+        | Error::Tls(_)
+        | Error::OtherSession
+        | Error::Proxy { .. }
+        | Error::Relay {
+            why:
+                RelayFault::Refused(_)
+                | RelayFault::NotARelay(_)
+                | RelayFault::Tls(_)
+                | RelayFault::Upgrade(_),
+            ..
+        } => 2,
+        Error::Relay { .. } => 1,
         Error::ClosedDuringSetup | Error::SetupTimedOut(_) | Error::NoAnswer { .. } => 1,
         _ => 0,
     }

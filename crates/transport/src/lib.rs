@@ -10,7 +10,9 @@
 //! | module | contents |
 //! |---|---|
 //! | [`fingerprint`] | the short name of the key that a party is known by |
-//! | [`endpoint`] | addresses, listening, connecting, time-outs |
+//! | [`endpoint`] | addresses, listening, connecting, relays, folders, time-outs |
+//! | [`dial`] | one outgoing connection, and proxies |
+//! | [`mailbox`] | files in a folder instead of a connection |
 //! | [`knock`] | the recognition of a party by its first bytes |
 //! | [`frame`] | the layout of messages on the wire |
 //! | [`rendezvous`] | the words of a party and a relay, before a session that both dial out for |
@@ -41,7 +43,9 @@
 
 #![forbid(unsafe_code)]
 
+mod bridge;
 mod connection;
+pub mod dial;
 pub mod endpoint;
 pub mod fingerprint;
 pub mod frame;
@@ -57,6 +61,8 @@ mod error;
 mod establish;
 mod line;
 mod link;
+pub mod mailbox;
+mod patience;
 mod preamble;
 mod signature;
 mod stranger;
@@ -65,8 +71,11 @@ mod tls;
 mod wire;
 
 pub use connection::Connection;
-pub use endpoint::{Endpoint, Listener, Options, Pulse, Security, Timeouts};
-pub use error::{Attempt, Error, Kind, Strangers};
+pub use dial::{Proxies, Proxy, ProxyFault};
+pub use endpoint::{
+    AtRelay, Endpoint, InFolder, Listener, Options, Pulse, RelayAddress, Security, Sight, Timeouts,
+};
+pub use error::{Attempt, Error, Kind, RelayFault, Strangers};
 pub use fingerprint::Fingerprint;
 pub use identity::Identity;
 pub use interrupt::Interrupt;

@@ -11,6 +11,7 @@ use psijoin_channel::Channel;
 
 use crate::{
     Error, KeyExchange, Options,
+    bridge::Bridge,
     establish::Established,
     link::{self, Bond, LINGER, Link, LinkInbound, LinkOutbound},
     wire::Wire,
@@ -23,12 +24,19 @@ pub(crate) struct Line {
     /// `None` without TLS.
     pub(crate) key_exchange: Option<KeyExchange>,
     threads: Threads,
+    /// What carries the bytes further, if the socket does not lead out of this machine.
+    bridge: Option<Bridge>,
 }
 
 impl Line {
     /// Serves a connection whose other end is the peer, and shares the fate of `bond`.
     pub(crate) fn start(
-        Established { socket, tls, .. }: Established,
+        Established {
+            socket,
+            bridge,
+            tls,
+            ..
+        }: Established,
         options: &Options,
         bond: &Arc<Bond>,
     ) -> Result<Self, Error> {
@@ -44,6 +52,7 @@ impl Line {
             link,
             key_exchange,
             threads,
+            bridge,
         })
     }
 
@@ -61,9 +70,14 @@ pub(crate) fn hang_up(lines: &mut [Line]) {
         line.link.hang_up();
     }
     let deadline = Instant::now() + LINGER;
-    for line in lines {
+    for line in &mut *lines {
         line.link.close(deadline);
         line.threads.join();
+    }
+    // What was said last may still be on a bridge.
+    let deadline = Instant::now() + LINGER;
+    for bridge in lines.iter_mut().filter_map(|line| line.bridge.take()) {
+        bridge.close(deadline);
     }
 }
 

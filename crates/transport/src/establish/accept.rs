@@ -1,6 +1,6 @@
-//! Waiting for the other party at an address.
+//! Waiting for the other party at an address, or for it to come where both go.
 //!
-//! Whoever connects is a candidate. The first that proves to be the peer ends the wait. Nothing
+//! Whoever comes is a candidate. The first that proves to be the peer ends the wait. Nothing
 //! that any other candidate does ends it, or keeps the peer from being heard.
 //!
 //! One thread hears all candidates in turn, without blocking on any. So no thread can fail to
@@ -10,18 +10,18 @@
 //! Where seats are short, an address takes them from itself: see [`room`](crate::room).
 
 use std::{
-    io::ErrorKind,
     mem, thread,
     time::{Duration, Instant},
 };
 
 use ring::rand::SystemRandom;
-use rustix::event::{PollFd, PollFlags, Timespec, poll};
+use rustix::event::{Timespec, poll};
 
 use super::{
     Established, POLL, Patience,
     candidate::{Candidate, Standing, Step},
     doorkeeper::Doorkeeper,
+    gate::{Gate, Shut},
     greeting::Greeter,
     introduction::{Purpose, Register},
     turned_away::TurnedAway,
@@ -44,31 +44,42 @@ const REST: u32 = 4;
 /// Waits for the peer.
 pub(crate) fn accept(listener: &Listener, options: &Options) -> Result<Established, Error> {
     let patience = Patience::new(options.timeouts.meet, &options.interrupt);
-    let mut entrance = Entrance::new(listener, options, Purpose::Meet)?;
-    match entrance.next(&patience)? {
-        Some(established) => {
+    match meet_at(Gate::of(listener)?, options, &patience)? {
+        Ok(established) => {
             listener.close()?;
             Ok(established)
         }
-        None => Err(Error::NobodyConnected {
+        Err(strangers) => Err(Error::NobodyConnected {
             address: listener.address().as_str().to_owned(),
             waited: patience.limit,
-            strangers: entrance.close(),
+            strangers,
         }),
     }
+}
+
+/// Waits for the peer at a gate. If it has not come when patience ends, those who came instead are
+/// returned.
+pub(super) fn meet_at(
+    gate: Gate<'_>,
+    options: &Options,
+    patience: &Patience<'_>,
+) -> Result<Result<Established, Option<Strangers>>, Error> {
+    let mut entrance = Entrance::new(gate, options, Purpose::Meet)?;
+    let met = entrance.next(patience)?;
+    Ok(met.ok_or_else(|| entrance.close()))
 }
 
 /// Waits for further streams of a session, for all together no longer than `patience` lasts.
 /// `let_in` gets each as it comes.
 pub(super) fn accept_streams(
-    listener: &Listener,
+    gate: Gate<'_>,
     options: &Options,
     (ticket, count): (Ticket, u8),
     patience: &Patience<'_>,
     let_in: impl Fn(Established) -> Result<(), Error>,
 ) -> Result<(), Error> {
     let purpose = Purpose::LetIn(Register::new(ticket, count));
-    let mut entrance = Entrance::new(listener, options, purpose)?;
+    let mut entrance = Entrance::new(gate, options, purpose)?;
     for opened in 0..count {
         match entrance.next(patience)? {
             Some(stream) => let_in(stream)?,
@@ -86,9 +97,9 @@ pub(super) fn accept_streams(
     Ok(())
 }
 
-/// The listening socket and all who have come.
+/// The gate and all who have come.
 struct Entrance<'a> {
-    listener: &'a Listener,
+    gate: Gate<'a>,
     greeter: Greeter,
     doorkeeper: Doorkeeper,
     setup: Duration,
@@ -101,15 +112,10 @@ struct Entrance<'a> {
     was_short: bool,
 }
 
-/// Nobody can be let in for now.
-struct Short;
-
 impl<'a> Entrance<'a> {
-    fn new(listener: &'a Listener, options: &Options, purpose: Purpose) -> Result<Self, Error> {
-        listener.open()?;
-        listener.socket.set_nonblocking(true)?;
+    fn new(gate: Gate<'a>, options: &Options, purpose: Purpose) -> Result<Self, Error> {
         Ok(Self {
-            listener,
+            gate,
             doorkeeper: Doorkeeper::new(options, &purpose),
             greeter: Greeter::listening(&options.security, purpose)?,
             setup: options.timeouts.setup,
@@ -124,7 +130,7 @@ impl<'a> Entrance<'a> {
     /// ends.
     fn next(&mut self, patience: &Patience<'_>) -> Result<Option<Established>, Error> {
         while patience.left()?.is_some() {
-            let is_short = self.admit().is_err();
+            let has_room = self.admit()?;
             let peer = self.hear().or_else(|| self.answer_a_stranger());
             if let Some(established) = peer {
                 self.turned_away.log();
@@ -134,46 +140,42 @@ impl<'a> Entrance<'a> {
                 self.keep(standing, standing.seats());
             }
             self.turned_away.log_if_due();
-            if is_short {
-                thread::sleep(SHORTAGE);
-            } else {
+            if has_room {
                 self.wait();
+            } else {
+                thread::sleep(SHORTAGE);
             }
         }
         Ok(None)
     }
 
-    /// Lets in those who wait outside, or some of them.
+    /// Lets in those who wait outside, or some of them. Returns `false` if the system has no
+    /// descriptor or no memory for one more connection. That passes, and sooner because a candidate
+    /// has gone.
     ///
     /// # Errors
-    /// The system has no descriptor or no memory for one more connection. That passes, and sooner
-    /// because a candidate has gone.
-    fn admit(&mut self) -> Result<(), Short> {
+    /// If nobody will ever come.
+    fn admit(&mut self) -> Result<bool, Error> {
         for _ in 0..MAX_ADMITTED {
-            let (socket, from) = match self.listener.socket.accept() {
-                Ok(connected) => connected,
-                Err(error) => match error.kind() {
-                    ErrorKind::WouldBlock => return Ok(()),
-                    // Somebody has left before being let in.
-                    ErrorKind::Interrupted
-                    | ErrorKind::ConnectionAborted
-                    | ErrorKind::ConnectionReset => continue,
-                    _ => {
-                        if !mem::replace(&mut self.was_short, true) {
-                            tracing::warn!("nobody could be let in for a moment: {error}");
-                        }
-                        self.make_room();
-                        return Err(Short);
+            let (reached, from) = match self.gate.accept() {
+                Ok(Some(somebody)) => somebody,
+                Ok(None) => return Ok(true),
+                Err(Shut::ForNow(error)) => {
+                    if !mem::replace(&mut self.was_short, true) {
+                        tracing::warn!("nobody could be let in for a moment: {error}");
                     }
-                },
+                    self.make_room();
+                    return Ok(false);
+                }
+                Err(Shut::ForGood(error)) => return Err(error),
             };
             tracing::debug!("{from} connected");
-            match Candidate::new(socket, from, &self.greeter) {
+            match Candidate::new(reached, from, &self.greeter) {
                 Ok(candidate) => self.candidates.push(candidate),
                 Err(error) => self.turned_away.note(from, error),
             }
         }
-        Ok(())
+        Ok(true)
     }
 
     /// Waits a moment for somebody to come or to send something.
@@ -189,7 +191,7 @@ impl<'a> Entrance<'a> {
             .filter(|candidate| !candidate.asks())
             .map(Candidate::awaited)
             .unzip();
-        awaited.push(PollFd::new(&self.listener.socket, PollFlags::IN));
+        awaited.push(self.gate.awaited());
         let limit = Timespec::try_from(limit.min(POLL)).expect("a moment");
         if let Err(error) = poll(&mut awaited, Some(&limit)) {
             tracing::debug!("waiting for several connections failed: {error}");
@@ -242,7 +244,9 @@ impl<'a> Entrance<'a> {
             if let Ok(Step::Asks) = step {
                 step = match self.doorkeeper.judge(candidate.knock()) {
                     Verdict::Peer => candidate.let_in(),
-                    Verdict::ClocksDiffer(by) => candidate.keep_waiting(Some(by)),
+                    Verdict::ClocksDiffer(by) => {
+                        candidate.keep_waiting((!self.gate.is_slow()).then_some(by))
+                    }
                     Verdict::Anybody => candidate.keep_waiting(None),
                 };
             }
@@ -285,7 +289,12 @@ impl<'a> Entrance<'a> {
                 Followed::Gone
             }
             Ok(Step::IsPeer) => match self.candidates.remove(place).into_established() {
-                Ok(established) => Followed::Peer(established.into()),
+                Ok(mut established) => {
+                    if let Some(place) = self.gate.place() {
+                        established.place = place.to_owned();
+                    }
+                    Followed::Peer(established.into())
+                }
                 Err((from, error)) => {
                     self.turned_away.note(from, error);
                     Followed::Gone

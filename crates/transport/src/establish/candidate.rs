@@ -1,4 +1,4 @@
-//! Somebody who has connected to a party that listens.
+//! Somebody who has come to a party that waits.
 
 use std::{
     io::{ErrorKind, Read, Write},
@@ -11,9 +11,10 @@ use rustix::event::{PollFd, PollFlags};
 use super::{
     Established, LINGER,
     greeting::{Fault, Greeter, Greeting, Heard, PIECE_BYTES},
+    host::Reached,
     pace::Pace,
 };
-use crate::Error;
+use crate::{Error, bridge::Bridge};
 
 /// The proofs of a candidate so far. Where there is room for nobody else, those who have shown
 /// least go first.
@@ -50,6 +51,7 @@ impl Standing {
 /// See the [module](self).
 pub(super) struct Candidate {
     socket: TcpStream,
+    bridge: Option<Bridge>,
     pub(super) from: SocketAddr,
     greeting: Greeting,
     pace: Pace,
@@ -76,15 +78,17 @@ pub(super) enum Step {
 
 impl Candidate {
     pub(super) fn new(
-        socket: TcpStream,
+        reached: Reached,
         from: SocketAddr,
         greeter: &Greeter,
     ) -> Result<Self, Error> {
+        let Reached { socket, bridge, .. } = reached;
         socket.set_nonblocking(true)?;
         socket.set_nodelay(true)?;
         let (greeting, first) = greeter.greet()?;
         let candidate = Self {
             socket,
+            bridge,
             from,
             greeting,
             pace: Pace::default(),
@@ -221,7 +225,9 @@ impl Candidate {
         }
         match self.socket.set_nonblocking(false) {
             Ok(()) => Ok(Established {
+                place: self.from.to_string(),
                 socket: self.socket,
+                bridge: self.bridge,
                 measured: self.pace.measured(&self.greeting),
                 stream: self.greeting.stream(),
                 tls: self.greeting.into_tls(),

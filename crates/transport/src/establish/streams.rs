@@ -18,7 +18,8 @@
 //!
 //! *Meeting again.* The side that listened keeps its listener (`Options::streams`) until the
 //! streams are open. The side that connected dials the address that led to the peer, all streams at
-//! once. Everything that holds for strangers at the meeting holds here, as it is the same code: an
+//! once. Parties that met at a relay or in a folder meet there again, each stream under a name of its
+//! own that comes from the joint seed. Everything that holds for strangers at the meeting holds here, as it is the same code: an
 //! `Introduction` and a `Doorkeeper` are what differs between a meeting and a stream.
 //!
 //! *Tickets.* The side that connects sends the stream's number and a keyed hash of it. The key
@@ -36,19 +37,22 @@
 //! each side reports what to do. Going on with fewer would have to be agreed upon again.
 
 use std::{
-    net::SocketAddr,
     sync::{Arc, Mutex},
     thread,
 };
 
 use psijoin_channel::{AbortCode, joint_seed::JointSeed};
 
-use super::{Established, Patience, accept::accept_streams, connect::connect_stream};
+use super::{
+    Established, Patience, accept::accept_streams, connect::connect_stream, failures::Failures,
+    gate::Gate, relay::Place, route::Route,
+};
 use crate::{
-    Attempt, Error, Listener, Options,
-    endpoint::Address,
+    AtRelay, Attempt, Error, InFolder, Listener, Options, Sight,
+    dial::Way,
     line::Line,
     link::{Bond, Link},
+    rendezvous::{Side, Token},
     ticket::Ticket,
 };
 
@@ -57,13 +61,22 @@ use crate::{
 pub(crate) enum Door {
     /// Here.
     Listener(Listener),
-    /// There. It is the address that led to the peer, whatever else the peer's name resolves to.
-    Address(SocketAddr),
+    /// There. It is the address that led to the peer, whatever else the peer's name resolves to,
+    /// unless a proxy looks it up.
+    Address(Way),
+    /// At a relay.
+    Relay(AtRelay),
+    /// In a folder.
+    Folder(InFolder),
 }
+
+/// Nobody is told what is seen while streams are opened: it takes seconds.
+fn unseen(_: Sight) {}
 
 /// Streams that are being opened.
 pub(crate) struct Opening<'a> {
     ticket: Ticket,
+    joint_seed: JointSeed,
     count: u8,
     options: &'a Options,
     /// That of the meeting. If it fails, so does the opening.
@@ -89,6 +102,7 @@ impl<'a> Opening<'a> {
         };
         Self {
             ticket: Ticket::of(joint_seed),
+            joint_seed: *joint_seed,
             count,
             options,
             session,
@@ -103,10 +117,32 @@ impl<'a> Opening<'a> {
     /// # Errors
     /// If they cannot all be opened. Then the session has ended, and the peer knows why.
     pub(crate) fn through(&self, door: Door) -> Result<(), Error> {
-        match door {
-            Door::Listener(listener) => self.let_in(&listener),
-            Door::Address(address) => self.dial(&address.into()),
+        let mut failures = Failures::default();
+        match &door {
+            Door::Listener(listener) => self.let_in(|| Gate::of(listener)),
+            Door::Relay(at) if at.side == Side::Server => {
+                let place = |token| Place::new(at, token, &self.options.proxies);
+                let gate = || {
+                    let places = self.lanes().map(place).collect::<Result<_, _>>()?;
+                    Gate::at_relay(places, self.options, &unseen, &mut failures)
+                };
+                self.let_in(gate)
+            }
+            Door::Folder(at) if at.side == Side::Server => {
+                let folders = self.lanes().map(|token| in_lane(at, token)).collect();
+                self.let_in(|| Gate::in_folders(folders, &unseen, &mut failures))
+            }
+            Door::Address(_) | Door::Relay(_) | Door::Folder(_) => self.dial(&door),
         }
+    }
+
+    /// Returns the names of the streams, where both sides go somewhere to meet.
+    fn lanes(&self) -> impl Iterator<Item = Token> {
+        (1..=self.count).map(|stream| self.lane(stream))
+    }
+
+    fn lane(&self, stream: u8) -> Token {
+        Token::of_lane(&self.joint_seed, 0, stream.into())
     }
 
     /// Returns those that are open, in the order of their numbers.
@@ -116,24 +152,37 @@ impl<'a> Opening<'a> {
         open.into_iter().map(|(_, line)| line).collect()
     }
 
-    fn let_in(&self, listener: &Listener) -> Result<(), Error> {
+    fn let_in<'g>(&self, gate: impl FnOnce() -> Result<Gate<'g>, Error>) -> Result<(), Error> {
         let expected = (self.ticket.clone(), self.count);
         let start = |established| self.start(established);
-        accept_streams(listener, self.options, expected, &self.patience, start)
+        gate()
+            .and_then(|gate| accept_streams(gate, self.options, expected, &self.patience, start))
             .inspect_err(|error| self.give_up(error))
     }
 
-    fn dial(&self, address: &Address) -> Result<(), Error> {
+    /// Goes where the peer waits for a stream.
+    fn connect(&self, door: &Door, stream: u8) -> Result<Established, Error> {
+        let go = |route: Route<'_>| {
+            let purpose = (self.ticket.clone(), stream);
+            connect_stream(&route, self.options, purpose, &self.patience)
+        };
+        match door {
+            Door::Listener(_) => unreachable!("others come to a listener"),
+            Door::Address(way) => go(Route::Straight(way)),
+            Door::Relay(at) => {
+                let place = Place::new(at, self.lane(stream), &self.options.proxies)?;
+                go(Route::Relay(&place, &unseen))
+            }
+            Door::Folder(at) => go(Route::Folder(&in_lane(at, self.lane(stream)), &unseen)),
+        }
+    }
+
+    fn dial(&self, door: &Door) -> Result<(), Error> {
         let dial = |stream| {
-            connect_stream(
-                address,
-                self.options,
-                (self.ticket.clone(), stream),
-                &self.patience,
-            )
-            .and_then(|established| self.start(established))
-            // This ends the other attempts, too.
-            .inspect_err(|error| self.give_up(error))
+            self.connect(door, stream)
+                .and_then(|established| self.start(established))
+                // This ends the other attempts, too.
+                .inspect_err(|error| self.give_up(error))
         };
         let failures: Vec<_> = thread::scope(|scope| {
             let start = |stream| {
@@ -170,7 +219,9 @@ impl<'a> Opening<'a> {
     fn explain(&self, error: Error) -> Error {
         let attempt = match error {
             Error::Interrupted | Error::Thread(_) | Error::Channel(_) => return error,
-            Error::NobodyListened { attempt, .. } => attempt,
+            Error::NobodyListened { attempt, .. }
+            | Error::NobodyAtRelay { attempt, .. }
+            | Error::NobodyInFolder { attempt, .. } => attempt,
             lasting => Some(Attempt {
                 why: Box::new(lasting),
                 is_last: true,
@@ -198,6 +249,14 @@ impl<'a> Opening<'a> {
             Error::Thread(_) => self.session.abort(AbortCode::OutOfMemory),
             _ => self.session.abort(AbortCode::TooFewStreams),
         }
+    }
+}
+
+/// Returns the place of a stream whose parties have met in a folder.
+fn in_lane(at: &InFolder, token: Token) -> InFolder {
+    InFolder {
+        token,
+        ..at.clone()
     }
 }
 
