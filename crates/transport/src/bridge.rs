@@ -10,6 +10,7 @@
 //! ways take anyway.
 
 use std::{
+    any::Any,
     fmt,
     io::{self, ErrorKind, Read, Write},
     net::{Ipv4Addr, Ipv6Addr, Shutdown, SocketAddr, TcpListener, TcpStream},
@@ -81,6 +82,8 @@ pub(crate) struct Bridge {
     stop: Stop,
     outward: JoinHandle<()>,
     inward: JoinHandle<()>,
+    /// Dropped with it.
+    kept: Option<Arc<dyn Any + Send + Sync>>,
 }
 
 impl Bridge {
@@ -109,6 +112,7 @@ impl Bridge {
                     stop,
                     outward,
                     inward,
+                    kept: None,
                 },
             )),
             Err(no_thread) => {
@@ -116,6 +120,12 @@ impl Bridge {
                 Err(no_thread)
             }
         }
+    }
+
+    /// Keeps something for as long as the bridge is there.
+    pub(crate) fn keeping(mut self, kept: Arc<dyn Any + Send + Sync>) -> Self {
+        self.kept = Some(kept);
+        self
     }
 
     /// Waits until what was sent is on its way, at most until `deadline`. The socket has been shut

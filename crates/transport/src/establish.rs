@@ -44,6 +44,8 @@ const LINGER: Duration = Duration::from_secs(1);
 pub(crate) struct Established {
     /// Where it is, for people.
     pub(crate) place: String,
+    /// `true` if nobody stands between, as far as is known.
+    pub(crate) is_direct: bool,
     pub(crate) socket: TcpStream,
     /// What carries its bytes, if the socket does not lead out of this machine.
     pub(crate) bridge: Option<Bridge>,

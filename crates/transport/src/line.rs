@@ -33,6 +33,7 @@ impl Line {
     pub(crate) fn start(
         Established {
             socket,
+            is_direct,
             bridge,
             tls,
             ..
@@ -45,7 +46,7 @@ impl Line {
             tracing::debug!("keys exchanged by {exchange}");
         }
         let wire = Wire::new(socket, tls)?;
-        let link = Link::new(options.timeouts, options.pulse.clone(), bond);
+        let link = Link::new(options.timeouts, options.pulse.clone(), bond, is_direct);
         let threads = Threads::start(&link, wire)?;
         options.interrupt.watch(&link);
         Ok(Self {

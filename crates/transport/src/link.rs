@@ -53,6 +53,8 @@ pub(crate) struct Link {
     timeouts: Timeouts,
     pulse: Option<Pulse>,
     bond: Arc<Bond>,
+    /// `true` if nobody stands between the parties, as far as is known.
+    is_direct: bool,
     state: Mutex<State>,
     /// Notified when the outgoing lane is no longer full.
     room_to_send: Condvar,
@@ -118,11 +120,17 @@ impl State {
 
 impl Link {
     /// Returns a link of the session of `bond`.
-    pub(crate) fn new(timeouts: Timeouts, pulse: Option<Pulse>, bond: &Arc<Bond>) -> Arc<Self> {
+    pub(crate) fn new(
+        timeouts: Timeouts,
+        pulse: Option<Pulse>,
+        bond: &Arc<Bond>,
+        is_direct: bool,
+    ) -> Arc<Self> {
         let link = Arc::new(Self {
             timeouts,
             pulse,
             bond: bond.clone(),
+            is_direct,
             state: Mutex::new(State {
                 outgoing: Lane::default(),
                 incoming: Lane::default(),
@@ -296,6 +304,15 @@ impl Link {
         state.ended_there.get_or_insert_with(|| end.reason.clone());
         drop(state);
         self.bond.end_others(self, &end);
+    }
+
+    /// Returns an error of the connection as one of this link: who has hung up is not known where
+    /// somebody stands between.
+    fn blame(&self, error: Error) -> Error {
+        match error {
+            Error::Closed if !self.is_direct => Error::Cut,
+            error => error,
+        }
     }
 
     /// Waits for a change that `condvar` reports, or fails after hearing nothing for too long

@@ -292,6 +292,7 @@ impl<'a> Entrance<'a> {
                 Ok(mut established) => {
                     if let Some(place) = self.gate.place() {
                         established.place = place.to_owned();
+                        established.is_direct = false;
                     }
                     Followed::Peer(established.into())
                 }

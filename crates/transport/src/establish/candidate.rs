@@ -226,6 +226,7 @@ impl Candidate {
         match self.socket.set_nonblocking(false) {
             Ok(()) => Ok(Established {
                 place: self.from.to_string(),
+                is_direct: true,
                 socket: self.socket,
                 bridge: self.bridge,
                 measured: self.pace.measured(&self.greeting),

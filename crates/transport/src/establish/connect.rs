@@ -179,6 +179,7 @@ impl Going<'_> {
                         .place(peer.map_err(|e| Failure::Passing(e.into()))?);
                     return Ok(Established {
                         place,
+                        is_direct: self.route.is_direct(),
                         socket,
                         bridge,
                         measured: pace.measured(&greeting),

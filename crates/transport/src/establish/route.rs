@@ -66,11 +66,16 @@ impl Route<'_> {
         }
     }
 
+    /// Returns whether nobody stands between the parties, as far as is known.
+    pub(super) fn is_direct(&self) -> bool {
+        matches!(self, Self::Straight(Way { proxy: None, .. }))
+    }
+
     /// Returns where the peer is, for people, if it was reached at this address.
     pub(super) fn place(&self, peer: SocketAddr) -> String {
-        match self {
-            Self::Straight(Way { proxy: None, .. }) => peer.to_string(),
-            _ => self.to_string(),
+        match self.is_direct() {
+            true => peer.to_string(),
+            false => self.to_string(),
         }
     }
 

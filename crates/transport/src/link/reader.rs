@@ -17,7 +17,7 @@ pub(crate) fn read_until_the_end(link: &Link, wire: Arc<Wire>) {
     state.has_reader_ended = true;
     match ended {
         Ok(()) => drop(state),
-        Err(error) => link.lose(state, error),
+        Err(error) => link.lose(state, link.blame(error)),
     }
     link.tell_everyone();
 }

@@ -1,0 +1,224 @@
+//! A mailbox: files in a folder in the place of a connection, for parties that may exchange nothing
+//! but files. The folder may be a network drive, or be synchronised by whatever program.
+//!
+//! The bytes are those of any session, in TLS between the parties. They are cut into files where the
+//! writer pauses, so mostly one for each flight of messages.
+//!
+//! # Files
+//! Both parties know the [token](crate::rendezvous::Token) of their meeting. All of it is in one
+//! folder within the given one, whose name is a hash of the token: `psijoin-` and 16 digits. In the
+//! names of files, runs of the parties are random numbers:
+//!
+//! | name | by | |
+//! |---|---|---|
+//! | `first-C` | client of TLS | the first file of its run C |
+//! | `server-C-S-N` | server | file N, from 0 on, of its run S to the run C |
+//! | `client-C-S-N` | client | file N, from 1 on, of its run C to the run S |
+//! | `here-S` | server | empty: the run S is there |
+//!
+//! A [letter] is what is in a file: with its length and a hash. It is written under another name,
+//! which begins with `.part-`, and then renamed. Where renaming is not atomic, or a file grows
+//! before the eyes of the reader, length and hash tell when it is whole. The reader removes it.
+//!
+//! A writer goes no more than a few files ahead of the reader, so the folder never holds more than
+//! some 100 MB.
+//!
+//! # A kill at any file
+//! TLS cannot be resumed by another process. So a party that was killed begins anew, as another
+//! run. It removes what belongs to its earlier ones, and takes part in no session of theirs. A party
+//! whose peer has begun anew notices that, by `here-S` or by `first-C`, and its session ends as by a
+//! lost connection.
+//!
+//! # What the folder shows
+//! Whoever can read it sees sizes and times. Whoever can write to it can end a session, and nothing
+//! else. What is synchronised is often kept for long after it was removed, so a recording of the
+//! whole session may be there. It stays unreadable for as long as the key exchange of TLS does,
+//! which is post-quantum where both sides have it.
+//!
+//! # Why it is built this way
+//!
+//! - *One run of each side is one connection*, and all else is as with sockets: whoever writes
+//!   `first-C` is a candidate as whoever connects, and has to prove that it is the peer.
+//! - *Names hold both runs*, so no file of an earlier session is taken for one of this, wherever it
+//!   comes from: programs that synchronise bring files back.
+//! - *Polling, and no notification*: what tells a program of changes in a folder does not tell it of
+//!   changes that other machines make.
+
+use std::{
+    collections::HashSet,
+    net::TcpStream,
+    sync::{Arc, OnceLock},
+    thread,
+    time::{Duration, SystemTime},
+};
+
+use crate::{
+    Error, Sight,
+    bridge::{Bridge, Stop},
+    dial::Failure,
+    endpoint::InFolder,
+    rendezvous::Side,
+};
+
+mod inbox;
+mod letter;
+mod names;
+mod outbox;
+mod room;
+
+use inbox::Inbox;
+use letter::Letter;
+use names::{Name, Run};
+use outbox::Outbox;
+use room::Room;
+
+/// The time between two looks into the folder: at first, and at most.
+const LOOK: [Duration; 2] = [Duration::from_millis(20), Duration::from_secs(1)];
+
+/// Two runs that write to each other.
+#[derive(Debug)]
+struct Correspondence {
+    room: Arc<Room>,
+    /// The part of this one.
+    side: Side,
+    client: Run,
+    /// Unknown to the client until the server has answered.
+    server: OnceLock<Run>,
+    /// When the client began, by its own clock, in milliseconds since 1970.
+    began: u64,
+}
+
+impl Correspondence {
+    /// Returns the name of a file of one side; `None` if the other one's run is not known yet.
+    fn name(&self, from: Side, number: u64) -> Option<Name> {
+        if (from, number) == (Side::Client, 0) {
+            return Some(Name::First(self.client));
+        }
+        let server = *self.server.get()?;
+        Some(Name::Letter {
+            from,
+            client: self.client,
+            server,
+            number,
+        })
+    }
+
+    /// Makes a bridge to the other run, which has written so many files that were read.
+    fn bridge(self, next: u64, heard: Option<Letter>) -> std::io::Result<(TcpStream, Bridge)> {
+        let shared = Arc::new(self);
+        Bridge::start(|stop| {
+            (
+                Outbox::new(shared.clone(), stop.clone()),
+                Inbox::new(shared, next, heard, stop.clone()),
+            )
+        })
+    }
+}
+
+/// A client whom nobody has answered takes its words back, and a server says that it is gone.
+impl Drop for Correspondence {
+    fn drop(&mut self) {
+        if self.side == Side::Client && self.server.get().is_none() {
+            let _ = self.room.remove(&Name::First(self.client));
+        }
+        self.room.leave();
+    }
+}
+
+/// Goes to the folder as the client of TLS. This succeeds whoever is there.
+pub(crate) fn dial(at: &InFolder, sees: &dyn Fn(Sight)) -> Result<(TcpStream, Bridge), Failure> {
+    let fault = |source| {
+        let folder = at.folder.clone();
+        Failure::Lasting(Error::Folder { folder, source })
+    };
+    let room = Arc::new(Room::open(&at.folder, &at.token).map_err(fault)?);
+    let client = Run::fresh().ok_or(Failure::Lasting(Error::Randomness))?;
+    room.clear(|name| name.client().is_some()).map_err(fault)?;
+    sees(Sight::Waiting);
+    let correspondence = Correspondence {
+        room,
+        side: Side::Client,
+        client,
+        server: OnceLock::new(),
+        began: now(),
+    };
+    correspondence
+        .bridge(0, None)
+        .map_err(|error| Failure::Lasting(error.into()))
+}
+
+/// Waits in the folder as the server of TLS, until it is stopped: `come` gets a bridge to each who
+/// comes.
+pub(crate) fn listen(
+    at: &InFolder,
+    stop: &Stop,
+    mut come: impl FnMut((TcpStream, Bridge)),
+) -> Result<(), Error> {
+    let fault = |source| Error::Folder {
+        folder: at.folder.clone(),
+        source,
+    };
+    let room = Arc::new(Room::open(&at.folder, &at.token).map_err(fault)?);
+    let server = Run::fresh().ok_or(Error::Randomness)?;
+    // What a client has said first may be for this run.
+    room.clear(|name| !matches!(name, Name::First(_)))
+        .map_err(fault)?;
+    let presence = Arc::new(Presence {
+        room: room.clone(),
+        server,
+    });
+    room.write(&Name::Here(server), &Letter::default())
+        .map_err(fault)?;
+    let mut seen = HashSet::new();
+    let [mut pause, longest] = LOOK;
+    while !stop.is_stopped() {
+        for name in room.names().map_err(fault)? {
+            let Name::First(client) = name else {
+                continue;
+            };
+            // It may have been brought back.
+            if seen.contains(&client) {
+                room.remove(&name).map_err(fault)?;
+                continue;
+            }
+            let Some(letter) = room.read(&name).map_err(fault)? else {
+                continue;
+            };
+            seen.insert(client);
+            room.remove(&name).map_err(fault)?;
+            [pause, _] = LOOK;
+            let correspondence = Correspondence {
+                room: room.clone(),
+                side: Side::Server,
+                client,
+                server: OnceLock::from(server),
+                began: letter.time,
+            };
+            let (socket, bridge) = correspondence.bridge(1, Some(letter))?;
+            come((socket, bridge.keeping(presence.clone())));
+        }
+        thread::sleep(pause);
+        pause = longest.min(pause.mul_f32(1.5));
+    }
+    Ok(())
+}
+
+/// The file that tells that a run of the server is there, for as long as it or a session of it is.
+#[derive(Debug)]
+struct Presence {
+    room: Arc<Room>,
+    server: Run,
+}
+
+impl Drop for Presence {
+    fn drop(&mut self) {
+        let _ = self.room.remove(&Name::Here(self.server));
+        self.room.leave();
+    }
+}
+
+/// Returns this machine's time, in milliseconds since 1970.
+fn now() -> u64 {
+    let since_1970 = SystemTime::now().duration_since(SystemTime::UNIX_EPOCH);
+    since_1970.map_or(0, |time| time.as_millis() as u64)
+}
