@@ -8,6 +8,12 @@ pub enum Error {
     #[error("the other party closed the connection before the protocol was done")]
     Closed,
 
+    /// The peer went away without saying why, or what stands between the two did.
+    #[error(
+        "the other party, or the relay or proxy between, ended the connection before the protocol was done"
+    )]
+    Cut,
+
     /// Nothing moved for as long as the channel was told to wait.
     #[error("nothing was heard from the other party for {} s", .0.as_secs_f32())]
     TimedOut(Duration),
@@ -77,6 +83,7 @@ impl Clone for Error {
     fn clone(&self) -> Self {
         match self {
             Self::Closed => Self::Closed,
+            Self::Cut => Self::Cut,
             Self::TimedOut(waited) => Self::TimedOut(*waited),
             &Self::MessageLength { expected, received } => {
                 Self::MessageLength { expected, received }

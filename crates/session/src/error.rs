@@ -345,6 +345,7 @@ impl Error {
         matches!(
             error,
             Closed
+                | Cut
                 | TimedOut(_)
                 | Io(_)
                 | PeerAborted(AbortCode::ConnectionLost | AbortCode::TimedOut)
