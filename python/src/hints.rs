@@ -61,6 +61,9 @@ pub(crate) fn of(remedy: &Remedy) -> Option<Hint> {
         }
         Remedy::OtherReportFile => "let `report` name another file",
         Remedy::JoinInsteadOfCheck => "it was started with check=True, or as `psijoin check`",
+        Remedy::RelayOfTheWeb => "Session(relay=\"wss://HOST/PATH\") on both sides names a relay",
+        Remedy::OtherProxy => "Session(proxy=), or https_proxy in the environment, names it",
+        Remedy::RelayKey => "Session(relay_key=) names it",
         Remedy::OneConnection => "let both sides compute with one thread: Session(threads=1)",
         Remedy::KeyOrder => "`on` names them",
         Remedy::KeyRules => "`normalize` says the rules",

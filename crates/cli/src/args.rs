@@ -22,7 +22,7 @@ mod relay;
 mod result;
 mod table;
 
-pub(crate) use connection::{Meeting, Trust};
+pub(crate) use connection::{Connection, Meeting, Trust};
 pub(crate) use join::{Check, CheckedSide, Join, Receive, Send};
 pub(crate) use plan::{Calibrate, Goal, Part, Plan, PlanMeeting};
 pub(crate) use relay::Relay;

@@ -259,15 +259,19 @@ impl<'a> Invocation<'a> {
             .map(files::read_terms)
             .transpose()?;
         let security = parties::security(&connection.trust, console)?;
-        let args::Meeting { listen, connect } = &connection.meeting;
-        let endpoint = parties::endpoint(listen.as_ref(), connect.as_ref());
+        let endpoint = parties::meeting_place(connection, &security)?;
+        let timeout = connection.timeout.map_or_else(
+            || Meeting::usual_timeout(&endpoint),
+            |seconds| Duration::from_secs(seconds.into()),
+        );
         Ok(JoinSpec {
             role: self.role,
             meeting: Meeting {
-                endpoint: endpoint.expect("the command line demands one"),
+                proxies: parties::proxies(connection.proxy.as_ref(), &endpoint)?,
+                endpoint,
                 security,
                 wait: Duration::from_secs(connection.wait.into()),
-                timeout: Duration::from_secs(connection.timeout.into()),
+                timeout,
             },
             table: TableSpec::Files {
                 inputs: table.input.clone(),

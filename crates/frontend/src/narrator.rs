@@ -57,6 +57,12 @@ impl Narrator<'_> {
                 address.as_str(),
                 wait.as_secs()
             ),
+            Event::Going { place, wait } => format!(
+                "going to {}, to meet the other party; trying for up to {} s",
+                sentences::meeting_place(*place),
+                wait.as_secs()
+            ),
+            Event::Seen { place, sight } => sentences::sight(*place, sight)?,
             Event::Connected {
                 peer,
                 address,

@@ -13,7 +13,7 @@ use psijoin_session::{
     settings::OUTPUT,
 };
 use psijoin_source::Doubt;
-use psijoin_transport::{Error as TransportError, fingerprint::ParseError};
+use psijoin_transport::{Error as TransportError, ProxyFault, RelayFault, fingerprint::ParseError};
 
 use crate::sentences::KeyAdvice;
 
@@ -82,6 +82,12 @@ pub enum Remedy {
     JoinInsteadOfCheck,
     /// Compute with one thread, over one connection.
     OneConnection,
+    /// Meet at a relay behind a web server, which proxies let pass.
+    RelayOfTheWeb,
+    /// Name a proxy with user and password, or another one.
+    OtherProxy,
+    /// Name the key of a relay.
+    RelayKey,
     /// Read a file in another way.
     File(FileRemedy),
     /// Do something about a table.
@@ -220,6 +226,27 @@ fn of_transport(error: &TransportError) -> Option<Remedy> {
             Some(Remedy::Identity)
         }
         TransportError::TooFewStreams { .. } => Some(Remedy::OneConnection),
+        TransportError::Intercepted { .. }
+        | TransportError::Proxy {
+            why: ProxyFault::Forbidden,
+            ..
+        } => Some(Remedy::RelayOfTheWeb),
+        TransportError::Proxy {
+            why: ProxyFault::NeedsPassword | ProxyFault::WrongPassword | ProxyFault::Scheme(_),
+            ..
+        } => Some(Remedy::OtherProxy),
+        TransportError::Relay {
+            why: RelayFault::NeedsKey,
+            ..
+        } => Some(Remedy::RelayKey),
+        TransportError::NobodyListened {
+            attempt: Some(attempt),
+            ..
+        }
+        | TransportError::NobodyAtRelay {
+            attempt: Some(attempt),
+            ..
+        } if !is_of_keys(error) => of_transport(&attempt.why),
         error if is_of_keys(error) => Some(Remedy::Fingerprints),
         _ => None,
     }
@@ -229,14 +256,22 @@ fn of_transport(error: &TransportError) -> Option<Remedy> {
 /// should have.
 fn is_of_keys(error: &TransportError) -> bool {
     use TransportError::*;
+    let of_attempt = |attempt: &Option<Attempt>| {
+        (attempt.as_ref()).is_some_and(|attempt| is_of_keys(&attempt.why))
+    };
+    let of_strangers = |strangers: &Option<Strangers>| {
+        (strangers.as_ref()).is_some_and(|strangers| is_of_keys(&strangers.why))
+    };
     match error {
         WrongPeer { .. } | Refused { .. } => true,
-        NobodyListened { attempt, .. } => {
-            (attempt.as_ref()).is_some_and(|attempt| is_of_keys(&attempt.why))
+        NobodyListened { attempt, .. } => of_attempt(attempt),
+        NobodyConnected { strangers, .. } => of_strangers(strangers),
+        NobodyAtRelay {
+            attempt, strangers, ..
         }
-        NobodyConnected { strangers, .. } => {
-            (strangers.as_ref()).is_some_and(|strangers| is_of_keys(&strangers.why))
-        }
+        | NobodyInFolder {
+            attempt, strangers, ..
+        } => of_attempt(attempt) || of_strangers(strangers),
         _ => false,
     }
 }

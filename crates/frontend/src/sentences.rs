@@ -7,10 +7,11 @@ use psijoin_channel::{
     gauge::Gauged,
     path::{FAST_BITS_PER_SECOND, Measured},
 };
-use psijoin_printable::{Lines, Quoted, humanize};
-use psijoin_session::{KeyColumn, KeyDifference, PeerKind, Warning};
+use psijoin_printable::{Lines, Quoted, Word, humanize};
+use psijoin_session::{KeyColumn, KeyDifference, MeetingPlace, PeerKind, Warning};
 use psijoin_source::Doubt;
 use psijoin_table::{BadCells, BadCellsOfKey, Kind};
+use psijoin_transport::Sight;
 
 /// Returns a text with what users do about it, in one line.
 pub fn with_hint(text: &str, hint: Option<&str>) -> String {
@@ -29,6 +30,28 @@ pub fn warning(text: impl Display) -> String {
 /// Returns the text so that no terminal obeys what is in it.
 pub fn harmless(text: impl Display) -> String {
     Lines(&text.to_string()).to_string()
+}
+
+/// Returns the name of a place where both parties go.
+pub fn meeting_place(place: MeetingPlace<'_>) -> String {
+    match place {
+        MeetingPlace::Relay(relay) => format!("the relay {}", Word(&relay.to_string())),
+        MeetingPlace::Folder(folder) => format!("the folder {}", psijoin_printable::path(folder)),
+        _ => "the meeting place".to_owned(),
+    }
+}
+
+/// Returns what is seen where both parties go.
+pub fn sight(place: MeetingPlace<'_>, sight: &Sight) -> Option<String> {
+    let place = meeting_place(place);
+    Some(match sight {
+        Sight::Waiting => format!("at {place}; the other party is not there yet"),
+        Sight::Here => {
+            format!("somebody has come to {place}: making sure that it is the other party")
+        }
+        Sight::Trouble(why) => format!("not met yet, and trying again: {why}"),
+        _ => return None,
+    })
 }
 
 /// Returns what the user should think about.

@@ -8,7 +8,7 @@ use psijoin_channel::path::Measured;
 use psijoin_forecast::Network;
 use psijoin_source::{Doubt, Source};
 use psijoin_table::BadCellsOfKey;
-use psijoin_transport::{Fingerprint, KeyExchange, endpoint::Address};
+use psijoin_transport::{Fingerprint, KeyExchange, RelayAddress, Sight, endpoint::Address};
 
 use crate::{Error, key_facts::KeyDifference};
 
@@ -72,11 +72,25 @@ pub enum Event<'a> {
         /// For this long.
         wait: Duration,
     },
+    /// This party goes where both meet.
+    Going {
+        /// To this place.
+        place: MeetingPlace<'a>,
+        /// For this long.
+        wait: Duration,
+    },
+    /// This is seen where both meet. The other party is not met yet.
+    Seen {
+        /// The place.
+        place: MeetingPlace<'a>,
+        /// What is seen there.
+        sight: Sight,
+    },
     /// The other party is there.
     Connected {
         /// Its key's fingerprint; nothing if anybody may be at the other end.
         peer: Option<Fingerprint>,
-        /// Its address.
+        /// Its address, or what stands between.
         address: String,
         /// The network's measurements during the greeting.
         measured: Measured,
@@ -120,6 +134,16 @@ pub enum Event<'a> {
     TellsOther(&'a Error),
     /// The other party could not be told, for this reason.
     NotTold(&'a Error),
+}
+
+/// A place where both parties go to meet.
+#[derive(Debug, Clone, Copy)]
+#[non_exhaustive]
+pub enum MeetingPlace<'a> {
+    /// A relay.
+    Relay(&'a RelayAddress),
+    /// A folder.
+    Folder(&'a Path),
 }
 
 /// A warning for the user.

@@ -4,7 +4,6 @@ use std::{
     mem,
     path::{Path, PathBuf},
     sync::Arc,
-    time::Duration,
 };
 
 use psijoin::{Adversary, Role};
@@ -14,7 +13,7 @@ use psijoin_job::Ended;
 use psijoin_runtime::parallel::Pool;
 use psijoin_source::{Progress, Source};
 use psijoin_table::Destination;
-use psijoin_transport::{Endpoint, Identity, Options, Security, Timeouts};
+use psijoin_transport::{Endpoint, Identity, Options, Security};
 
 use crate::{
     Error, ErrorKind, JoinSpec, Question, Resources, Stop, TableSpec, Watcher, Written,
@@ -112,7 +111,8 @@ impl JoinSpec {
     pub(crate) fn options(&self, stop: &Stop) -> Options {
         let mut options = Options::new(self.meeting.security.clone());
         options.streams = true;
-        options.timeouts = timeouts(self.meeting.wait, self.meeting.timeout);
+        options.timeouts = self.meeting.timeouts();
+        options.proxies = self.meeting.proxies.clone();
         options.pulse = pulse::of(&stop.progress);
         options.interrupt = stop.interrupt.clone();
         options
@@ -337,16 +337,6 @@ fn tell(why: AbortCode, endpoint: &mut Endpoint, options: &Options, watcher: &dy
     match meet(endpoint, options, watcher) {
         Ok((connection, _)) => connection.abort(why),
         Err(error) => watcher.hear(Event::NotTold(&error)),
-    }
-}
-
-fn timeouts(wait: Duration, timeout: Duration) -> Timeouts {
-    let defaults = Timeouts::default();
-    Timeouts {
-        meet: wait,
-        setup: defaults.setup.min(wait),
-        idle: timeout,
-        ..defaults
     }
 }
 

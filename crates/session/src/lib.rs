@@ -87,7 +87,7 @@ pub use allowance::Said as Memory;
 pub use arrow_table::ArrowTable;
 pub use columns::{AgreedColumn, AgreedColumns, Sum};
 pub use error::{Error, ErrorKind};
-pub use event::{Event, Warning, Watcher, Work};
+pub use event::{Event, MeetingPlace, Warning, Watcher, Work};
 pub use fault::{
     Ability, ColumnsFault, ElsewhereFault, Further, QuestionFault, SpecFault, TooMuchGiven, Unable,
 };

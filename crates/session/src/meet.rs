@@ -1,18 +1,21 @@
 //! The meeting of two parties.
 
 use psijoin_channel::Channel;
-use psijoin_transport::{Connection, Endpoint, Listener, Options, Security, endpoint::Address};
+use psijoin_transport::{
+    Connection, Endpoint, Error as TransportError, Listener, Options, Security, Sight,
+    endpoint::Address,
+};
 
 use crate::{
     Error, Watcher,
-    event::{Event, Work, waiting},
+    event::{Event, MeetingPlace, Work, waiting},
 };
 
 /// Meets the other party. An endpoint that listens at any port has that port afterwards: to be met
 /// there again.
 ///
 /// # Errors
-/// As [`Connection::accept`] and [`Connection::connect`].
+/// As [`Connection::open`].
 pub fn meet(
     endpoint: &mut Endpoint,
     options: &Options,
@@ -21,13 +24,25 @@ pub fn meet(
     let met = match endpoint {
         Endpoint::Listen(address) => listen(address, options, watcher),
         Endpoint::Connect(address) => connect(address, options, watcher),
+        Endpoint::Relay(at) => {
+            let place = MeetingPlace::Relay(&at.relay);
+            go(place, options, watcher, |sees| {
+                Connection::meet_at_relay(at, options, sees)
+            })
+        }
+        Endpoint::Folder(at) => {
+            let place = MeetingPlace::Folder(&at.folder);
+            go(place, options, watcher, |sees| {
+                Connection::meet_in_folder(at, options, sees)
+            })
+        }
     }?;
     watcher.hear(Event::Connected {
         peer: match &options.security {
             Security::PinnedTls { peer, .. } => Some(*peer),
             _ => None,
         },
-        address: met.0.peer_address().to_string(),
+        address: met.0.peer_place().to_owned(),
         measured: met.0.measured(),
         key_exchange: met.0.key_exchange(),
     });
@@ -60,4 +75,19 @@ fn connect(
     });
     let connect = || Connection::connect(address, options);
     Ok(waiting(watcher, Work::WaitingForPeer, connect)?)
+}
+
+/// Goes where both parties go.
+fn go(
+    place: MeetingPlace<'_>,
+    options: &Options,
+    watcher: &dyn Watcher,
+    meet: impl FnOnce(&dyn Fn(Sight)) -> Result<(Connection, Channel), TransportError>,
+) -> Result<(Connection, Channel), Error> {
+    watcher.hear(Event::Going {
+        place,
+        wait: options.timeouts.meet,
+    });
+    let sees = |sight| watcher.hear(Event::Seen { place, sight });
+    Ok(waiting(watcher, Work::WaitingForPeer, || meet(&sees))?)
 }

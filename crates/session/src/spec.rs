@@ -6,7 +6,7 @@ use psijoin::{Protocol, Role, registry};
 use psijoin_record::Terms;
 use psijoin_source::{Dialect, Format, Progress};
 use psijoin_table::{Existing, KeySpec, WhichRows, share::RepeatedKeys};
-use psijoin_transport::{Endpoint, Interrupt, Security};
+use psijoin_transport::{Endpoint, Interrupt, Proxies, Security, Timeouts};
 
 use crate::{
     Error, Learners, RequestedOutput, SpecFault,
@@ -140,14 +140,41 @@ pub fn check_aligned(aligned: Option<RepeatedKeys>, learners: Learners) -> Resul
 }
 
 impl Meeting {
-    /// Makes times in which the parties try to meet for a minute, and may then be silent for half a
-    /// minute.
+    /// Makes times in which the parties try to meet for a minute, and may then be silent for
+    /// [as long as is usual](Self::usual_timeout). No proxies are used.
     pub fn new(endpoint: Endpoint, security: Security) -> Self {
         Self {
+            timeout: Self::usual_timeout(&endpoint),
             endpoint,
             security,
+            proxies: Proxies::default(),
             wait: Duration::from_secs(60),
-            timeout: Duration::from_secs(30),
+        }
+    }
+
+    /// Returns how long the other party may be silent, if nothing else is said: half a minute, and
+    /// in a folder, which may be synchronised every few minutes, half an hour.
+    pub fn usual_timeout(endpoint: &Endpoint) -> Duration {
+        match endpoint {
+            Endpoint::Folder(_) => Duration::from_secs(30 * 60),
+            _ => Duration::from_secs(30),
+        }
+    }
+
+    /// Returns the time-outs of its connections.
+    pub(crate) fn timeouts(&self) -> Timeouts {
+        let &Self { wait, timeout, .. } = self;
+        let usual = Timeouts::default();
+        let (setup, keep_alive) = match self.endpoint {
+            // Each sign of life is a file.
+            Endpoint::Folder(_) => (timeout, timeout / 6),
+            _ => (usual.setup.min(wait), usual.keep_alive),
+        };
+        Timeouts {
+            meet: wait,
+            setup,
+            idle: timeout,
+            keep_alive,
         }
     }
 }
@@ -189,10 +216,12 @@ impl Default for Written {
 /// The place where the parties meet.
 #[derive(Debug, Clone)]
 pub struct Meeting {
-    /// One listens, and the other connects.
+    /// One listens, and the other connects; or both go to a relay, or to a folder.
     pub endpoint: Endpoint,
     /// The identities of the parties, if they have any.
     pub security: Security,
+    /// The proxies through which this party connects.
+    pub proxies: Proxies,
     /// The time for which they try to meet.
     pub wait: Duration,
     /// The time for which the other party may be silent, once it is there.

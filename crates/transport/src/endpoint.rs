@@ -35,6 +35,20 @@ pub enum Endpoint {
     Folder(InFolder),
 }
 
+impl Endpoint {
+    /// Returns whether this side lets the other one in: it is the server of TLS. Of two sides that
+    /// meet, one does.
+    pub fn lets_in(&self) -> bool {
+        match self {
+            Self::Listen(_) => true,
+            Self::Connect(_) => false,
+            Self::Relay(AtRelay { side, .. }) | Self::Folder(InFolder { side, .. }) => {
+                *side == Side::Server
+            }
+        }
+    }
+}
+
 /// A meeting at a relay, which both sides go to.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct AtRelay {

@@ -4,7 +4,7 @@ use std::path::PathBuf;
 
 use clap::Args as ClapArgs;
 use psijoin_frontend::{Remedy, sentences::with_hint};
-use psijoin_transport::{Fingerprint, endpoint::Address};
+use psijoin_transport::{Fingerprint, Proxy, RelayAddress, endpoint::Address};
 
 use crate::hints;
 
@@ -18,15 +18,29 @@ pub(crate) struct Connection {
     #[command(flatten)]
     pub(crate) trust: Trust,
 
+    /// Connect through a web proxy, at http://HOST:PORT or http://USER:PASSWORD@HOST:PORT.
+    ///
+    /// It is asked to CONNECT. Without this, `https_proxy` and `no_proxy` in the environment say what
+    /// they say to other programs.
+    #[arg(long, value_name = "URL", conflicts_with_all = ["listen", "via"])]
+    pub(crate) proxy: Option<Proxy>,
+
+    /// The file of the access key of a relay that does not serve everybody: 64 hexadecimal digits.
+    #[arg(long, value_name = "FILE", requires = "relay")]
+    pub(crate) relay_key: Option<PathBuf>,
+
     /// The longest wait for the other party.
     #[arg(long, value_name = "SECONDS", default_value = "60", value_parser = clap::value_parser!(u32).range(1..))]
     pub(crate) wait: u32,
 
     /// How long the other party may be silent, once it is connected, before it counts as gone.
     ///
-    /// A party that computes, or waits for the other, sends a sign of life once a second.
-    #[arg(long, value_name = "SECONDS", default_value = "30", value_parser = clap::value_parser!(u32).range(3..))]
-    pub(crate) timeout: u32,
+    /// A party that computes, or waits for the other, sends a sign of life once a second, and in a
+    /// folder six times in this time.
+    ///
+    /// [default: 30, and with --via 1800]
+    #[arg(long, value_name = "SECONDS", value_parser = clap::value_parser!(u32).range(3..))]
+    pub(crate) timeout: Option<u32>,
 }
 
 /// The place where the parties meet.
@@ -42,6 +56,22 @@ pub(crate) struct Meeting {
     /// Connect to the other party at HOST:PORT.
     #[arg(long, value_name = "HOST:PORT")]
     pub(crate) connect: Option<Address>,
+
+    /// Meet at a relay, which both sides connect to: HOST:PORT, or wss://HOST/PATH behind a web
+    /// server.
+    ///
+    /// Both name the same relay, and each the other's fingerprint. The relay carries what they say,
+    /// and can neither read nor change it.
+    #[arg(long, value_name = "ADDRESS", conflicts_with = "insecure_plaintext")]
+    pub(crate) relay: Option<RelayAddress>,
+
+    /// Meet in a folder that both sides can read and write, such as a network drive or one that is
+    /// synchronised: the session goes through files.
+    ///
+    /// Both name the same folder, as it is called there, and each the other's fingerprint. A
+    /// program that synchronises a folder may keep what was removed from it, encrypted as it is.
+    #[arg(long, value_name = "FOLDER", conflicts_with = "insecure_plaintext")]
+    pub(crate) via: Option<PathBuf>,
 }
 
 /// The parties that may be at the other end.

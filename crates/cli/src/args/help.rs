@@ -56,6 +56,8 @@ pub(crate) const OF_RELAY: &[&str] = &["listen", "access", "metrics", "drain", "
 pub(crate) const JOIN: &[&str] = &[
     "listen",
     "connect",
+    "relay",
+    "via",
     "peer",
     "insecure-plaintext",
     "input",

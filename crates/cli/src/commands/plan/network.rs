@@ -31,6 +31,7 @@ pub(super) fn measure(
     let security = parties::security(&args.trust, console)?;
     let mut options = Options::new(security);
     options.interrupt = stop.interrupt().clone();
+    options.proxies = parties::proxies(None, &endpoint)?;
     let notes = Notes::default();
     let watcher = &Narrator {
         listener: console,
@@ -44,7 +45,7 @@ pub(super) fn measure(
     let is_sender = args.role == Part::Sender;
     // Whoever listened was the sender.
     let [out, back] = network.bits_per_second;
-    let listened = matches!(endpoint, Endpoint::Listen(_));
+    let listened = endpoint.lets_in();
     let (network, path) = match is_sender == listened {
         true => (network, path),
         false => {
@@ -69,9 +70,9 @@ fn agree(
     endpoint: &Endpoint,
     measured: Measured,
 ) -> Result<(Role, Path), Failure> {
-    let role = match endpoint {
-        Endpoint::Listen(_) => Role::Sender,
-        Endpoint::Connect(_) => Role::Receiver,
+    let role = match endpoint.lets_in() {
+        true => Role::Sender,
+        false => Role::Receiver,
     };
     let hello = Hello::new(role, 0).setting(PROTOCOL, "none: plan measures the network");
     let pending = begin(channel, hello.measured(measured))?;
