@@ -17,13 +17,17 @@ mod first_words;
 mod flood;
 mod forwarders;
 mod key_exchange;
+mod mailboxes;
 mod meeting;
 mod moving;
 mod older;
+mod proxies;
 mod pulse;
+mod relays;
 mod slow_line;
 mod strangers;
 mod streams;
+mod webs;
 
 use older::PREAMBLE;
 
