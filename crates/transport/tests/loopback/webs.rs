@@ -2,7 +2,7 @@
 
 use std::{
     io::{ErrorKind, Read, Write},
-    net::{TcpListener, TcpStream},
+    net::{Shutdown, TcpListener, TcpStream},
     sync::Arc,
     thread,
     time::Duration,
@@ -101,7 +101,7 @@ fn serve(socket: TcpStream, relay: &str, config: Option<Arc<ServerConfig>>) {
     pass(&mut *stream, behind);
 }
 
-/// Passes bytes between a WebSocket and a relay, until either ends.
+/// Passes bytes between a WebSocket and a relay, until both have ended.
 fn pass(web: &mut dyn Stream, mut relay: TcpStream) {
     let (mut decoder, mut encoder) = (Decoder::new(Role::Client), Encoder::server());
     let mut piece = vec![0; 1 << 16];
@@ -111,7 +111,8 @@ fn pass(web: &mut dyn Stream, mut relay: TcpStream) {
         &psijoin_transport::websocket::Control::new(b"there?").unwrap(),
         &mut frame,
     );
-    loop {
+    let (mut has_web_ended, mut has_relay_ended) = (false, false);
+    while !has_web_ended || !has_relay_ended {
         write_all(web, &frame);
         frame.clear();
         match web.read(&mut piece) {
@@ -123,7 +124,10 @@ fn pass(web: &mut dyn Stream, mut relay: TcpStream) {
                         Event::Data(data) => write_all(&mut relay, data),
                         Event::Pong(said) => assert_eq!(&*said, b"there?"),
                         Event::Ping(_) => {}
-                        Event::Close(_) => return,
+                        Event::Close(_) => {
+                            has_web_ended = true;
+                            let _ = relay.shutdown(Shutdown::Write);
+                        }
                     }
                 }
             }
@@ -131,16 +135,17 @@ fn pass(web: &mut dyn Stream, mut relay: TcpStream) {
             Err(_) => return,
         }
         match relay.read(&mut piece) {
+            Ok(0) if has_relay_ended => thread::sleep(POLL),
             Ok(0) => {
+                has_relay_ended = true;
                 encoder.close(1000, &mut frame);
-                write_all(web, &frame);
-                return;
             }
             Ok(length) => encoder.data(&piece[..length], &mut frame),
             Err(error) if error.kind() == ErrorKind::WouldBlock => thread::sleep(POLL),
             Err(_) => return,
         }
     }
+    write_all(web, &frame);
 }
 
 fn write_all(to: &mut (impl Write + ?Sized), mut bytes: &[u8]) {
