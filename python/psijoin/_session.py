@@ -39,7 +39,7 @@ Result = TypeVar("Result")
 
 class Session:
     """Joins with one other party. Each join meets it again, one side listening and the other
-    connecting.
+    connecting, or both at a relay or in a folder.
 
     A join waits for the other party, up to `wait` seconds, and both make matching calls:
     `receive` here and `send` there, for example. It can run in any thread, and in
@@ -70,9 +70,13 @@ class Session:
         peer: str,
         connect: str | None = None,
         listen: str | None = None,
+        relay: str | None = None,
+        relay_key: Path | None = None,
+        via: Path | None = None,
+        proxy: str | None = None,
         identity: Identity | None = None,
         wait: int = 60,
-        timeout: int = 30,
+        timeout: int | None = None,
         threads: int | None = None,
         memory: str | None = None,
         spill_dir: Path | None = None,
@@ -84,10 +88,18 @@ class Session:
           `psijoin fingerprint` prints it.
         - `connect` or `listen`: where the parties meet, as HOST:PORT. One side listens, for example
           at "0.0.0.0:7766", and the other connects; it does not matter which.
+        - `relay`: both sides meet at this relay: "HOST:PORT", or "wss://HOST/PATH" behind a web
+          server. It carries what they say, and can neither read nor change it. `relay_key` is the
+          file of an access key, if the relay demands one.
+        - `via`: both sides meet in this folder, which both can read and write: the session goes
+          through files.
+        - `proxy`: the web proxy to connect through, as "http://HOST:PORT"; without it, what
+          `https_proxy` and `no_proxy` in the environment say.
         - `identity`: this party's; without one, the user's own.
         - `wait`: the seconds for which to try to meet the other party.
-        - `timeout`: the seconds for which the other party may be silent before it counts as gone. A
-          party that computes or waits gives signs of life.
+        - `timeout`: the seconds for which the other party may be silent before it counts as gone:
+          30, or 1800 in a folder, if nothing is said. A party that computes or waits gives signs of
+          life.
         - `threads`: the number of threads that compute; by default, one per core.
         - `memory`: the memory that a join may use, as "2GB", at least "330MB"; without it, half of
           what the machine has left. Of a table that needs more, the rest goes to an encrypted file
@@ -96,12 +108,16 @@ class Session:
           bytes in all (0 of 0 if unknown). True shows a bar of tqdm, or else of rich,
           where one of them is installed and somebody can see it.
         """
-        if (connect is None) == (listen is None):
-            raise UsageError("say where the parties meet: connect or listen, and not both")
+        if [connect, listen, relay, via].count(None) != 3:
+            raise UsageError("say where the parties meet: connect or listen, relay or via, and one of them")
         options = {
             "peer": peer,
             "connect": connect,
             "listen": listen,
+            "relay": relay,
+            "relay_key": relay_key,
+            "via": via,
+            "proxy": proxy,
             "identity": (identity or Identity.load_or_create()).path,
             "wait": wait,
             "timeout": timeout,
@@ -289,8 +305,8 @@ class Session:
         - `report`: a file for the `report` of the result.
 
         Where and with whom the parties meet, and the resources of a join, are arguments of
-        `Session`: `listen`, `connect`, `identity`, `peer`, `wait`, `timeout`, `threads`, `memory`,
-        `spill_dir`.
+        `Session`: `listen`, `connect`, `relay`, `via`, `proxy`, `identity`, `peer`, `wait`,
+        `timeout`, `threads`, `memory`, `spill_dir`.
         """
         options = {"take": take, "learn": learn, "align": align, **options}
         return self._rows("receive", table, on, normalize, give, rows, output, options)

@@ -5,14 +5,19 @@ use std::{path::PathBuf, time::Duration};
 use jiff::Timestamp;
 use psijoin::{Protocol, Role, registry};
 use psijoin_frontend::{
-    NamedFiles, Remedy, Wanted, files::read_terms, home, sentences::with_hint, sizes,
+    Failure, NamedFiles, Remedy, Wanted,
+    files::read_terms,
+    home,
+    meeting::{self, Place},
+    sentences::with_hint,
+    sizes,
 };
 use psijoin_session::{
     ArrowTable, AtMost, Consent, Give, JoinSpec, MaxPeerKeys, Meeting, Memory, Mode, Question,
     RequestedOutput, Resources, TableSpec, Taken, Trade, Written,
 };
 use psijoin_table::{ColumnRules, Existing, KeySpec, share::RepeatedKeys};
-use psijoin_transport::{Endpoint, Fingerprint, Identity, Security};
+use psijoin_transport::{Fingerprint, Identity, Proxy, Security};
 use pyo3::{prelude::*, types::PyDict};
 
 use crate::{
@@ -23,10 +28,14 @@ use crate::{
 };
 
 /// Keywords of a session.
-const OF_SESSIONS: [&str; 9] = [
+const OF_SESSIONS: [&str; 13] = [
     "peer",
     "connect",
     "listen",
+    "relay",
+    "relay_key",
+    "via",
+    "proxy",
     "identity",
     "wait",
     "timeout",
@@ -77,11 +86,12 @@ const MOST_SECONDS: u64 = u32::MAX as u64;
 /// may use.
 #[pyclass(frozen, module = "psijoin._psijoin")]
 pub(crate) struct Party {
-    endpoint: Endpoint,
+    place: Place,
+    proxy: Option<Proxy>,
     peer: Fingerprint,
     identity: PathBuf,
     wait: Duration,
-    timeout: Duration,
+    timeout: Option<Duration>,
     resources: Resources,
 }
 
@@ -90,10 +100,14 @@ impl Party {
     #[new]
     fn new(options: &Bound<'_, PyDict>) -> PyResult<Self> {
         let options = &Options::new(options, &OF_SESSIONS, ("a join", &OF_JOINS))?;
-        let connect = options.parsed("connect")?.map(Endpoint::Connect);
-        let listen = options.parsed("listen")?.map(Endpoint::Listen);
-        let endpoint = connect.or(listen);
-        let endpoint = endpoint.ok_or_else(|| usage("say where the parties meet"))?;
+        let connect = options.parsed("connect")?.map(Place::Connect);
+        let listen = options.parsed("listen")?.map(Place::Listen);
+        let key = options.path("relay_key")?;
+        let relay = options.parsed("relay")?;
+        let relay = relay.map(|relay| Place::Relay { relay, key });
+        let folder = options.path("via")?.map(Place::Folder);
+        let place = connect.or(listen).or(relay).or(folder);
+        let place = place.ok_or_else(|| usage("say where the parties meet"))?;
         let peer = options.read("peer", fingerprint)?;
         let peer = peer.ok_or_else(|| usage("`peer` is the fingerprint of the other party"))?;
         let identity = options.path("identity")?;
@@ -105,11 +119,12 @@ impl Party {
         let [wait, timeout] = [seconds("wait", 1)?, seconds("timeout", 3)?];
         let memory = options.read("memory", sizes::bytes)?;
         Ok(Self {
-            endpoint,
+            place,
+            proxy: options.parsed("proxy")?,
             peer,
             identity,
             wait: wait.unwrap_or(Duration::from_secs(60)),
-            timeout: timeout.unwrap_or(Duration::from_secs(30)),
+            timeout,
             resources: Resources {
                 threads: options.threads()?,
                 memory: memory.map_or(Memory::Nothing, Memory::Memory),
@@ -132,11 +147,16 @@ impl Party {
         let security = security();
         let security =
             security.map_err(|error: psijoin_transport::Error| raised(Failed::of(error)))?;
+        let failed = |failure: Failure| raised(Failed::from(failure));
+        let endpoint = self.place.endpoint(&security).map_err(failed)?;
         Ok(Meeting {
-            endpoint: self.endpoint.clone(),
+            proxies: meeting::proxies(self.proxy.as_ref(), &endpoint).map_err(failed)?,
             security,
             wait: self.wait,
-            timeout: self.timeout,
+            timeout: self
+                .timeout
+                .unwrap_or_else(|| Meeting::usual_timeout(&endpoint)),
+            endpoint,
         })
     }
 

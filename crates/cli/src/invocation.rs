@@ -7,7 +7,7 @@ use psijoin::Role;
 use psijoin_frontend::{
     Failure, NamedFiles, Narrator, Notes, Wanted,
     files::{self, Named},
-    home, run,
+    home, meeting, run,
 };
 use psijoin_session::{
     Consent, Further, JoinSpec, KeptJob, Learners, MaxPeerKeys, Meeting, Memory, Mode, Question,
@@ -267,7 +267,7 @@ impl<'a> Invocation<'a> {
         Ok(JoinSpec {
             role: self.role,
             meeting: Meeting {
-                proxies: parties::proxies(connection.proxy.as_ref(), &endpoint)?,
+                proxies: meeting::proxies(connection.proxy.as_ref(), &endpoint)?,
                 endpoint,
                 security,
                 wait: Duration::from_secs(connection.wait.into()),

@@ -18,6 +18,7 @@
 //! | `progress` | the progress of a piece of work |
 //! | [`home`], [`calibration`] | the files of a user: an identity, the progress of jobs, the speed of the machine |
 //! | [`files`] | files that users name |
+//! | [`meeting`] | the place where the parties meet |
 //! | [`sizes`], [`grid`] | sizes as people write them; tables of text |
 
 #![forbid(unsafe_code)]
@@ -28,6 +29,7 @@ pub mod files;
 pub mod grid;
 pub mod home;
 mod listener;
+pub mod meeting;
 mod narrator;
 mod notes;
 pub mod planning;

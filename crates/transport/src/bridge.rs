@@ -83,7 +83,7 @@ pub(crate) struct Bridge {
     outward: JoinHandle<()>,
     inward: JoinHandle<()>,
     /// Dropped with it.
-    kept: Option<Arc<dyn Any + Send + Sync>>,
+    _kept: Option<Arc<dyn Any + Send + Sync>>,
 }
 
 impl Bridge {
@@ -112,7 +112,7 @@ impl Bridge {
                     stop,
                     outward,
                     inward,
-                    kept: None,
+                    _kept: None,
                 },
             )),
             Err(no_thread) => {
@@ -124,7 +124,7 @@ impl Bridge {
 
     /// Keeps something for as long as the bridge is there.
     pub(crate) fn keeping(mut self, kept: Arc<dyn Any + Send + Sync>) -> Self {
-        self.kept = Some(kept);
+        self._kept = Some(kept);
         self
     }
 

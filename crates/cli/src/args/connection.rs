@@ -44,7 +44,7 @@ pub(crate) struct Connection {
 }
 
 /// The place where the parties meet.
-#[derive(ClapArgs)]
+#[derive(ClapArgs, Clone)]
 #[group(required = true, multiple = false)]
 pub(crate) struct Meeting {
     /// Wait for the other party at HOST:PORT, for example 0.0.0.0:7000.

@@ -92,11 +92,15 @@ impl Outer<'_> {
         self.passing(RelayFault::Tls(error.to_string()))
     }
 
+    fn is_handshaking(&self) -> bool {
+        self.tls.as_ref().is_some_and(|tls| tls.is_handshaking())
+    }
+
     fn shake_hands(&mut self) -> Result<(), Failure> {
-        while self.tls.as_ref().is_some_and(Connection::is_handshaking) {
+        while self.is_handshaking() {
             self.write_out()?;
             // The last words of the handshake may be this side's.
-            if self.tls.as_ref().is_some_and(Connection::is_handshaking) {
+            if self.is_handshaking() {
                 self.read(&mut Vec::new())?;
             }
         }

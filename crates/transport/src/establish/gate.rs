@@ -61,11 +61,11 @@ impl<'a> Gate<'a> {
         failures: &'a mut Failures,
     ) -> Result<Self, Error> {
         let shown = places.first().map(Place::to_string).unwrap_or_default();
-        let (mut gate, reporter) = Elsewhere::new(shown, false, sees, failures)?;
+        let (gate, reporter) = Elsewhere::new(shown, false, sees, failures)?;
         for place in places {
             let (reporter, interrupt) = (reporter.clone(), options.interrupt.clone());
             let stop = gate.stop.clone();
-            gate.start(move || keep_place(&place, &interrupt, &stop, &reporter))?;
+            start(move || keep_place(&place, &interrupt, &stop, &reporter))?;
         }
         Ok(Self::Elsewhere(gate))
     }
@@ -80,10 +80,10 @@ impl<'a> Gate<'a> {
             .first()
             .map(|at| psijoin_printable::path(&at.folder));
         let shown = format!("the folder {}", shown.unwrap_or_default());
-        let (mut gate, reporter) = Elsewhere::new(shown, true, sees, failures)?;
+        let (gate, reporter) = Elsewhere::new(shown, true, sees, failures)?;
         for at in folders {
             let (reporter, stop) = (reporter.clone(), gate.stop.clone());
-            gate.start(move || look_into(&at, &stop, &reporter))?;
+            start(move || look_into(&at, &stop, &reporter))?;
         }
         Ok(Self::Elsewhere(gate))
     }
@@ -210,11 +210,6 @@ impl<'a> Elsewhere<'a> {
         Ok((gate, reporter))
     }
 
-    fn start(&mut self, wait: impl FnOnce() + Send + 'static) -> Result<(), Error> {
-        let thread = thread::Builder::new().name("psijoin-wait".into());
-        thread.spawn(wait).map_err(Error::Thread).map(drop)
-    }
-
     fn accept(&mut self) -> Result<Option<(Reached, SocketAddr)>, Shut> {
         // Read before the news: what comes after that wakes this side again.
         while matches!((&self.woken).read(&mut [0; 64]), Ok(1..)) {}
@@ -238,6 +233,11 @@ impl Drop for Elsewhere<'_> {
     fn drop(&mut self) {
         self.stop.stop();
     }
+}
+
+fn start(wait: impl FnOnce() + Send + 'static) -> Result<(), Error> {
+    let thread = thread::Builder::new().name("psijoin-wait".into());
+    thread.spawn(wait).map_err(Error::Thread).map(drop)
 }
 
 /// Waits at a place in the queue of a relay, again and again.

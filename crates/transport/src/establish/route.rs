@@ -2,8 +2,6 @@
 
 use std::{fmt, net::SocketAddr, time::Duration};
 
-use psijoin_printable::Word;
-
 use super::{
     Patience,
     host::{Limits, Reached},
@@ -129,8 +127,7 @@ impl fmt::Display for Route<'_> {
             Self::Straight(way) => write!(f, "{way}"),
             Self::Relay(place, _) => write!(f, "{place}"),
             Self::Folder(at, _) => {
-                let folder = psijoin_printable::path(&at.folder);
-                write!(f, "the folder {}", Word(&folder))
+                write!(f, "the folder {}", psijoin_printable::path(&at.folder))
             }
         }
     }

@@ -118,22 +118,25 @@ impl<'a> Opening<'a> {
     /// If they cannot all be opened. Then the session has ended, and the peer knows why.
     pub(crate) fn through(&self, door: Door) -> Result<(), Error> {
         let mut failures = Failures::default();
-        match &door {
-            Door::Listener(listener) => self.let_in(|| Gate::of(listener)),
+        let gate = match &door {
+            Door::Listener(listener) => Gate::of(listener),
             Door::Relay(at) if at.side == Side::Server => {
                 let place = |token| Place::new(at, token, &self.options.proxies);
-                let gate = || {
-                    let places = self.lanes().map(place).collect::<Result<_, _>>()?;
-                    Gate::at_relay(places, self.options, &unseen, &mut failures)
-                };
-                self.let_in(gate)
+                match self.lanes().map(place).collect() {
+                    Ok(places) => Gate::at_relay(places, self.options, &unseen, &mut failures),
+                    Err(error) => Err(error),
+                }
             }
             Door::Folder(at) if at.side == Side::Server => {
                 let folders = self.lanes().map(|token| in_lane(at, token)).collect();
-                self.let_in(|| Gate::in_folders(folders, &unseen, &mut failures))
+                Gate::in_folders(folders, &unseen, &mut failures)
             }
-            Door::Address(_) | Door::Relay(_) | Door::Folder(_) => self.dial(&door),
-        }
+            Door::Address(_) | Door::Relay(_) | Door::Folder(_) => return self.dial(&door),
+        };
+        let opened = gate.and_then(|gate| self.let_in(gate));
+        opened
+            .map_err(|error| named(error, failures))
+            .inspect_err(|error| self.give_up(error))
     }
 
     /// Returns the names of the streams, where both sides go somewhere to meet.
@@ -152,29 +155,31 @@ impl<'a> Opening<'a> {
         open.into_iter().map(|(_, line)| line).collect()
     }
 
-    fn let_in<'g>(&self, gate: impl FnOnce() -> Result<Gate<'g>, Error>) -> Result<(), Error> {
+    fn let_in(&self, gate: Gate<'_>) -> Result<(), Error> {
         let expected = (self.ticket.clone(), self.count);
         let start = |established| self.start(established);
-        gate()
-            .and_then(|gate| accept_streams(gate, self.options, expected, &self.patience, start))
-            .inspect_err(|error| self.give_up(error))
+        accept_streams(gate, self.options, expected, &self.patience, start)
     }
 
     /// Goes where the peer waits for a stream.
     fn connect(&self, door: &Door, stream: u8) -> Result<Established, Error> {
-        let go = |route: Route<'_>| {
-            let purpose = (self.ticket.clone(), stream);
-            connect_stream(&route, self.options, purpose, &self.patience)
-        };
         match door {
             Door::Listener(_) => unreachable!("others come to a listener"),
-            Door::Address(way) => go(Route::Straight(way)),
+            Door::Address(way) => self.go(&Route::Straight(way), stream),
             Door::Relay(at) => {
                 let place = Place::new(at, self.lane(stream), &self.options.proxies)?;
-                go(Route::Relay(&place, &unseen))
+                self.go(&Route::Relay(&place, &unseen), stream)
             }
-            Door::Folder(at) => go(Route::Folder(&in_lane(at, self.lane(stream)), &unseen)),
+            Door::Folder(at) => {
+                let at = in_lane(at, self.lane(stream));
+                self.go(&Route::Folder(&at, &unseen), stream)
+            }
         }
+    }
+
+    fn go(&self, route: &Route<'_>, stream: u8) -> Result<Established, Error> {
+        let purpose = (self.ticket.clone(), stream);
+        connect_stream(route, self.options, purpose, &self.patience)
     }
 
     fn dial(&self, door: &Door) -> Result<(), Error> {
@@ -250,6 +255,14 @@ impl<'a> Opening<'a> {
             _ => self.session.abort(AbortCode::TooFewStreams),
         }
     }
+}
+
+/// Returns the error with the most telling of this side's attempts.
+fn named(mut error: Error, failures: Failures) -> Error {
+    if let Error::TooFewStreams { attempt, .. } = &mut error {
+        *attempt = failures.into_most_telling().map(Box::new);
+    }
+    error
 }
 
 /// Returns the place of a stream whose parties have met in a folder.

@@ -100,7 +100,7 @@ impl Inbox {
             _ => None,
         });
         if let Some(server) = answer {
-            self.shared.server.get_or_init(|| server);
+            let _ = self.shared.server.set(server);
         }
     }
 

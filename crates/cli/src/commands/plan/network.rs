@@ -6,7 +6,7 @@ use psijoin_channel::{
     path::{Measured, Path},
 };
 use psijoin_forecast::Network;
-use psijoin_frontend::{Narrator, Notes, planning::Between};
+use psijoin_frontend::{Narrator, Notes, meeting, planning::Between};
 use psijoin_handshake::{Hello, begin};
 use psijoin_session::{Stop, measure_network, meet, settings::PROTOCOL};
 use psijoin_transport::{Endpoint, Options};
@@ -31,7 +31,7 @@ pub(super) fn measure(
     let security = parties::security(&args.trust, console)?;
     let mut options = Options::new(security);
     options.interrupt = stop.interrupt().clone();
-    options.proxies = parties::proxies(None, &endpoint)?;
+    options.proxies = meeting::proxies(None, &endpoint)?;
     let notes = Notes::default();
     let watcher = &Narrator {
         listener: console,
