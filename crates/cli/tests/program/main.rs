@@ -30,6 +30,7 @@ mod line;
 mod listener;
 #[cfg(target_os = "linux")]
 mod memory;
+mod meeting_places;
 mod minimum;
 #[path = "../../../transport/tests/loopback/older.rs"]
 mod older;
