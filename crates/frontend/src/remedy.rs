@@ -236,7 +236,7 @@ fn of_transport(error: &TransportError) -> Option<Remedy> {
             ..
         } => Some(Remedy::OtherProxy),
         TransportError::Relay {
-            why: RelayFault::NeedsKey,
+            why: RelayFault::NeedsKey | RelayFault::Forbidden(_),
             ..
         } => Some(Remedy::RelayKey),
         TransportError::NobodyListened {

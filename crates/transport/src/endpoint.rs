@@ -54,8 +54,9 @@ impl Endpoint {
 pub struct AtRelay {
     /// Its address.
     pub relay: RelayAddress,
-    /// The name under which both meet. The other side has it, too.
-    pub token: Token,
+    /// The names under which both may meet, the best one first. The server of TLS waits under all of
+    /// them, and its client comes under the first.
+    pub tokens: Vec<Token>,
     /// The part of this side. The other one has the other part.
     pub side: Side,
     /// The key of a relay that does not serve everybody.
@@ -67,7 +68,7 @@ impl AtRelay {
     pub fn first_meeting(relay: RelayAddress, ours: Fingerprint, theirs: Fingerprint) -> Self {
         Self {
             relay,
-            token: Token::of_first_meeting([ours, theirs]),
+            tokens: vec![Token::of_first_meeting([ours, theirs])],
             side: side(ours, theirs),
             access: None,
         }
@@ -80,8 +81,8 @@ impl AtRelay {
 pub struct InFolder {
     /// The folder.
     pub folder: PathBuf,
-    /// The name under which both meet. The other side has it, too.
-    pub token: Token,
+    /// The names under which both may meet, as [at a relay](AtRelay::tokens).
+    pub tokens: Vec<Token>,
     /// The part of this side. The other one has the other part.
     pub side: Side,
 }
@@ -95,7 +96,7 @@ impl InFolder {
     ) -> Self {
         Self {
             folder: folder.into(),
-            token: Token::of_first_meeting([ours, theirs]),
+            tokens: vec![Token::of_first_meeting([ours, theirs])],
             side: side(ours, theirs),
         }
     }
@@ -403,13 +404,13 @@ mod tests {
             AtRelay::first_meeting(relay, ours, theirs)
         };
         let (one, other) = (at(a, b), at(b, a));
-        assert_eq!(one.token, other.token);
+        assert_eq!(one.tokens, other.tokens);
         assert_eq!(one.side, other.side.other());
         let (one, other) = (
             InFolder::first_meeting("f", a, b),
             InFolder::first_meeting("g", b, a),
         );
-        assert_eq!(one.token, other.token);
+        assert_eq!(one.tokens, other.tokens);
         assert_eq!(one.side, other.side.other());
     }
 

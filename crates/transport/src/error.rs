@@ -332,6 +332,10 @@ pub enum RelayFault {
     #[error("refuses that: {0}")]
     Refused(rendezvous::Text),
 
+    /// It says so, and will say so again.
+    #[error("refuses that for good: {0}")]
+    Forbidden(rendezvous::Text),
+
     /// It serves only those who have a key, and this side has none.
     #[error("serves only those who have an access key: ask those who run it for one")]
     NeedsKey,
@@ -469,7 +473,7 @@ impl Error {
             | Self::Fingerprint(_)
             | Self::OwnFingerprint(_)
             | Self::Relay {
-                why: RelayFault::NeedsKey,
+                why: RelayFault::NeedsKey | RelayFault::Forbidden(_),
                 ..
             }
             | Self::Proxy {

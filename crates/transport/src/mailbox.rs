@@ -47,6 +47,7 @@
 use std::{
     collections::HashSet,
     net::TcpStream,
+    path::PathBuf,
     sync::{Arc, OnceLock},
     thread,
     time::{Duration, SystemTime},
@@ -56,8 +57,7 @@ use crate::{
     Error, Sight,
     bridge::{Bridge, Stop},
     dial::Failure,
-    endpoint::InFolder,
-    rendezvous::Side,
+    rendezvous::{Side, Token},
 };
 
 mod inbox;
@@ -71,6 +71,13 @@ use letter::Letter;
 use names::{Name, Run};
 use outbox::Outbox;
 use room::Room;
+
+/// A meeting in a folder, under one name.
+#[derive(Debug, Clone)]
+pub(crate) struct Spot {
+    pub(crate) folder: PathBuf,
+    pub(crate) token: Token,
+}
 
 /// The time between two looks into the folder: at first, and at most.
 const LOOK: [Duration; 2] = [Duration::from_millis(20), Duration::from_secs(1)];
@@ -126,7 +133,7 @@ impl Drop for Correspondence {
 }
 
 /// Goes to the folder as the client of TLS. This succeeds whoever is there.
-pub(crate) fn dial(at: &InFolder, sees: &dyn Fn(Sight)) -> Result<(TcpStream, Bridge), Failure> {
+pub(crate) fn dial(at: &Spot, sees: &dyn Fn(Sight)) -> Result<(TcpStream, Bridge), Failure> {
     let fault = |source| {
         let folder = at.folder.clone();
         Failure::Lasting(Error::Folder { folder, source })
@@ -150,7 +157,7 @@ pub(crate) fn dial(at: &InFolder, sees: &dyn Fn(Sight)) -> Result<(TcpStream, Br
 /// Waits in the folder as the server of TLS, until it is stopped: `come` gets a bridge to each who
 /// comes.
 pub(crate) fn listen(
-    at: &InFolder,
+    at: &Spot,
     stop: &Stop,
     mut come: impl FnMut((TcpStream, Bridge)),
 ) -> Result<(), Error> {

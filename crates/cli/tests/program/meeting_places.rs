@@ -85,7 +85,7 @@ fn a_relay_with_access_keys_wants_one() {
     assert_joined(&ended, &address);
     let without = parties.start("receive", &["--relay", &address, "--wait", "3"]);
     let without = without.end();
-    without.says(4, &["access key"]);
+    without.says(2, &["access key", "--relay-key FILE"]);
     assert!(!without.stderr.contains(&key));
 }
 

@@ -2,7 +2,7 @@
 
 use super::{
     Established, Patience, accept::meet_at, connect::go, failures::Failures, gate::Gate,
-    introduction::Purpose, route::Route,
+    introduction::Purpose, relay::no_name, route::Route,
 };
 use crate::{Error, Options, Sight, endpoint::InFolder, rendezvous::Side};
 
@@ -13,11 +13,23 @@ pub(crate) fn meet_in_folder(
     sees: &dyn Fn(Sight),
 ) -> Result<Established, Error> {
     let patience = Patience::new(options.timeouts.meet, &options.interrupt);
+    let spot = |token: &Token| Spot {
+        folder: at.folder.clone(),
+        token: token.clone(),
+    };
     match at.side {
-        Side::Client => go(Purpose::Meet, &Route::Folder(at, sees), options, patience),
+        Side::Client => {
+            let spot = spot(at.tokens.first().ok_or_else(no_name)?);
+            go(
+                Purpose::Meet,
+                &Route::Folder(&spot, sees),
+                options,
+                patience,
+            )
+        }
         Side::Server => {
             let mut failures = Failures::default();
-            let gate = Gate::in_folders(vec![at.clone()], sees, &mut failures)?;
+            let gate = Gate::in_folders(at.tokens.iter().map(spot).collect(), sees, &mut failures)?;
             let met = meet_at(gate, options, &patience)?;
             met.map_err(|strangers| Error::NobodyInFolder {
                 folder: at.folder.clone(),

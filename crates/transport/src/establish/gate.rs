@@ -22,8 +22,7 @@ use crate::{
     Error, Interrupt, Listener, Options, Sight,
     bridge::{Stop, pair},
     dial::Failure,
-    endpoint::InFolder,
-    mailbox,
+    mailbox::{self, Spot},
 };
 
 /// The pause between two who come to one place in a queue.
@@ -72,7 +71,7 @@ impl<'a> Gate<'a> {
 
     /// Looks into these folders.
     pub(super) fn in_folders(
-        folders: Vec<InFolder>,
+        spots: Vec<Spot>,
         sees: &'a dyn Fn(Sight),
         failures: &'a mut Failures,
     ) -> Result<Self, Error> {
@@ -81,7 +80,7 @@ impl<'a> Gate<'a> {
             .map(|at| psijoin_printable::path(&at.folder));
         let shown = format!("the folder {}", shown.unwrap_or_default());
         let (gate, reporter) = Elsewhere::new(shown, true, sees, failures)?;
-        for at in folders {
+        for at in spots {
             let (reporter, stop) = (reporter.clone(), gate.stop.clone());
             start(move || look_into(&at, &stop, &reporter))?;
         }
@@ -288,7 +287,7 @@ fn keep_place(place: &Place, interrupt: &Interrupt, stop: &Stop, reporter: &Repo
 }
 
 /// Looks into a folder for those who come there.
-fn look_into(at: &InFolder, stop: &Stop, reporter: &Reporter) {
+fn look_into(at: &Spot, stop: &Stop, reporter: &Reporter) {
     reporter.tell(News::Sight(Sight::Waiting));
     let looked = mailbox::listen(at, stop, |(socket, bridge)| {
         reporter.tell(News::Sight(Sight::Here));

@@ -160,6 +160,9 @@ impl Place {
                 Some(State::Waiting(_)) => sees(Sight::Waiting),
                 Some(State::Here(_)) => sees(Sight::Here),
                 Some(State::Refused(why)) => return Err(passing(RelayFault::Refused(why))),
+                Some(State::Forbidden(why)) => {
+                    return Err(Failure::Lasting(self.fault(RelayFault::Forbidden(why))));
+                }
                 Some(State::Draining(_)) => return Err(passing(RelayFault::Draining)),
                 Some(State::Challenge(nonce)) => {
                     let Some(key) = &self.access else {
@@ -184,7 +187,12 @@ impl fmt::Display for Place {
     }
 }
 
-/// The places that the server of TLS keeps in the queue.
+/// Returns the error of a meeting without a name.
+pub(super) fn no_name() -> Error {
+    io::Error::other("the parties have no name to meet under").into()
+}
+
+/// The places that the server of TLS keeps in each queue.
 const PLACES: usize = 2;
 
 /// Meets the peer at a relay.
@@ -201,10 +209,10 @@ pub(crate) fn meet_at_relay(
             sees(sight);
         }
     };
-    let place = || Place::new(at, at.token.clone(), &options.proxies);
+    let place = |token: &Token| Place::new(at, token.clone(), &options.proxies);
     match at.side {
         Side::Client => {
-            let place = place()?;
+            let place = place(at.tokens.first().ok_or_else(no_name)?)?;
             go(
                 Purpose::Meet,
                 &Route::Relay(&place, sees),
@@ -213,7 +221,8 @@ pub(crate) fn meet_at_relay(
             )
         }
         Side::Server => {
-            let places = (0..PLACES).map(|_| place()).collect::<Result<_, _>>()?;
+            let tokens = at.tokens.iter().flat_map(|token| [token; PLACES]);
+            let places = tokens.map(place).collect::<Result<_, _>>()?;
             let mut failures = Failures::default();
             let gate = Gate::at_relay(places, options, sees, &mut failures)?;
             let met = meet_at(gate, options, &patience)?;

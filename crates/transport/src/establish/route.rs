@@ -10,8 +10,7 @@ use super::{
 use crate::{
     Attempt, Error, Sight,
     dial::{Dial, Failure, Way},
-    endpoint::InFolder,
-    mailbox,
+    mailbox::{self, Spot},
 };
 
 /// How long somebody may take for the first word after a relay has put the two together: a round
@@ -25,7 +24,7 @@ pub(crate) enum Route<'a> {
     /// To a relay's queue.
     Relay(&'a Place, &'a dyn Fn(Sight)),
     /// To a folder.
-    Folder(&'a InFolder, &'a dyn Fn(Sight)),
+    Folder(&'a Spot, &'a dyn Fn(Sight)),
 }
 
 impl Route<'_> {
@@ -137,7 +136,7 @@ impl fmt::Display for Route<'_> {
 pub(super) enum Approach<'a> {
     Straight(Dial<'a>),
     Relay(Dial<'a>, &'a Place, &'a Patience<'a>, &'a dyn Fn(Sight)),
-    Folder(Option<(&'a InFolder, &'a dyn Fn(Sight))>),
+    Folder(Option<(&'a Spot, &'a dyn Fn(Sight))>),
 }
 
 impl Approach<'_> {

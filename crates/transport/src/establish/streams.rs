@@ -52,6 +52,7 @@ use crate::{
     dial::Way,
     line::Line,
     link::{Bond, Link},
+    mailbox::Spot,
     rendezvous::{Side, Token},
     ticket::Ticket,
 };
@@ -266,10 +267,10 @@ fn named(mut error: Error, failures: Failures) -> Error {
 }
 
 /// Returns the place of a stream whose parties have met in a folder.
-fn in_lane(at: &InFolder, token: Token) -> InFolder {
-    InFolder {
+fn in_lane(at: &InFolder, token: Token) -> Spot {
+    Spot {
+        folder: at.folder.clone(),
         token,
-        ..at.clone()
     }
 }
 

@@ -396,7 +396,7 @@ fn nothing_in_the_folder_shows_who_meets() {
         is_over.store(true, Relaxed);
         watches.join().unwrap()
     });
-    let token = parties.at[0].token.as_bytes();
+    let token = parties.at[0].tokens[0].as_bytes();
     for secret in [&token[..], b"hello", b"psi1-"] {
         assert!(!seen.windows(secret.len()).any(|bytes| bytes == secret));
     }

@@ -156,7 +156,7 @@ impl Parties {
     }
 
     fn token(&self) -> Token {
-        self.at[0].token.clone()
+        self.at[0].tokens[0].clone()
     }
 
     /// Lets both meet, the second one this much later.
@@ -370,6 +370,15 @@ fn each_reason_of_a_relay_is_told_at_once_and_in_the_end() {
             };
             assert!(trouble.contains(said), "{trouble}");
         }
+        let forbidden = State::Forbidden(Text::new("that key is not known"));
+        *relay.shared.refuses.lock().unwrap() = Some(forbidden);
+        let started = Instant::now();
+        let (error, _) = alone(relay.address(), side, None);
+        assert!(
+            error.to_string().contains("that key is not known"),
+            "{error}"
+        );
+        assert!(started.elapsed() < Duration::from_secs(2));
         *relay.shared.refuses.lock().unwrap() = Some(State::Challenge([1; 16]));
         let (error, _) = alone(relay.address(), side, None);
         assert!(error.to_string().contains("access key"), "{error}");
