@@ -4,7 +4,12 @@ use super::{
     Established, Patience, accept::meet_at, connect::go, failures::Failures, gate::Gate,
     introduction::Purpose, relay::no_name, route::Route,
 };
-use crate::{Error, Options, Sight, endpoint::InFolder, rendezvous::Side};
+use crate::{
+    Error, Options, Sight,
+    endpoint::InFolder,
+    mailbox::Spot,
+    rendezvous::{Side, Token},
+};
 
 /// Meets the peer in a folder.
 pub(crate) fn meet_in_folder(

@@ -75,9 +75,7 @@ impl<'a> Gate<'a> {
         sees: &'a dyn Fn(Sight),
         failures: &'a mut Failures,
     ) -> Result<Self, Error> {
-        let shown = folders
-            .first()
-            .map(|at| psijoin_printable::path(&at.folder));
+        let shown = spots.first().map(|at| psijoin_printable::path(&at.folder));
         let shown = format!("the folder {}", shown.unwrap_or_default());
         let (gate, reporter) = Elsewhere::new(shown, true, sees, failures)?;
         for at in spots {
