@@ -14,6 +14,7 @@ use psijoin_session::{
     RequestedOutput, Resources, SpecFault, Stop, TableSpec, Written, check_aligned,
 };
 use psijoin_table::{Existing, share::RepeatedKeys};
+use psijoin_transport::Proxy;
 
 use crate::{args, console::Console, parties};
 
@@ -260,6 +261,9 @@ impl<'a> Invocation<'a> {
             .transpose()?;
         let security = parties::security(&connection.trust, console)?;
         let endpoint = parties::meeting_place(connection, &security)?;
+        // Not by the parser of the command line, which would show it.
+        let proxy = connection.proxy.as_deref().map(str::parse::<Proxy>);
+        let proxy = proxy.transpose()?;
         let timeout = connection.timeout.map_or_else(
             || Meeting::usual_timeout(&endpoint),
             |seconds| Duration::from_secs(seconds.into()),
@@ -267,7 +271,7 @@ impl<'a> Invocation<'a> {
         Ok(JoinSpec {
             role: self.role,
             meeting: Meeting {
-                proxies: meeting::proxies(connection.proxy.as_ref(), &endpoint)?,
+                proxies: meeting::proxies(proxy.as_ref(), &endpoint)?,
                 endpoint,
                 security,
                 wait: Duration::from_secs(connection.wait.into()),

@@ -68,13 +68,24 @@ fn jobs() -> Option<PathBuf> {
     Some(folder.join(JOBS))
 }
 
+/// Returns a word of a command without the password in it, if it is an address that holds one, as
+/// that of a proxy may.
+fn without_password(word: &str) -> String {
+    let hidden = word.split_once("://").and_then(|(scheme, rest)| {
+        let (user, host) = rest.rsplit_once('@')?;
+        let (name, _) = user.split_once(':')?;
+        Some(format!("{scheme}://{name}:PASSWORD@{host}"))
+    });
+    hidden.unwrap_or_else(|| word.to_owned())
+}
+
 /// Returns the command that this process was started by, as it would be typed.
 fn command() -> String {
     let words = env::args_os().map(|word| {
-        let word = word.to_string_lossy();
+        let word = without_password(&word.to_string_lossy());
         let is_plain = |c: char| c.is_alphanumeric() || "-_./:,=+%^".contains(c);
         match !word.is_empty() && word.chars().all(is_plain) {
-            true => word.into_owned(),
+            true => word,
             false => format!("'{}'", word.replace('\'', r"'\''")),
         }
     });
@@ -145,4 +156,25 @@ pub fn keep(identity: &Identity) -> Result<PathBuf, Failure> {
     })?;
     identity.write_new(&path)?;
     Ok(path)
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn a_password_is_not_kept() {
+        for (word, kept) in [
+            ("http://ann:secret@p:1", "http://ann:PASSWORD@p:1"),
+            (
+                "--proxy=http://ann:s@cret@p:1/",
+                "--proxy=http://ann:PASSWORD@p:1/",
+            ),
+            ("http://ann@p:1", "http://ann@p:1"),
+            ("http://p:1", "http://p:1"),
+            ("a:b@c", "a:b@c"),
+        ] {
+            assert_eq!(without_password(word), kept);
+        }
+    }
 }

@@ -16,7 +16,7 @@
 //! | `client-C-S-N` | client | file N, from 1 on, of its run C to the run S |
 //! | `here-S` | server | empty: the run S is there |
 //!
-//! A [letter] is what is in a file: with its length and a hash. It is written under another name,
+//! What is in a file has its length and a hash before it (`mailbox::letter`). It is written under another name,
 //! which begins with `.part-`, and then renamed. Where renaming is not atomic, or a file grows
 //! before the eyes of the reader, length and hash tell when it is whole. The reader removes it.
 //!

@@ -4,7 +4,7 @@ use std::path::PathBuf;
 
 use clap::Args as ClapArgs;
 use psijoin_frontend::{Remedy, sentences::with_hint};
-use psijoin_transport::{Fingerprint, Proxy, RelayAddress, endpoint::Address};
+use psijoin_transport::{Fingerprint, RelayAddress, endpoint::Address};
 
 use crate::hints;
 
@@ -21,9 +21,10 @@ pub(crate) struct Connection {
     /// Connect through a web proxy, at http://HOST:PORT or http://USER:PASSWORD@HOST:PORT.
     ///
     /// It is asked to CONNECT. Without this, `https_proxy` and `no_proxy` in the environment say what
-    /// they say to other programs.
+    /// they say to other programs. Others on this machine can see a password here, and not one in the
+    /// environment.
     #[arg(long, value_name = "URL", conflicts_with_all = ["listen", "via"])]
-    pub(crate) proxy: Option<Proxy>,
+    pub(crate) proxy: Option<String>,
 
     /// The file of the access key of a relay that does not serve everybody: 64 hexadecimal digits.
     #[arg(long, value_name = "FILE", requires = "relay")]

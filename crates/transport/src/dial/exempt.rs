@@ -79,9 +79,10 @@ impl Hosts {
         let address = address.trim_start_matches('[').trim_end_matches(']');
         match (address.parse::<IpAddr>(), bits) {
             (Ok(address), bits) => {
+                let address = address.to_canonical();
                 let most = if address.is_ipv4() { 32 } else { 128 };
                 let bits = bits.map_or(Some(most), |bits| bits.parse().ok())?;
-                (bits <= most).then_some(Self::Network(address.to_canonical(), bits))
+                (bits <= most).then_some(Self::Network(address, bits))
             }
             (Err(_), Some(_)) => None,
             (Err(_), None) => {

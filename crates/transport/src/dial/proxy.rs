@@ -16,7 +16,8 @@ const DEFAULT_PORT: u16 = 80;
 /// A web proxy that passes bytes as they are, once it is asked to by `CONNECT`.
 ///
 /// Its text is `http://HOST:PORT` or `http://USER:PASSWORD@HOST:PORT`, where user and password may
-/// be percent-encoded. `http://` may be left out, and so may the port 80.
+/// be percent-encoded. The port 80 may be left out, and `http://` where there is no user: so
+/// whoever writes it down can tell that there is a password in it.
 #[derive(Clone, PartialEq, Eq)]
 pub struct Proxy {
     address: Address,
@@ -50,6 +51,7 @@ impl FromStr for Proxy {
                 return refuse("SOCKS is not supported, only HTTP with CONNECT is");
             }
             Some(_) => return refuse("it is of another kind than http://"),
+            None if text.contains('@') => return refuse("it does not begin with http://"),
             None => text,
         };
         let (authority, path) = rest.split_once('/').unwrap_or((rest, ""));
@@ -245,6 +247,7 @@ mod tests {
             ("http://ann:secret@p:1/path", "a path"),
             ("http://ann:secret@", "its host or port"),
             ("http://ann:secret@p:x", "its host or port"),
+            ("ann:secret@p:1", "does not begin with http://"),
             ("", "its host or port"),
         ] {
             let error = text.parse::<Proxy>().unwrap_err().to_string();
