@@ -43,7 +43,8 @@ pub(crate) fn endpoint(listen: Option<&Address>, connect: Option<&Address>) -> O
 /// Returns where the parties of a join meet.
 ///
 /// # Errors
-/// If both are to go somewhere, and it was not said who they are, or the relay's key cannot be read.
+/// If both are to go somewhere, and it was not said who they are, or the relay's key cannot be
+/// read.
 pub(crate) fn meeting_place(
     connection: &args::Connection,
     security: &Security,

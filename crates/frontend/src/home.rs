@@ -166,10 +166,7 @@ mod tests {
     fn a_password_is_not_kept() {
         for (word, kept) in [
             ("http://ann:secret@p:1", "http://ann:PASSWORD@p:1"),
-            (
-                "--proxy=http://ann:s@cret@p:1/",
-                "--proxy=http://ann:PASSWORD@p:1/",
-            ),
+            ("x=http://ann:s@cret@p:1/", "x=http://ann:PASSWORD@p:1/"),
             ("http://ann@p:1", "http://ann@p:1"),
             ("http://p:1", "http://p:1"),
             ("a:b@c", "a:b@c"),

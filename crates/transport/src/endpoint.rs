@@ -54,8 +54,8 @@ impl Endpoint {
 pub struct AtRelay {
     /// Its address.
     pub relay: RelayAddress,
-    /// The names under which both may meet, the best one first. The server of TLS waits under all of
-    /// them, and its client comes under the first.
+    /// The names under which both may meet, the best one first. The server of TLS waits under all
+    /// of them, and its client comes under the first.
     pub tokens: Vec<Token>,
     /// The part of this side. The other one has the other part.
     pub side: Side,

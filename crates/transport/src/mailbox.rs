@@ -1,8 +1,8 @@
 //! A mailbox: files in a folder in the place of a connection, for parties that may exchange nothing
 //! but files. The folder may be a network drive, or be synchronised by whatever program.
 //!
-//! The bytes are those of any session, in TLS between the parties. They are cut into files where the
-//! writer pauses, so mostly one for each flight of messages.
+//! The bytes are those of any session, in TLS between the parties. They are cut into files where
+//! the writer pauses, so mostly one for each flight of messages.
 //!
 //! # Files
 //! Both parties know the [token](crate::rendezvous::Token) of their meeting. All of it is in one
@@ -16,18 +16,19 @@
 //! | `client-C-S-N` | client | file N, from 1 on, of its run C to the run S |
 //! | `here-S` | server | empty: the run S is there |
 //!
-//! What is in a file has its length and a hash before it (`mailbox::letter`). It is written under another name,
-//! which begins with `.part-`, and then renamed. Where renaming is not atomic, or a file grows
-//! before the eyes of the reader, length and hash tell when it is whole. The reader removes it.
+//! What is in a file has its length and a hash before it (`mailbox::letter`). It is written under
+//! another name, which begins with `.part-`, and then renamed. Where renaming is not atomic, or a
+//! file grows before the eyes of the reader, length and hash tell when it is whole. The reader
+//! removes it.
 //!
 //! A writer goes no more than a few files ahead of the reader, so the folder never holds more than
-//! some 100 MB.
+//! some 100 MB of each side for each stream of the session.
 //!
 //! # A kill at any file
 //! TLS cannot be resumed by another process. So a party that was killed begins anew, as another
-//! run. It removes what belongs to its earlier ones, and takes part in no session of theirs. A party
-//! whose peer has begun anew notices that, by `here-S` or by `first-C`, and its session ends as by a
-//! lost connection.
+//! run. It removes what belongs to its earlier ones, and takes part in no session of theirs. A
+//! party whose peer has begun anew notices that, by `here-S` or by `first-C`, and its session ends
+//! as by a lost connection.
 //!
 //! # What the folder shows
 //! Whoever can read it sees sizes and times. Whoever can write to it can end a session, and nothing
@@ -41,8 +42,8 @@
 //!   `first-C` is a candidate as whoever connects, and has to prove that it is the peer.
 //! - *Names hold both runs*, so no file of an earlier session is taken for one of this, wherever it
 //!   comes from: programs that synchronise bring files back.
-//! - *Polling, and no notification*: what tells a program of changes in a folder does not tell it of
-//!   changes that other machines make.
+//! - *Polling, and no notification*: what tells a program of changes in a folder does not tell it
+//!   of changes that other machines make.
 
 use std::{
     collections::HashSet,

@@ -20,9 +20,9 @@ pub(crate) struct Connection {
 
     /// Connect through a web proxy, at http://HOST:PORT or http://USER:PASSWORD@HOST:PORT.
     ///
-    /// It is asked to CONNECT. Without this, `https_proxy` and `no_proxy` in the environment say what
-    /// they say to other programs. Others on this machine can see a password here, and not one in the
-    /// environment.
+    /// It is asked to CONNECT. Without this, `https_proxy` and `no_proxy` in the environment say
+    /// what they say to other programs. Others on this machine can see a password here, and not one
+    /// in the environment.
     #[arg(long, value_name = "URL", conflicts_with_all = ["listen", "via"])]
     pub(crate) proxy: Option<String>,
 

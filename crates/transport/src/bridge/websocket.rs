@@ -2,8 +2,8 @@
 //!
 //! # Why the certificate of the web server is not checked
 //! What the parties say to each other is encrypted between them, by TLS that is pinned to their
-//! keys. It would be as safe with no encryption around it, as it is with a bare relay. The outer TLS
-//! is only there because the way lets nothing else pass: a proxy that inspects replaces the
+//! keys. It would be as safe with no encryption around it, as it is with a bare relay. The outer
+//! TLS is only there because the way lets nothing else pass: a proxy that inspects replaces the
 //! certificate by one of its own, and a check would end there what it lets through. Whoever is at
 //! the other end of the outer TLS is in the place of a relay, which is trusted with nothing but the
 //! name of the meeting, and with keeping the line.

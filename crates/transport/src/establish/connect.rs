@@ -3,8 +3,8 @@
 //! Until the peer has proved who it is, any failure may be temporary: the peer does not listen yet;
 //! a forwarder before it accepts first, and then closes or keeps silent; somebody else is at the
 //! address for now, or takes the peer's place at the relay. So all of that is tried again until the
-//! time is over. A failure that cannot pass ends the wait, and so does a reason that the peer itself
-//! has given.
+//! time is over. A failure that cannot pass ends the wait, and so does a reason that the peer
+//! itself has given.
 
 use std::time::{Duration, Instant};
 

@@ -18,9 +18,10 @@
 //!
 //! *Meeting again.* The side that listened keeps its listener (`Options::streams`) until the
 //! streams are open. The side that connected dials the address that led to the peer, all streams at
-//! once. Parties that met at a relay or in a folder meet there again, each stream under a name of its
-//! own that comes from the joint seed. Everything that holds for strangers at the meeting holds here, as it is the same code: an
-//! `Introduction` and a `Doorkeeper` are what differs between a meeting and a stream.
+//! once. Parties that met at a relay or in a folder meet there again, each stream under a name of
+//! its own that comes from the joint seed. Everything that holds for strangers at the meeting holds
+//! here, as it is the same code: an `Introduction` and a `Doorkeeper` are what differs between a
+//! meeting and a stream.
 //!
 //! *Tickets.* The side that connects sends the stream's number and a keyed hash of it. The key
 //! comes from the joint seed. The other side answers with another such hash, and only if the first

@@ -11,7 +11,8 @@ use std::{
 use super::{Correspondence, LOOK, Letter, Name, letter::MAX_CONTENT_BYTES};
 use crate::bridge::{Sink, Stop};
 
-/// A file is written once nothing has come for this long: the flight is over, or its maker computes.
+/// A file is written once nothing has come for this long: the flight is over, or its maker
+/// computes.
 const PAUSE: Duration = Duration::from_millis(150);
 
 /// It is written after this time although more keeps coming.
