@@ -405,17 +405,17 @@ pub struct Strangers {
 impl fmt::Display for Strangers {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         let Self { count, from, why } = self;
-        // Whoever comes by files has no address.
-        let from = match from.ip().is_unspecified() {
+        let place = |preposition| match from.ip().is_unspecified() {
+            // Whoever comes by files has no address.
             true => String::new(),
-            false => format!(" at {from}"),
+            false => format!(" {preposition} {from}"),
         };
         match count {
-            1 => write!(f, "; somebody{from} was turned away: {why}"),
+            1 => write!(f, "; somebody{} was turned away: {why}", place("at")),
             _ => write!(
                 f,
                 "; {count} connections were turned away, the most telling one{}: {why}",
-                from.replace(" at ", " from ")
+                place("from")
             ),
         }
     }

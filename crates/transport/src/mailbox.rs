@@ -34,7 +34,7 @@
 //! Whoever can read it sees sizes and times. Whoever can write to it can end a session, and nothing
 //! else. What is synchronised is often kept for long after it was removed, so a recording of the
 //! whole session may be there. It stays unreadable for as long as the key exchange of TLS does,
-//! which is post-quantum where both sides have it.
+//! which is post-quantum: every release that knows mailboxes has it.
 //!
 //! # Why it is built this way
 //!

@@ -130,7 +130,7 @@ fn much_passes_both_ways_and_the_folder_stays_small() {
     let is_over = AtomicBool::new(false);
     let largest = thread::scope(|scope| {
         let watches = scope.spawn(|| {
-            let mut largest = 0;
+            let mut largest = 0_u64;
             while !is_over.load(Relaxed) {
                 let sizes = files(folder.path()).into_iter();
                 let sizes = sizes.filter_map(|file| fs::metadata(file).ok());
@@ -229,7 +229,7 @@ impl<'a> Synchroniser<'a> {
                 let path = folder.join(&name);
                 let content = fs::read(&path);
                 let _ = fs::remove_file(&path);
-                if self.removed.is_multiple_of(5) && files.contains(&name) {
+                if self.removed % 5 == 0 && files.contains(&name) {
                     let _ = content.and_then(|content| fs::write(&path, content));
                 }
             }
@@ -385,6 +385,7 @@ fn nothing_in_the_folder_shows_who_meets() {
                     seen.extend(file.to_string_lossy().bytes());
                     seen.extend(fs::read(file).unwrap_or_default());
                 }
+                thread::sleep(Duration::from_millis(1));
             }
             seen
         });
