@@ -14,7 +14,7 @@
 //! | `first-C` | client of TLS | the first file of its run C |
 //! | `server-C-S-N` | server | file N, from 0 on, of its run S to the run C |
 //! | `client-C-S-N` | client | file N, from 1 on, of its run C to the run S |
-//! | `here-S` | server | empty: the run S is there |
+//! | `here-S` | server | empty, with a time: the run S is there |
 //!
 //! What is in a file has its length and a hash before it (`mailbox::letter`). It is written under
 //! another name, which begins with `.part-`, and then renamed. Where renaming is not atomic, or a
@@ -82,6 +82,10 @@ pub(crate) struct Spot {
 
 /// The time between two looks into the folder: at first, and at most.
 const LOOK: [Duration; 2] = [Duration::from_millis(20), Duration::from_secs(1)];
+
+/// The longest first words: several times what a ClientHello takes. Anybody who can write to the
+/// folder can make this side keep as much, many times.
+const MAX_FIRST_BYTES: usize = 64 << 10;
 
 /// Two runs that write to each other.
 #[derive(Debug)]
@@ -175,8 +179,11 @@ pub(crate) fn listen(
         room: room.clone(),
         server,
     });
-    room.write(&Name::Here(server), &Letter::default())
-        .map_err(fault)?;
+    let here = Letter {
+        time: now(),
+        ..Letter::default()
+    };
+    room.write(&Name::Here(server), &here).map_err(fault)?;
     let mut seen = HashSet::new();
     let [mut pause, longest] = LOOK;
     while !stop.is_stopped() {
@@ -194,6 +201,10 @@ pub(crate) fn listen(
             };
             seen.insert(client);
             room.remove(&name).map_err(fault)?;
+            if letter.content.len() > MAX_FIRST_BYTES {
+                tracing::warn!("{name} in the folder is not what a party says first");
+                continue;
+            }
             [pause, _] = LOOK;
             let correspondence = Correspondence {
                 room: room.clone(),

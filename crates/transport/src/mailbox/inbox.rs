@@ -1,14 +1,13 @@
 //! The way in: files become bytes.
 
 use std::{
-    collections::HashSet,
     io,
     sync::Arc,
     thread,
     time::{Duration, Instant},
 };
 
-use super::{Correspondence, LOOK, Letter, Name, Run};
+use super::{Correspondence, LOOK, Letter, Name};
 use crate::{
     bridge::{Given, Source, Stop},
     rendezvous::Side,
@@ -28,8 +27,8 @@ pub(super) struct Inbox {
     next: u64,
     /// A file that was read before.
     heard: Option<Letter>,
-    /// Runs of the server that are not newer than this one's peer.
-    known: Option<HashSet<Run>>,
+    /// The time of the newest run of the other party that is known, by its own clock.
+    newest: Option<u64>,
     pause: Duration,
     looked_for_rivals: Instant,
     waits_since: Instant,
@@ -50,7 +49,7 @@ impl Inbox {
             stop,
             next,
             heard,
-            known: None,
+            newest: None,
             pause: LOOK[0],
             looked_for_rivals: Instant::now(),
             waits_since: Instant::now(),
@@ -106,40 +105,33 @@ impl Inbox {
 
     /// Fails if a later run of the other party is there.
     fn check_rivals(&mut self, names: &[Name]) -> io::Result<()> {
-        let is_first = self.known.is_none();
-        if !is_first && self.looked_for_rivals.elapsed() < RIVALS {
+        if self.newest.is_some() && self.looked_for_rivals.elapsed() < RIVALS {
             return Ok(());
         }
         self.looked_for_rivals = Instant::now();
-        let has_begun_anew = match self.shared.side {
-            Side::Client => {
-                let here = names.iter().filter_map(|name| match name {
-                    Name::Here(server) => Some(*server),
-                    _ => None,
-                });
-                let known = self.known.get_or_insert_with(HashSet::new);
-                known.extend(self.shared.server.get());
-                let had_any = !known.is_empty();
-                let before = known.len();
-                known.extend(here);
-                // Those that are there at the beginning may be dead, or the one that answers, and
-                // the first that comes may be that, too.
-                known.len() > before && had_any && !is_first
-            }
-            Side::Server => {
-                self.known.get_or_insert_with(HashSet::new);
-                names.iter().any(|name| {
-                    let is_other =
-                        matches!(name, Name::First(client) if *client != self.shared.client);
-                    let read = || self.shared.room.read(name).ok().flatten();
-                    is_other && read().is_some_and(|letter| letter.time > self.shared.began)
-                })
-            }
+        // Of a server, those that are there at the beginning may be dead, or the one that answers,
+        // and the first that comes may be that, too.
+        let known = match self.shared.side {
+            Side::Client => self.newest.filter(|time| *time > 0),
+            Side::Server => Some(self.shared.began),
         };
-        match has_begun_anew {
-            true => Err(io::Error::other("the other party has begun anew")),
-            false => Ok(()),
+        let mut newest = self.newest.unwrap_or_default();
+        for name in names {
+            let is_this_one = match (self.shared.side, name) {
+                (Side::Client, Name::Here(server)) => self.shared.server.get() == Some(server),
+                (Side::Server, Name::First(client)) => self.shared.client == *client,
+                _ => continue,
+            };
+            let Some(letter) = self.shared.room.read(name)? else {
+                continue;
+            };
+            if !is_this_one && known.is_some_and(|known| letter.time > known) {
+                return Err(io::Error::other("the other party has begun anew"));
+            }
+            newest = newest.max(letter.time);
         }
+        self.newest = Some(newest);
+        Ok(())
     }
 
     /// Tells of a file that does not become whole.
@@ -155,7 +147,10 @@ impl Inbox {
 
 impl Source for Inbox {
     fn give(&mut self, bytes: &mut Vec<u8>) -> io::Result<Given> {
-        let Some(letter) = self.look()? else {
+        let looked = self.look().inspect_err(|why| {
+            tracing::warn!("the session in the folder ends: {why}");
+        });
+        let Some(letter) = looked? else {
             let rest = self.pause;
             self.pause = LOOK[1].min(rest.mul_f32(1.5));
             let until = Instant::now() + rest;

@@ -58,7 +58,10 @@ impl Outbox {
             is_last,
             content: mem::take(&mut self.content),
         };
-        self.shared.room.write(&name, &letter)?;
+        let written = self.shared.room.write(&name, &letter);
+        written.inspect_err(|why| {
+            tracing::warn!("a file of the session in the folder cannot be written: {why}");
+        })?;
         self.came = None;
         self.number += 1;
         self.unread.push_back(name);
