@@ -13,7 +13,9 @@ use psijoin_session::{
     settings::OUTPUT,
 };
 use psijoin_source::Doubt;
-use psijoin_transport::{Error as TransportError, ProxyFault, RelayFault, fingerprint::ParseError};
+use psijoin_transport::{
+    Attempt, Error as TransportError, ProxyFault, RelayFault, Strangers, fingerprint::ParseError,
+};
 
 use crate::sentences::KeyAdvice;
 

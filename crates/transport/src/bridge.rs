@@ -128,14 +128,11 @@ impl Bridge {
         self
     }
 
-    /// Waits until what was sent is on its way, at most until `deadline`. The socket has been shut
-    /// down before.
+    /// Waits until what was sent is on its way, and the other party has ended its own, at most until
+    /// `deadline`. The socket has been shut down before.
     pub(crate) fn close(self, deadline: Instant) {
-        while !self.outward.is_finished() && Instant::now() < deadline {
-            thread::sleep(Duration::from_millis(1));
-        }
-        self.stop.stop();
-        while !self.inward.is_finished() && Instant::now() < deadline {
+        let is_over = || self.outward.is_finished() && self.inward.is_finished();
+        while !is_over() && Instant::now() < deadline {
             thread::sleep(Duration::from_millis(1));
         }
     }
@@ -312,9 +309,10 @@ mod tests {
 
     #[test]
     fn what_was_sent_last_is_on_its_way_when_it_is_closed() {
-        let (mut near, bridge, (out, _inward)) = bridge();
+        let (mut near, bridge, (out, inward)) = bridge();
         near.write_all(&[7; 1 << 20]).unwrap();
         near.shutdown(Shutdown::Both).unwrap();
+        drop(inward);
         bridge.close(soon());
         let sent: usize = out.try_iter().map(|piece| piece.len()).sum();
         assert_eq!(sent, (1 << 20) + b"the end".len());
@@ -331,7 +329,8 @@ mod tests {
     fn threads_end_with_it() {
         let (_near, bridge, (out, _inward)) = bridge();
         drop(bridge);
+        assert_eq!(out.recv().unwrap(), b"the end");
         // Its sender is gone.
-        assert!(out.recv_timeout(Duration::from_secs(20)).is_err());
+        assert!(out.recv().is_err());
     }
 }

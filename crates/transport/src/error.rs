@@ -127,7 +127,10 @@ pub enum Error {
 
     /// Behind a proxy is somebody else than the other party.
     #[error(
-        "through the proxy {}, {} identified itself as {found}, but {expected} was expected: such a proxy may replace          certificates to read along; ask those who run it to let {} pass as it is, or meet at a relay whose address          begins with wss://, where only the outer encryption is replaced",
+        "through the proxy {}, {} identified itself as {found}, but {expected} was expected: such a \
+         proxy may replace certificates to read along; ask those who run it to let {} pass as it \
+         is, or meet at a relay whose address begins with wss://, where only the outer encryption \
+         is replaced",
         Word(.proxy), Word(.address), Word(.address)
     )]
     Intercepted {

@@ -97,6 +97,8 @@ struct Correspondence {
     /// Unknown to the client until the server has answered.
     server: OnceLock<Run>,
     /// When the client began, by its own clock, in milliseconds since 1970.
+    client_began: u64,
+    /// When this side began.
     began: u64,
 }
 
@@ -147,12 +149,14 @@ pub(crate) fn dial(at: &Spot, sees: &dyn Fn(Sight)) -> Result<(TcpStream, Bridge
     let client = Run::fresh().ok_or(Failure::Lasting(Error::Randomness))?;
     room.clear(|name| name.client().is_some()).map_err(fault)?;
     sees(Sight::Waiting);
+    let began = now();
     let correspondence = Correspondence {
         room,
         side: Side::Client,
         client,
         server: OnceLock::new(),
-        began: now(),
+        client_began: began,
+        began,
     };
     correspondence
         .bridge(0, None)
@@ -179,8 +183,9 @@ pub(crate) fn listen(
         room: room.clone(),
         server,
     });
+    let began = now();
     let here = Letter {
-        time: now(),
+        time: began,
         ..Letter::default()
     };
     room.write(&Name::Here(server), &here).map_err(fault)?;
@@ -211,7 +216,8 @@ pub(crate) fn listen(
                 side: Side::Server,
                 client,
                 server: OnceLock::from(server),
-                began: letter.time,
+                client_began: letter.time,
+                began,
             };
             let (socket, bridge) = correspondence.bridge(1, Some(letter))?;
             come((socket, bridge.keeping(presence.clone())));

@@ -318,9 +318,10 @@ impl<S: Fn() -> bool + Send + 'static> Sink for Frames<S> {
         self.writer.answer().map_err(io_error)
     }
 
+    /// The connection stays open for the other direction: many a web server takes the end of one
+    /// for the end of both.
     fn end(&mut self) -> io::Result<()> {
-        self.write(|encoder, frame| encoder.close(NORMAL, frame))?;
-        self.writer.close().map_err(io_error)
+        self.write(|encoder, frame| encoder.close(NORMAL, frame))
     }
 }
 

@@ -75,16 +75,17 @@ impl Inbox {
         let Some(name) = self.shared.name(from, self.next) else {
             return Ok(None);
         };
-        let letter = self.shared.room.read(&name)?;
-        if letter.is_none() {
+        let Some(letter) = self.shared.room.read(&name)? else {
             self.complain(&name, &names);
             return Ok(None);
-        }
+        };
+        // It may be here before the file that tells of its writer.
+        self.newest = self.newest.max(Some(letter.time));
         self.next += 1;
         if self.shared.room.remove(&name).is_err() {
             self.unremoved.push(name);
         }
-        Ok(letter)
+        Ok(Some(letter))
     }
 
     /// Learns which run of the server has answered.
@@ -113,7 +114,7 @@ impl Inbox {
         // and the first that comes may be that, too.
         let known = match self.shared.side {
             Side::Client => self.newest.filter(|time| *time > 0),
-            Side::Server => Some(self.shared.began),
+            Side::Server => Some(self.shared.client_began),
         };
         let mut newest = self.newest.unwrap_or_default();
         for name in names {
