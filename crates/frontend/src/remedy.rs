@@ -261,19 +261,19 @@ fn is_of_keys(error: &TransportError) -> bool {
     let of_attempt = |attempt: &Option<Attempt>| {
         (attempt.as_ref()).is_some_and(|attempt| is_of_keys(&attempt.why))
     };
-    let of_strangers = |strangers: &Option<Strangers>| {
-        (strangers.as_ref()).is_some_and(|strangers| is_of_keys(&strangers.why))
+    let of_strangers = |strangers: Option<&Strangers>| {
+        strangers.is_some_and(|strangers| is_of_keys(&strangers.why))
     };
     match error {
         WrongPeer { .. } | Refused { .. } => true,
         NobodyListened { attempt, .. } => of_attempt(attempt),
-        NobodyConnected { strangers, .. } => of_strangers(strangers),
+        NobodyConnected { strangers, .. } => of_strangers(strangers.as_ref()),
         NobodyAtRelay {
             attempt, strangers, ..
         }
         | NobodyInFolder {
             attempt, strangers, ..
-        } => of_attempt(attempt) || of_strangers(strangers),
+        } => of_attempt(attempt) || of_strangers(strangers.as_deref()),
         _ => false,
     }
 }

@@ -135,9 +135,9 @@ pub enum Error {
     )]
     Intercepted {
         /// The proxy.
-        proxy: String,
+        proxy: Box<str>,
         /// The address.
-        address: String,
+        address: Box<str>,
         /// The identity that was found there.
         found: Fingerprint,
         /// The identity that was expected.
@@ -166,7 +166,7 @@ pub enum Error {
         /// The most telling attempt of this side that failed, if any did.
         attempt: Option<Attempt>,
         /// The strangers that came in the other party's place, if there were any.
-        strangers: Option<Strangers>,
+        strangers: Option<Box<Strangers>>,
     },
 
     /// A folder cannot be used as a mailbox.
@@ -194,7 +194,7 @@ pub enum Error {
         /// The most telling attempt of this side that failed, if any did.
         attempt: Option<Attempt>,
         /// The strangers that left something in the other party's place, if there were any.
-        strangers: Option<Strangers>,
+        strangers: Option<Box<Strangers>>,
     },
 
     /// Nobody that could be the other party listened.

@@ -57,7 +57,6 @@ pub(crate) const JOIN: &[&str] = &[
     "listen",
     "connect",
     "relay",
-    "via",
     "peer",
     "insecure-plaintext",
     "input",

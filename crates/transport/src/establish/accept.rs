@@ -297,7 +297,7 @@ impl<'a> Entrance<'a> {
                     Followed::Peer(established.into())
                 }
                 Err((from, error)) => {
-                    self.turned_away.note(from, error);
+                    self.turned_away.note(from, *error);
                     Followed::Gone
                 }
             },

@@ -215,7 +215,7 @@ impl Candidate {
         self.socket.shutdown(Shutdown::Write).is_ok()
     }
 
-    pub(super) fn into_established(self) -> Result<Established, (SocketAddr, Error)> {
+    pub(super) fn into_established(self) -> Result<Established, (SocketAddr, Box<Error>)> {
         if let Some(by) = self.clocks_differ {
             tracing::warn!(
                 "the other party's clock and this one's are {} s apart: with many strangers at this \
@@ -233,7 +233,7 @@ impl Candidate {
                 stream: self.greeting.stream(),
                 tls: self.greeting.into_tls(),
             }),
-            Err(error) => Err((self.from, error.into())),
+            Err(error) => Err((self.from, Box::new(error.into()))),
         }
     }
 }

@@ -40,7 +40,7 @@ pub(crate) fn meet_in_folder(
                 folder: at.folder.clone(),
                 waited: patience.limit,
                 attempt: failures.into_most_telling(),
-                strangers,
+                strangers: strangers.map(Box::new),
             })
         }
     }

@@ -230,7 +230,7 @@ pub(crate) fn meet_at_relay(
                 relay: at.relay.to_string(),
                 waited: patience.limit,
                 attempt: failures.into_most_telling(),
-                strangers,
+                strangers: strangers.map(Box::new),
             })
         }
     }

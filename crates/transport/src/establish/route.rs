@@ -86,8 +86,8 @@ impl Route<'_> {
                 }),
                 Error::WrongPeer { found, expected },
             ) => Error::Intercepted {
-                proxy: proxy.to_string(),
-                address: address.as_str().to_owned(),
+                proxy: proxy.to_string().into(),
+                address: address.as_str().into(),
                 found,
                 expected,
             },

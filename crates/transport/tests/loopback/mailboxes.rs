@@ -229,7 +229,7 @@ impl<'a> Synchroniser<'a> {
                 let path = folder.join(&name);
                 let content = fs::read(&path);
                 let _ = fs::remove_file(&path);
-                if self.removed % 5 == 0 && files.contains(&name) {
+                if self.removed.is_multiple_of(5) && files.contains(&name) {
                     let _ = content.and_then(|content| fs::write(&path, content));
                 }
             }

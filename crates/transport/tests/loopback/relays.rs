@@ -86,7 +86,7 @@ impl Relay {
             return;
         };
         if let Some(refusal) = &*self.shared.refuses.lock().unwrap() {
-            tell(&mut socket, &[refusal.clone()]);
+            tell(&mut socket, std::slice::from_ref(refusal));
             return;
         }
         tell(&mut socket, &[State::Waiting(Text::default())]);
