@@ -62,6 +62,11 @@ pub(crate) fn meeting_place(
             key: connection.relay_key.clone(),
         }))
         .or(via.map(Place::Folder));
-    let place = place.expect("the command line demands one");
+    let place = place.ok_or_else(|| {
+        Failure::Usage(
+            "say where the parties meet: --listen on one side and --connect on the other, or --relay or --via on both"
+                .to_owned(),
+        )
+    })?;
     place.endpoint(security)
 }

@@ -44,9 +44,10 @@ pub(crate) struct Connection {
     pub(crate) timeout: Option<u32>,
 }
 
-/// The place where the parties meet.
+/// The place where the parties meet. One has to be named: it is checked later, as a line with all
+/// would be too long.
 #[derive(ClapArgs, Clone)]
-#[group(required = true, multiple = false)]
+#[group(multiple = false)]
 pub(crate) struct Meeting {
     /// Wait for the other party at HOST:PORT, for example 0.0.0.0:7000.
     ///
