@@ -128,8 +128,8 @@ impl Bridge {
         self
     }
 
-    /// Waits until what was sent is on its way, and the other party has ended its own, at most until
-    /// `deadline`. The socket has been shut down before.
+    /// Waits until what was sent is on its way, and the other party has ended its own, at most
+    /// until `deadline`. The socket has been shut down before.
     pub(crate) fn close(self, deadline: Instant) {
         let is_over = || self.outward.is_finished() && self.inward.is_finished();
         while !is_over() && Instant::now() < deadline {

@@ -28,9 +28,9 @@ mod joining;
 mod learning;
 mod line;
 mod listener;
+mod meeting_places;
 #[cfg(target_os = "linux")]
 mod memory;
-mod meeting_places;
 mod minimum;
 #[path = "../../../transport/tests/loopback/older.rs"]
 mod older;

@@ -23,7 +23,10 @@ pub(crate) fn write_until_the_end(link: &Link, wire: Arc<Wire>) {
         link.tell_everyone();
         let deadline = Instant::now() + LINGER;
         let has_explained = |state: &State| state.has_reader_ended || state.is_stopped;
-        link.lose(link.wait_for_threads(deadline, has_explained), link.blame(error));
+        link.lose(
+            link.wait_for_threads(deadline, has_explained),
+            link.blame(error),
+        );
     }
     link.lock().has_writer_ended = true;
     link.tell_everyone();
