@@ -385,7 +385,10 @@ fn each_reason_of_a_relay_is_told_at_once_and_in_the_end() {
         assert_eq!(error.kind(), Kind::Usage);
         relay.stop();
         let (error, _) = alone(relay.address(), side, None);
-        assert!(error.to_string().contains("cannot connect to"), "{error}");
+        // The system may have taken one more for it.
+        let gone = ["cannot connect to", "ended the connection"];
+        let text = error.to_string();
+        assert!(gone.iter().any(|gone| text.contains(gone)), "{text}");
     }
 }
 
