@@ -1,10 +1,13 @@
 //! The folder of one meeting, and the files in it.
 
 use std::{
-    fs::{self, File},
+    fs::{self, File, OpenOptions},
     io::{self, ErrorKind, Read, Write},
     path::{Path, PathBuf},
 };
+
+#[cfg(unix)]
+use rustix::{fs::OFlags, io::Errno};
 
 use super::{
     letter::{HEADER_BYTES, Letter, MAX_CONTENT_BYTES},
@@ -85,8 +88,9 @@ impl Room {
     pub(super) fn read(&self, name: &Name) -> io::Result<Option<Letter>> {
         let name = name.to_string();
         let mut file = Vec::new();
-        match File::open(self.0.join(&name)) {
-            Ok(open) => {
+        match open(&self.0.join(&name)) {
+            Ok(None) => return Ok(None),
+            Ok(Some(open)) => {
                 // No more than any letter has, however long the file is.
                 let most = (HEADER_BYTES + MAX_CONTENT_BYTES) as u64;
                 match open.take(most).read_to_end(&mut file) {
@@ -118,8 +122,34 @@ impl Room {
     }
 }
 
+/// Opens a file to read it; nothing if it is none. Others can write to the folder: opening a pipe
+/// would wait for ever, and a link may lead to one, or to a device.
+fn open(path: &Path) -> io::Result<Option<File>> {
+    let mut options = OpenOptions::new();
+    #[cfg(unix)]
+    {
+        use std::os::unix::fs::OpenOptionsExt;
+
+        let flags = OFlags::NONBLOCK | OFlags::NOFOLLOW;
+        options.custom_flags(flags.bits() as i32);
+    }
+    let file = match options.read(true).open(path) {
+        #[cfg(unix)]
+        Err(error) if error.raw_os_error() == Some(Errno::LOOP.raw_os_error()) => return Ok(None),
+        opened => opened?,
+    };
+    Ok(file.metadata()?.is_file().then_some(file))
+}
+
+/// Writes a file that was not there: where a link is, which others can put there, nothing is
+/// written to the place to which it leads.
 fn write_new(path: &Path, bytes: &[u8]) -> io::Result<()> {
-    let mut file = File::create(path)?;
+    // It may be left from an attempt before.
+    match fs::remove_file(path) {
+        Err(error) if error.kind() != ErrorKind::NotFound => return Err(error),
+        _ => {}
+    }
+    let mut file = File::create_new(path)?;
     file.write_all(bytes)?;
     // Network drives tell at the end that there was no room.
     file.sync_data()
@@ -202,6 +232,30 @@ mod tests {
         assert_eq!(room.names().unwrap(), [b]);
         room.leave();
         assert!(room.0.join("notes.txt").exists());
+    }
+
+    /// Whoever shares the folder can put them there.
+    #[cfg(unix)]
+    #[test]
+    fn links_and_pipes_are_neither_followed_nor_waited_for() {
+        use std::os::unix::fs::symlink;
+
+        let (folder, room) = room();
+        let name = Name::Here(Run::fresh().unwrap());
+        let [path, part] = ["", PART].map(|front| room.0.join(format!("{front}{name}")));
+        let mine = folder.path().join("mine");
+        fs::write(&mine, letter(b"mine").encode(&name.to_string())).unwrap();
+        symlink(&mine, &path).unwrap();
+        assert_eq!(room.read(&name).unwrap(), None);
+        symlink(&mine, &part).unwrap();
+        let before = fs::read(&mine).unwrap();
+        room.write(&name, &letter(b"hello")).unwrap();
+        assert_eq!(fs::read(&mine).unwrap(), before);
+        assert_eq!(room.read(&name).unwrap(), Some(letter(b"hello")));
+        room.remove(&name).unwrap();
+        let mode = rustix::fs::Mode::RWXU;
+        rustix::fs::mkfifoat(rustix::fs::CWD, &path, mode).unwrap();
+        assert_eq!(room.read(&name).unwrap(), None);
     }
 
     #[test]
