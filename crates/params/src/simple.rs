@@ -57,13 +57,22 @@ pub fn smallest(items: u64, share: Log2Prob, costs: Costs) -> Result<Shape, Erro
     let steps = items.max(1).ilog2() * STEPS;
     let shape = |step| {
         let bins = (f64::from(step) / f64::from(STEPS)).exp2() as u32;
-        Shape {
-            bins,
-            capacity: capacity(items, bins, share),
-        }
+        of_bins(items, bins, share)
     };
     let cheapest = (0..=steps).map(shape).min_by_key(|shape| costs.of(*shape));
     Ok(cheapest.expect("there is always one bin"))
+}
+
+/// Returns this many bins, as small as suffices for `items` items, except with a probability of at
+/// most `share`.
+///
+/// # Panics
+/// If there is no bin.
+pub fn of_bins(items: u64, bins: u32, share: Log2Prob) -> Shape {
+    Shape {
+        bins,
+        capacity: capacity(items, bins, share),
+    }
 }
 
 /// Returns the smallest capacity, at least one, that all of `bins` bins keep except with

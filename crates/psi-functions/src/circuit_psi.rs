@@ -87,8 +87,10 @@ mod params;
 pub use params::MOST_ITEMS;
 
 use circuit::{Inputs, Reveals, TOTAL_BITS};
-use engine::{Engine, Gmw, Setup};
+use engine::{Engine, Setup};
 use params::Params;
+
+use crate::gmw::Gmw;
 
 /// One of the protocols: they differ in what evaluates the circuit.
 #[derive(Debug)]

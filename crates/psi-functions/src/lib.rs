@@ -8,11 +8,12 @@
 //! | module | contents |
 //! |---|---|
 //! | [`bins`] | Cuckoo bins without a stash, and the keys of items in them |
+//! | [`gmw_equality`] | equality of numbers, by a circuit under GMW |
 //! | [`functions`] | from shares of which items are shared to rows, counts, sums and shares |
 //! | [`shares`] | circuits over the shares that a run gives both parties |
 //!
-//! The protocols that make shares, `rr22-circuit`, `kk20`, `kk20-psm` and `co18-psm`, live with
-//! their families.
+//! The protocols that make shares, `rr22-circuit`, `psty19`, `kk20`, `kk20-psm` and `co18-psm`,
+//! live with their families.
 //!
 //! # How it is built
 //!
@@ -49,9 +50,11 @@
 pub mod bins;
 pub mod circuit_psi;
 pub mod functions;
+pub mod gmw_equality;
 pub mod shares;
 
 mod garbling;
+mod gmw;
 
 use psijoin_psi::Protocol;
 

@@ -59,7 +59,7 @@ mod rows;
 #[cfg(test)]
 pub(crate) mod tests;
 
-pub(crate) use coefficients::{pack, unpack};
+pub(crate) use coefficients::{pack, packed_bytes, unpack};
 pub(crate) use extension::Extension;
 pub(crate) use functions::{Functions, Group, blocks};
 pub(crate) use params::SparseParams;

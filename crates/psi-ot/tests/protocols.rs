@@ -5,6 +5,7 @@ use psijoin_psi_ot::{
     cm20::{CM20, CM20_MALICIOUS_SENDER},
     kkrt::KKRT,
     pssz::{PERMUTATION, PSSZ},
+    psty19::PSTY19,
     psz::{CUCKOO, MOST_PAIRS, PSZ_BALANCED, PSZ_CUCKOO, PSZ_NONE, PSZ_SIMPLE, Params},
     spot_fast::SPOT_FAST,
     spot_low::{SPOT_LOW, SPOT_LOW_MALICIOUS_SENDER},
@@ -45,6 +46,7 @@ psijoin_psi_testing::protocols! {
         Units::last(|plan| parameter(plan, "mask bits"))
             .lists(|plan| 3 + parameter(plan, "stash places")),
     );
+    psty19: Subject::new(&PSTY19).many(1 << 13).limit(Limit::None);
     spot_fast: Subject::new(&SPOT_FAST);
     spot_low: Subject::new(&SPOT_LOW);
     spot_low_malicious_sender: Subject::new(&SPOT_LOW_MALICIOUS_SENDER);

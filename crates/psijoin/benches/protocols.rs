@@ -31,8 +31,8 @@ const CIRCUITS: [&str; 4] = [
     "circuit-gmw-vector-silent",
 ];
 
-/// Those that take a hundred oblivious transfers per item, and as many bits of equality tests.
-const ON_FILTERS_AND_TESTS: [&str; 2] = ["kk20", "kk20-silent"];
+/// Those that take a hundred oblivious transfers per item, most of them for equality tests.
+const BY_EQUALITY_TESTS: [&str; 3] = ["kk20", "kk20-silent", "psty19"];
 
 fn main() {
     divan::main();
@@ -60,7 +60,7 @@ fn circuit<const ITEMS: usize>(bencher: Bencher, name: &str) {
 }
 
 #[divan::bench(
-    args = ON_FILTERS_AND_TESTS,
+    args = BY_EQUALITY_TESTS,
     consts = [256, 1024, 4096, 16_384, 65_536],
     sample_count = 5,
     sample_size = 1

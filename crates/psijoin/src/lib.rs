@@ -14,7 +14,7 @@
 //! # Ok::<(), psijoin::JoinError>(())
 //! ```
 //!
-//! [`Join`] names one of 30 protocols, and the output: rows, a count, whether a threshold is
+//! [`Join`] names one of 31 protocols, and the output: rows, a count, whether a threshold is
 //! reached, sums over columns, or [shares](circuits) of the intersection for any circuit. The other
 //! party can be the program `psijoin`, too.
 //!

@@ -35,7 +35,7 @@ ROWS_WITH_PARTNERS = ROWS[:2]
 REPEATED_ALIGNED = ("refuse", "first")
 
 # The protocols that can withhold a result, and take numbers of the sender (docs/functions.md).
-WITHHOLDING = ("rr22-circuit", "kk20", "kk20-silent", "kk20-psm", "co18-psm")
+WITHHOLDING = ("rr22-circuit", "kk20", "kk20-silent", "kk20-psm", "co18-psm", "psty19")
 WITH_SENDERS_NUMBERS = ("rr22-circuit",)
 
 

@@ -49,6 +49,7 @@ const STYLES: &[&str] = &[
     "random-gbf-silent",
     "kk20-psm",
     "co18-psm",
+    "psty19",
 ];
 
 /// Returns the style of a protocol, which is the same in all charts.

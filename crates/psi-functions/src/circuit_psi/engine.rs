@@ -1,20 +1,13 @@
 //! The engines that evaluate the circuits.
 
-use psijoin_circuit::{
-    Error, Side,
-    count::Count,
-    garble::AND_BYTES,
-    gmw::{
-        self,
-        triples::{self, Multiplication},
-    },
-    plain::Gates,
-};
-use psijoin_ot::extension::Extension;
-use psijoin_psi::{BaseOts, Context, Conversation, Role, ots::Ots};
+use psijoin_circuit::{Side, count::Count, garble::AND_BYTES, gmw, plain::Gates};
+use psijoin_psi::{BaseOts, Context, Conversation, Error};
 
 use super::params::Work;
-use crate::garbling::{self, SetUp};
+use crate::{
+    garbling::{self, SetUp},
+    gmw::Gmw,
+};
 
 /// A way for two parties to evaluate circuits.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
@@ -24,15 +17,6 @@ pub(super) enum Engine {
     Yao(BaseOts),
     /// Goldreich, Micali and Wigderson's protocol.
     Gmw(Gmw),
-}
-
-/// The way multiplication triples are made, and their use.
-#[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub(super) struct Gmw {
-    /// The OTs that triples are made of.
-    pub(super) extension: Extension,
-    /// The operands that a triple multiplies.
-    pub(super) multiplication: Multiplication,
 }
 
 /// The state of a party after the offline phase. Y is its half of Yao's protocol.
@@ -101,45 +85,4 @@ fn garbled(base: BaseOts, work: &Work) -> Conversation {
     garbling::ots(base)
         .chosen(work.receiver_bits)
         .sender(AND_BYTES * work.gates.ands())
-}
-
-impl Gmw {
-    /// Makes triples for all gates.
-    fn set_up(self, side: Side, gates: &Gates, context: &mut Context) -> Result<gmw::Setup, Error> {
-        let rng = &mut context.rng;
-        let mut setup = gmw::Setup::new(
-            side,
-            self.extension,
-            self.multiplication,
-            context.channel,
-            rng,
-        )?;
-        context.phases.begin("multiplication triples");
-        setup.triples().prepare(gates, context.channel)?;
-        Ok(setup)
-    }
-
-    /// Returns what is said in [`set_up`](Self::set_up): OTs in either direction, those of the
-    /// sender first.
-    fn triples(self, gates: &Gates) -> Conversation {
-        let [first, second] = [Role::Sender, Role::Receiver].map(|sender| Ots {
-            extension: self.extension,
-            sender,
-        });
-        let setup = Conversation::default()
-            .both(gmw::SEED_BYTES, gmw::SEED_BYTES)
-            .then(first.setup())
-            .then(second.setup());
-        triples::making(gates, self.multiplication).fold(setup, |talk, count| {
-            talk.then(first.random(count)).then(second.random(count))
-        })
-    }
-
-    /// Returns what is said to open the products of each layer.
-    fn openings(self, layers: &[Gates]) -> Conversation {
-        layers.iter().fold(Conversation::default(), |talk, layer| {
-            let bytes = gmw::layer_bytes(layer, self.multiplication);
-            talk.both(bytes, bytes)
-        })
-    }
 }

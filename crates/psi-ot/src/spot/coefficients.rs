@@ -3,7 +3,7 @@
 use psijoin_block::gf2k::{Element, Field};
 
 /// Returns the number of bytes of `count` coefficients.
-pub(super) fn packed_bytes(field_bits: u32, count: usize) -> usize {
+pub(crate) fn packed_bytes(field_bits: u32, count: usize) -> usize {
     (2 * field_bits as usize * count).div_ceil(8)
 }
 
