@@ -73,7 +73,10 @@ impl Relay {
     /// Ends all that goes over it.
     fn stop(&self) {
         self.shared.is_stopped.store(true, Relaxed);
-        let _ = TcpStream::connect(self.address.to_string());
+        // The listening thread notices, and its socket goes.
+        while TcpStream::connect(self.address.to_string()).is_ok() {
+            thread::sleep(Duration::from_millis(1));
+        }
         for socket in self.shared.all.lock().unwrap().drain(..) {
             let _ = socket.shutdown(Shutdown::Both);
         }
