@@ -164,7 +164,7 @@ pub enum ProxyFault {
     NeedsPassword,
 
     /// It knows no such user and password.
-    #[error("does not accept the user and password that were given (407)")]
+    #[error("does not accept the user and password that were given")]
     WrongPassword,
 
     /// It wants to know who asks, in a way that is not supported.

@@ -133,6 +133,8 @@ fn judge(head: &[u8], was_named: bool) -> Result<(), ProxyFault> {
         Some(200..300) => Ok(()),
         Some(403) => Err(ProxyFault::Forbidden),
         Some(407) => Err(judge_schemes(lines, was_named)),
+        // As tinyproxy has it.
+        Some(401) if was_named => Err(ProxyFault::WrongPassword),
         Some(code @ 502..=504) => Err(ProxyFault::NotReached(code)),
         Some(_) => Err(ProxyFault::Answer(
             first.chars().take(MAX_SHOWN_CHARS).collect(),
@@ -195,6 +197,11 @@ mod tests {
             ),
             (
                 "HTTP/1.1 407 Who\r\nProxy-Authenticate: Basic realm=x\r\n\r\n",
+                true,
+                "does not accept the user",
+            ),
+            (
+                "HTTP/1.0 401 Unauthorized\r\n\r\n",
                 true,
                 "does not accept the user",
             ),
