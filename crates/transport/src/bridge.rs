@@ -36,6 +36,9 @@ const MAX_STRANGERS: usize = 100;
 
 /// The way out of a bridge.
 pub(crate) trait Sink: Send + 'static {
+    /// One direction may end before the other on all of the way.
+    const HALF_CLOSES: bool;
+
     /// Takes bytes on their way to the other party.
     fn take(&mut self, bytes: &[u8]) -> io::Result<()>;
 
@@ -79,6 +82,7 @@ impl Stop {
 
 /// The threads of a bridge. They end when this is dropped.
 pub(crate) struct Bridge {
+    half_closes: bool,
     stop: Stop,
     outward: JoinHandle<()>,
     inward: JoinHandle<()>,
@@ -109,6 +113,7 @@ impl Bridge {
             Ok(inward) => Ok((
                 near,
                 Self {
+                    half_closes: O::HALF_CLOSES,
                     stop,
                     outward,
                     inward,
@@ -120,6 +125,11 @@ impl Bridge {
                 Err(no_thread)
             }
         }
+    }
+
+    /// Returns whether one direction may end before the other on all of the way.
+    pub(crate) fn half_closes(&self) -> bool {
+        self.half_closes
     }
 
     /// Keeps something for as long as the bridge is there.
@@ -242,6 +252,8 @@ mod tests {
     struct Sent(mpsc::Sender<Vec<u8>>);
 
     impl Sink for Sent {
+        const HALF_CLOSES: bool = true;
+
         fn take(&mut self, bytes: &[u8]) -> io::Result<()> {
             self.0.send(bytes.to_vec()).map_err(io::Error::other)
         }

@@ -46,7 +46,9 @@ impl Line {
             tracing::debug!("keys exchanged by {exchange}");
         }
         let wire = Wire::new(socket, tls)?;
-        let link = Link::new(options.timeouts, options.pulse.clone(), bond, is_direct);
+        let half_closes = bridge.as_ref().is_some_and(Bridge::half_closes);
+        let pulse = options.pulse.clone();
+        let link = Link::new(options.timeouts, pulse, bond, is_direct, half_closes);
         let threads = Threads::start(&link, wire)?;
         options.interrupt.watch(&link);
         Ok(Self {

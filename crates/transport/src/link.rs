@@ -55,6 +55,8 @@ pub(crate) struct Link {
     bond: Arc<Bond>,
     /// `true` if nobody stands between the parties, as far as is known.
     is_direct: bool,
+    /// `true` if one direction may end before the other on all of the way.
+    half_closes: bool,
     state: Mutex<State>,
     /// Notified when the outgoing lane is no longer full.
     room_to_send: Condvar,
@@ -125,12 +127,14 @@ impl Link {
         pulse: Option<Pulse>,
         bond: &Arc<Bond>,
         is_direct: bool,
+        half_closes: bool,
     ) -> Arc<Self> {
         let link = Arc::new(Self {
             timeouts,
             pulse,
             bond: bond.clone(),
             is_direct,
+            half_closes,
             state: Mutex::new(State {
                 outgoing: Lane::default(),
                 incoming: Lane::default(),

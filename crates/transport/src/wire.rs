@@ -69,6 +69,8 @@ pub(crate) struct WireReader {
     wire: Arc<Wire>,
     raw: Box<[u8]>,
     plaintext: Vec<u8>,
+    /// The peer has said by TLS that nothing more comes.
+    has_peer_closed: bool,
 }
 
 impl WireReader {
@@ -77,6 +79,7 @@ impl WireReader {
             wire,
             raw: vec![0; PIECE_BYTES].into(),
             plaintext: Vec::new(),
+            has_peer_closed: false,
         }
     }
 
@@ -93,6 +96,9 @@ impl WireReader {
         // The handshake may have left some behind.
         self.decrypt(0)?;
         while self.plaintext.is_empty() {
+            if self.has_peer_closed {
+                return Ok(Received::End);
+            }
             match self.read_raw()? {
                 Some(0) => return Ok(Received::End),
                 Some(length) => self.decrypt(length)?,
@@ -116,12 +122,11 @@ impl WireReader {
         let Some(mut tls) = self.wire.tls() else {
             return Ok(());
         };
-        take_plaintext(&mut tls, &mut self.plaintext);
-        let raw = &self.raw[..length];
-        tls::take_in(&mut tls, raw, |tls| {
-            take_plaintext(tls, &mut self.plaintext)
-        })
-        .map_err(tls_fault)
+        let mut take = |tls: &mut Connection| {
+            self.has_peer_closed |= take_plaintext(tls, &mut self.plaintext);
+        };
+        take(&mut tls);
+        tls::take_in(&mut tls, &self.raw[..length], take).map_err(tls_fault)
     }
 
     /// Returns whether TLS wants to send something, as an answer to what was read.
@@ -130,10 +135,10 @@ impl WireReader {
     }
 }
 
-fn take_plaintext(tls: &mut Connection, plaintext: &mut Vec<u8>) {
-    // An error means that there is no more now, or that the peer has closed; the socket will report
-    // that too.
-    let _ = tls.reader().read_to_end(plaintext);
+/// Takes what there is, and returns whether the peer has closed.
+fn take_plaintext(tls: &mut Connection, plaintext: &mut Vec<u8>) -> bool {
+    // An error means that there is no more now.
+    tls.reader().read_to_end(plaintext).is_ok()
 }
 
 fn tls_fault(error: TlsError) -> ChannelError {
@@ -176,12 +181,21 @@ impl<S: Fn() -> bool> WireWriter<S> {
         self.write_tls(|_| Ok(()))
     }
 
-    /// Tells the peer that nothing more will come.
-    pub(crate) fn close(&mut self) -> Result<(), ChannelError> {
+    /// Writes these last bytes, and tells the peer that nothing more will come. All of it goes at
+    /// once: a peer that reads the one may end the connection before it has read the other.
+    pub(crate) fn say_last(&mut self, bytes: &[u8]) -> Result<(), ChannelError> {
+        if self.wire.tls.is_none() {
+            return self.write_raw(bytes);
+        }
         self.write_tls(|tls| {
+            tls.writer().write_all(bytes)?;
             tls.send_close_notify();
             Ok(())
-        })?;
+        })
+    }
+
+    /// Ends this direction of the connection.
+    pub(crate) fn close(&self) -> Result<(), ChannelError> {
         self.wire.socket.shutdown(Shutdown::Write).map_err(broken)
     }
 

@@ -309,6 +309,8 @@ impl<S: Fn() -> bool> Frames<S> {
 }
 
 impl<S: Fn() -> bool + Send + 'static> Sink for Frames<S> {
+    const HALF_CLOSES: bool = false;
+
     fn take(&mut self, bytes: &[u8]) -> io::Result<()> {
         self.write(|encoder, frame| encoder.data(bytes, frame))
     }

@@ -46,15 +46,18 @@ fn write(link: &Link, wire: Arc<Wire>) -> Result<(), Error> {
             Work::KeepAlive => wire.write(&frame::keep_alive())?,
             Work::Farewell(farewell) => {
                 match farewell {
-                    Farewell::Bye => wire.write(&frame::bye())?,
-                    Farewell::Abort(code) => wire.write(&frame::abort(code))?,
-                    Farewell::Silent => {}
+                    Farewell::Bye => {
+                        wire.say_last(&frame::bye())?;
+                        link.wait_for_peers_bye();
+                    }
+                    Farewell::Abort(code) => wire.say_last(&frame::abort(code))?,
+                    Farewell::Silent => wire.say_last(&[])?,
                 }
                 return wire.close();
             }
             Work::Stop => {
                 // A peer that has ended waits for this. If it is gone, nobody has to be told.
-                let _ = wire.close();
+                let _ = wire.say_last(&[]).and_then(|()| wire.close());
                 return Ok(());
             }
         }
@@ -108,6 +111,23 @@ impl Link {
                 state = self.lock();
             }
         }
+    }
+
+    /// Waits until the peer is done, too, or one of both has ended otherwise.
+    ///
+    /// Many a proxy takes the end of one direction for the end of both, and would cut off what the
+    /// peer still has to say. So the end is told by a frame, and by TLS, and the connection itself
+    /// stays open as long.
+    fn wait_for_peers_bye(&self) {
+        if self.half_closes {
+            return;
+        }
+        let waits = |state: &mut State| {
+            let has_peer_ended = state.peer_is_done || state.ended_there.is_some();
+            !has_peer_ended && state.ended_here.is_none() && !state.is_stopped
+        };
+        let waited = self.work_to_write.wait_while(self.lock(), waits);
+        drop(waited.expect(UNPOISONED));
     }
 }
 

@@ -84,6 +84,8 @@ impl Outbox {
 }
 
 impl Sink for Outbox {
+    const HALF_CLOSES: bool = true;
+
     fn take(&mut self, mut bytes: &[u8]) -> io::Result<()> {
         while !bytes.is_empty() {
             let room = MAX_CONTENT_BYTES - self.content.len();

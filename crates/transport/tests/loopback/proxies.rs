@@ -75,7 +75,10 @@ fn lead(mut near: TcpStream, way: &Way) {
     for (mut from, mut to) in ways {
         thread::spawn(move || {
             let _ = io::copy(&mut from, &mut to);
-            let _ = to.shutdown(Shutdown::Write);
+            // As most proxies do, it takes the end of one direction for that of both.
+            for socket in [from, to] {
+                let _ = socket.shutdown(Shutdown::Both);
+            }
         });
     }
 }
@@ -108,6 +111,30 @@ fn parties_meet_through_a_proxy_with_all_their_streams() {
         connection.finish().unwrap();
         accepted.join().unwrap();
     });
+}
+
+#[test]
+fn whoever_is_done_first_still_hears_the_other_through_a_proxy() {
+    for listener_is_first in [true, false] {
+        let (listening, connecting) = tls_pair();
+        let connecting = through(Way::Open, connecting);
+        let listener = listener();
+        let address = listener.address().clone();
+        let finish = |connection: Connection, is_first: bool| {
+            if !is_first {
+                thread::sleep(Duration::from_millis(300));
+            }
+            connection.finish().unwrap();
+        };
+        thread::scope(|scope| {
+            scope.spawn(|| {
+                let (connection, _) = Connection::accept(listener, &listening).unwrap();
+                finish(connection, listener_is_first);
+            });
+            let (connection, _) = Connection::connect(&address, &connecting).unwrap();
+            finish(connection, !listener_is_first);
+        });
+    }
 }
 
 #[test]

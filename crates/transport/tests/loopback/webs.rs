@@ -2,7 +2,7 @@
 
 use std::{
     io::{ErrorKind, Read, Write},
-    net::{Shutdown, TcpListener, TcpStream},
+    net::{TcpListener, TcpStream},
     sync::Arc,
     thread,
     time::Duration,
@@ -111,12 +111,13 @@ fn pass(web: &mut dyn Stream, mut relay: TcpStream) {
         &psijoin_transport::websocket::Control::new(b"there?").unwrap(),
         &mut frame,
     );
-    let (mut has_web_ended, mut has_relay_ended) = (false, false);
-    while !has_web_ended || !has_relay_ended {
+    // As many a web server and inspecting proxy does, it takes the end of one direction for that of
+    // both.
+    let mut has_ended = false;
+    while !has_ended {
         write_all(web, &frame);
         frame.clear();
         match web.read(&mut piece) {
-            // As many a web server does.
             Ok(0) => return,
             Ok(length) => {
                 let mut rest = &mut piece[..length];
@@ -126,8 +127,8 @@ fn pass(web: &mut dyn Stream, mut relay: TcpStream) {
                         Event::Pong(said) => assert_eq!(&*said, b"there?"),
                         Event::Ping(_) => {}
                         Event::Close(_) => {
-                            has_web_ended = true;
-                            let _ = relay.shutdown(Shutdown::Write);
+                            encoder.close(1000, &mut frame);
+                            has_ended = true;
                         }
                     }
                 }
@@ -136,10 +137,9 @@ fn pass(web: &mut dyn Stream, mut relay: TcpStream) {
             Err(_) => return,
         }
         match relay.read(&mut piece) {
-            Ok(0) if has_relay_ended => thread::sleep(POLL),
             Ok(0) => {
-                has_relay_ended = true;
                 encoder.close(1000, &mut frame);
+                has_ended = true;
             }
             Ok(length) => encoder.data(&piece[..length], &mut frame),
             Err(error) if error.kind() == ErrorKind::WouldBlock => thread::sleep(POLL),
