@@ -1,0 +1,1 @@
+"""Joins through real web servers and proxies."""
