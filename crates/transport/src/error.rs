@@ -356,7 +356,9 @@ pub enum RelayFault {
     Silent(Duration),
 
     /// It is something else.
-    #[error("is none, or one of another release: {0}")]
+    #[error(
+        "is none, or one of another release: {0}; behind an HTTPS server, its address begins with wss://"
+    )]
     NotARelay(rendezvous::Fault),
 
     /// The web server before it does not encrypt as it should.

@@ -15,6 +15,9 @@ from .parties import Parties, free_address
 
 USER = "ann:s3cret"
 
+# Three streams.
+MANY = ["--threads", "3", "--parts", "3"]
+
 
 class Place:
     """Numbered folders for boxes."""
@@ -38,9 +41,10 @@ def web_server(parties: Parties, place: Place) -> Iterator[str]:
         yield "both come by wss://"
         parties.join(["--relay", relay], ["--relay", wss])
         yield "one comes by wss://, the other to the relay itself"
-        many = ["--threads", "3"]
-        parties.join(["--relay", wss, *many], ["--relay", wss, *many])
-        yield "several connections"
+        before = pairs(metrics)
+        parties.join(["--relay", wss, *MANY], ["--relay", wss, *MANY])
+        assert pairs(metrics) == before + 3
+        yield "three connections"
         jobs = [["--relay", wss, "--parts", "3", "--job", str(place.next())] for _ in range(2)]
         parties.join(*jobs)
         yield "a job in parts"
@@ -51,7 +55,6 @@ def web_server(parties: Parties, place: Place) -> Iterator[str]:
         bare = parties.start("receive", "--relay", address, "--wait", "2").end()
         bare.says(4, "relay")
         yield "a relay's address without wss:// is told as such: " + last(bare.said)
-        assert "psijoin_relay_pairs_total" in fetch(metrics)
     yield cut(parties, place, "nginx")
 
 
@@ -157,9 +160,9 @@ def web(parties: Parties, place: Place, proxy: Callable[..., object]) -> Iterato
     with parties.relay() as relay, boxes.nginx(place.next(), relay) as wss:
         behind = wss.removeprefix("wss://").removesuffix("/psijoin")
         with proxy(place.next(), behind, None) as address:
-            via = ["--relay", wss, "--proxy", f"http://{address}", "--threads", "2"]
+            via = ["--relay", wss, "--proxy", f"http://{address}", *MANY]
             parties.join(via, via)
-    yield "both through the proxy to a relay by wss://, behind nginx"
+    yield "both through the proxy to a relay by wss://, behind nginx, with three connections"
 
 
 def inspecting(parties: Parties, place: Place, program: str) -> Iterator[str]:
@@ -183,10 +186,12 @@ def last(said: str) -> str:
     return next(line for line in reversed(said.splitlines()) if line.startswith("psijoin: "))
 
 
-def fetch(address: str) -> str:
-    host = f"http://{address}/metrics"
-    with urllib.request.urlopen(host, timeout=10) as page:
-        return page.read().decode()
+def pairs(metrics: str) -> int:
+    """Returns how many pairs a relay has joined."""
+    with urllib.request.urlopen(f"http://{metrics}/metrics", timeout=10) as page:
+        lines = page.read().decode().splitlines()
+    name = "psijoin_relay_pairs_total "
+    return next(int(line.removeprefix(name)) for line in lines if line.startswith(name))
 
 
 def main() -> int:
