@@ -1,9 +1,10 @@
 //! An established connection to the peer.
 //!
-//! **The last message ends the session.** A plan's cost is exact, so the connection closes on its
-//! own when the last byte is in or out, before the party looks at it. The time of what follows
-//! (matching, writing, syncing) would show how large the result is. Also, nobody can take a result
-//! away by leaving any more.
+//! **The last message ends the session.** A plan's cost is exact, so a party says goodbye on its
+//! own when the last byte is in or out, before it looks at it. The time of what follows (matching,
+//! writing, syncing) would show how large the result is. Also, nobody can take a result away by
+//! leaving any more. The socket closes when both have said it: many a proxy takes the end of one
+//! direction for that of both.
 //!
 //! **Signatures are last words.** With a record, both swap signatures inside that very call
 //! ([`Connection::all_end_with_last_words`]) and close then, so the time does not tell what the
