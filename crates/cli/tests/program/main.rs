@@ -7,6 +7,7 @@ const PROGRAM: &str = env!("CARGO_BIN_EXE_psijoin");
 mod answered_once;
 mod bad_input;
 mod bad_peers;
+mod carriers;
 mod cheats;
 mod commands;
 mod consent;

@@ -366,6 +366,11 @@ impl Process {
         })
     }
 
+    #[cfg(target_os = "linux")]
+    pub(crate) fn id(&self) -> u32 {
+        self.child.id()
+    }
+
     /// Waits for a line on standard error that holds `text`.
     #[track_caller]
     pub(crate) fn wait_for(&mut self, text: &str) -> String {
