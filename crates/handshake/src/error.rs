@@ -32,12 +32,12 @@ pub enum Error {
     /// The other side speaks another version.
     #[error(
         "the two sides speak different versions of the protocol: this side {ours}, the other side \
-         {theirs}; install the same release of psijoin on both"
+         {theirs}; update psijoin on {}", older(*ours, *theirs)
     )]
     Version {
-        /// This side's version.
+        /// This side's version: the newest that it speaks.
         ours: u16,
-        /// The other side's version.
+        /// The other side's version, likewise.
         theirs: u16,
     },
 
@@ -56,6 +56,14 @@ pub enum Error {
     /// The channel broke.
     #[error(transparent)]
     Channel(#[from] ChannelError),
+}
+
+/// Returns the side that has the older version.
+fn older(ours: u16, theirs: u16) -> &'static str {
+    match ours < theirs {
+        true => "this side",
+        false => "the other side",
+    }
 }
 
 impl Error {

@@ -5,7 +5,8 @@
 //! must agree. A list of named [facts](Hello::fact) is what one party has to tell the other, its
 //! [measurements](Hello::measured) of the network among them. Both parties speak at the same time:
 //!
-//! 1. *opening*, 16 bytes, the same in all versions: magic and version;
+//! 1. *opening*, 16 bytes, the same in all versions: magic, and the versions that this party
+//!    speaks; both take the newest that both know;
 //! 2. *[hello](Hello)*, [`HELLO_BYTES`]: role, set size, settings, facts, and a commitment to a
 //!    random share of the seed. From both sizes and both parties' facts the caller then derives
 //!    the protocol's parameters;
@@ -49,20 +50,18 @@ mod entries;
 mod error;
 mod hello;
 mod measured;
+mod version;
 
 pub use entries::MAX_ENTRIES;
 pub use error::{Disagreement, Error};
 pub use hello::{HELLO_BYTES, Hello, MAX_SET_SIZE};
 pub use psijoin_params::Role;
+pub use version::{OLDEST_VERSION, VERSION};
+
+use version::{OPENING_BYTES, Versions};
 
 /// The name in [`Error::Mismatch`] of the digest of what both parties derived, such as parameters.
 pub const DERIVED_PARAMETERS: &str = "the derived parameters";
-
-/// The version of the handshake and of all that follows it.
-pub const VERSION: u16 = 4;
-
-const MAGIC: &[u8; 8] = b"PSIJOIN\n";
-const OPENING_BYTES: usize = 16;
 
 const DIGEST_BYTES: usize = 32;
 const CONFIRMATION_BYTES: usize = DIGEST_BYTES + SHARE_BYTES;
@@ -71,6 +70,9 @@ const _: () = assert!(HELLO_BYTES <= MAX_MESSAGE_BYTES);
 
 /// A handshake whose hellos have been exchanged.
 pub struct Pending {
+    version: u16,
+    /// That of this party, and that of the peer.
+    openings: [[u8; OPENING_BYTES]; 2],
     ours: Hello,
     theirs: Hello,
     our_hello: Box<[u8; HELLO_BYTES]>,
@@ -86,20 +88,32 @@ pub struct Pending {
 /// [`Error::NotPsijoin`], [`Error::Version`], [`Error::SameRole`] and [`Error::Malformed`] if the
 /// peer's is another; and [`Error::Channel`].
 pub fn begin(channel: &mut Channel, hello: Hello) -> Result<Pending, Error> {
+    begin_speaking(Versions::OURS, channel, hello)
+}
+
+/// Exchanges hellos, for a party that speaks these versions.
+fn begin_speaking(
+    versions: Versions,
+    channel: &mut Channel,
+    hello: Hello,
+) -> Result<Pending, Error> {
+    let our_opening = versions.to_opening();
     let our_share = Share::draw(hello.role() == Role::Sender)?;
     let our_hello = hello.encode(&our_share.commitment())?;
 
     let mut their_hello = Box::new([0; HELLO_BYTES]);
-    channel.exchange(
+    let mut their_opening = [0; OPENING_BYTES];
+    let ((), version) = channel.exchange(
         |outbound| {
-            outbound.send(&opening(VERSION))?;
+            outbound.send(&our_opening)?;
             Ok(outbound.send(&*our_hello)?)
         },
         |inbound| {
-            let mut theirs = [0; OPENING_BYTES];
-            inbound.recv(&mut theirs).map_err(not_psijoin)?;
-            check_opening(&theirs)?;
-            inbound.recv(&mut *their_hello).map_err(not_psijoin)
+            inbound.recv(&mut their_opening).map_err(not_psijoin)?;
+            let theirs = versions.of_opening(&their_opening)?;
+            let version = versions.common(theirs)?;
+            inbound.recv(&mut *their_hello).map_err(not_psijoin)?;
+            Ok::<_, Error>(version)
         },
     )?;
     let (theirs, their_commitment) = Hello::decode(&their_hello)?;
@@ -107,6 +121,8 @@ pub fn begin(channel: &mut Channel, hello: Hello) -> Result<Pending, Error> {
         return Err(Error::SameRole(hello.role()));
     }
     Ok(Pending {
+        version,
+        openings: [our_opening, their_opening],
         ours: hello,
         theirs,
         our_hello,
@@ -117,6 +133,11 @@ pub fn begin(channel: &mut Channel, hello: Hello) -> Result<Pending, Error> {
 }
 
 impl Pending {
+    /// Returns the version that both speak from here on: the newest that both know.
+    pub fn version(&self) -> u16 {
+        self.version
+    }
+
     /// Returns what this party said.
     pub fn own(&self) -> &Hello {
         &self.ours
@@ -178,13 +199,20 @@ impl Pending {
             commitment: &self.their_commitment,
             share: their_share,
         };
-        let said = match self.ours.role() {
-            Role::Sender => [&self.our_hello[..], &self.their_hello[..]],
-            Role::Receiver => [&self.their_hello[..], &self.our_hello[..]],
+        let [our_opening, their_opening] = &self.openings;
+        let (openings, said) = match self.ours.role() {
+            Role::Sender => (
+                [our_opening, their_opening],
+                [&self.our_hello[..], &self.their_hello[..]],
+            ),
+            Role::Receiver => (
+                [their_opening, our_opening],
+                [&self.their_hello[..], &self.our_hello[..]],
+            ),
         };
         let transcript = Transcript {
             purpose: "psijoin v1 handshake: joint seed",
-            opening: &opening(VERSION),
+            opening: &version::sealed(self.version, openings),
             said,
             derived,
         };
@@ -193,27 +221,6 @@ impl Pending {
             ChannelError::Malformed(what) => Error::Malformed(what),
             other => other.into(),
         })
-    }
-}
-
-fn opening(version: u16) -> [u8; OPENING_BYTES] {
-    let mut opening = [0; OPENING_BYTES];
-    opening[..8].copy_from_slice(MAGIC);
-    opening[8..10].copy_from_slice(&version.to_le_bytes());
-    opening
-}
-
-/// Checks the peer's opening. The bytes after the version are left to later versions.
-fn check_opening(opening: &[u8; OPENING_BYTES]) -> Result<(), Error> {
-    if &opening[..8] != MAGIC {
-        return Err(Error::NotPsijoin("its first message is something else"));
-    }
-    match u16::from_le_bytes([opening[8], opening[9]]) {
-        VERSION => Ok(()),
-        theirs => Err(Error::Version {
-            ours: VERSION,
-            theirs,
-        }),
     }
 }
 

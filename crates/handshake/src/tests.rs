@@ -89,6 +89,8 @@ fn the_seed_depends_on_what_was_told() {
         let hello = |role| Hello::new(role, 1).fact("scale", scale);
         let commitment = theirs.commitment();
         let pending = Pending {
+            version: VERSION,
+            openings: [Versions::OURS.to_opening(); 2],
             our_hello: hello(Role::Sender).encode(&commitment).unwrap(),
             their_hello: hello(Role::Receiver).encode(&commitment).unwrap(),
             ours: hello(Role::Sender),
@@ -210,6 +212,100 @@ fn meet(messages: Vec<Vec<u8>>) -> Error {
         drop(a);
         error
     })
+}
+
+/// Returns the opening of a release before the negotiation, of this version.
+fn opening(version: u16) -> [u8; OPENING_BYTES] {
+    let unsaid = Versions {
+        oldest: 0,
+        newest: 0,
+    };
+    let mut opening = unsaid.to_opening();
+    opening[8..10].copy_from_slice(&version.to_le_bytes());
+    opening
+}
+
+/// A party of version 4 as it was before the negotiation, written out.
+fn speak_version_4(channel: &mut Channel, hello: &Hello) -> JointSeed {
+    let share = Share::draw(false).unwrap();
+    let our_hello = hello.encode(&share.commitment()).unwrap();
+    channel.send(&opening(4)).unwrap();
+    channel.send(&*our_hello).unwrap();
+    // It leaves out of account what stands behind the version.
+    let theirs: [u8; OPENING_BYTES] = channel.recv_array().unwrap();
+    assert_eq!(theirs[..10], opening(4)[..10]);
+    let mut their_hello = Box::new([0; HELLO_BYTES]);
+    channel.recv(&mut *their_hello).unwrap();
+    let (_, commitment) = Hello::decode(&their_hello).unwrap();
+    let derived = digest(&[&PARAMS]);
+    let confirmation = [&derived[..], share.reveal()].concat();
+    channel.send(&confirmation).unwrap();
+    let theirs: [u8; CONFIRMATION_BYTES] = channel.recv_array().unwrap();
+    let theirs = Revealed {
+        commitment: &commitment,
+        share: theirs[DIGEST_BYTES..].try_into().unwrap(),
+    };
+    let transcript = Transcript {
+        purpose: "psijoin v1 handshake: joint seed",
+        opening: &opening(4),
+        said: [&their_hello[..], &our_hello[..]],
+        derived: &derived,
+    };
+    share.combine(theirs, &transcript).unwrap()
+}
+
+#[test]
+fn a_release_that_knows_later_versions_meets_one_before_the_negotiation() {
+    for newest in [4, 5, 9] {
+        let versions = Versions { oldest: 4, newest };
+        let (mut a, mut b) = memory::pair();
+        thread::scope(|scope| {
+            let older = scope.spawn(move || speak_version_4(&mut b, &hello(Role::Receiver)));
+            let pending = begin_speaking(versions, &mut a, hello(Role::Sender)).unwrap();
+            assert_eq!(pending.version(), 4);
+            let seed = pending.confirm(&mut a, &[&PARAMS]).unwrap();
+            assert_eq!(seed, older.join().unwrap());
+        });
+    }
+}
+
+#[test]
+fn neighbouring_releases_speak_the_newest_version_that_both_know() {
+    let run = |[ours, theirs]: [(u16, u16); 2]| {
+        let [ours, theirs] = [ours, theirs].map(|(oldest, newest)| Versions { oldest, newest });
+        let (mut a, mut b) = memory::pair();
+        let agree = |versions, channel: &mut Channel, role| {
+            let pending = begin_speaking(versions, channel, hello(role))?;
+            let version = pending.version();
+            Ok::<_, Error>((version, pending.confirm(channel, &[&PARAMS])?))
+        };
+        thread::scope(|scope| {
+            let sending = scope.spawn(move || agree(ours, &mut a, Role::Sender));
+            let received = agree(theirs, &mut b, Role::Receiver);
+            (sending.join().unwrap(), received)
+        })
+    };
+    for ([ours, theirs], common) in [
+        ([(4, 5), (4, 5)], 5),
+        ([(4, 5), (5, 6)], 5),
+        ([(4, 4), (4, 6)], 4),
+        ([(5, 6), (6, 6)], 6),
+    ] {
+        let (a, b) = run([ours, theirs]);
+        let (a, b) = (a.unwrap(), b.unwrap());
+        assert_eq!(a, b);
+        assert_eq!(a.0, common);
+    }
+    let (behind, ahead) = run([(4, 4), (5, 6)]);
+    let (behind, ahead) = (
+        behind.unwrap_err().to_string(),
+        ahead.unwrap_err().to_string(),
+    );
+    assert!(behind.ends_with("update psijoin on this side"), "{behind}");
+    assert!(
+        ahead.ends_with("update psijoin on the other side"),
+        "{ahead}"
+    );
 }
 
 #[test]
