@@ -16,7 +16,8 @@ use std::sync::Arc;
 use psijoin_channel::{AbortCode, Channel, joint_seed::JointSeed, path::Measured};
 
 use crate::{
-    AtRelay, Endpoint, Error, InFolder, KeyExchange, Listener, Options, PublicKey, Sight,
+    AtRelay, Endpoint, Error, InFolder, KeyExchange, Listener, Options, PairSecret, PublicKey,
+    Sight, Succeeded,
     dial::Way,
     endpoint::Address,
     establish::{self, Door, Established, Opening},
@@ -67,7 +68,10 @@ pub struct Connection {
     bond: Arc<Bond>,
     peer_place: String,
     peer_key: Option<PublicKey>,
+    pair_secret: Option<PairSecret>,
+    succeeded: Option<Succeeded>,
     measured: Measured,
+    /// The peer that was found is the only one that may open further streams.
     options: Options,
     /// The source of further streams, until they are opened.
     door: Option<Door>,
@@ -165,10 +169,19 @@ impl Connection {
         options: &Options,
     ) -> Result<(Self, Channel), Error> {
         let peer_place = established.place.clone();
-        let peer_key = established.tls.as_ref().and_then(tls::peer_key);
+        let tls = established.tls.as_ref();
+        let peer_key = tls.and_then(tls::peer_key);
+        let pair_secret = tls.and_then(|tls| tls::exported(tls, PairSecret::LABEL));
+        let known = options.security.known();
+        let succeeded = tls.and_then(|tls| tls::succeeded(tls, &known));
+        let found = tls.and_then(tls::peer_fingerprint);
+        let options = Options {
+            security: options.security.settled(found),
+            ..options.clone()
+        };
         let measured = established.measured;
         let bond = Arc::new(Bond::default());
-        let line = Line::start(established, options, &bond)?;
+        let line = Line::start(established, &options, &bond)?;
         let channel = line.channel();
         Ok((
             Self {
@@ -176,8 +189,10 @@ impl Connection {
                 bond,
                 peer_place,
                 peer_key,
+                pair_secret: pair_secret.map(PairSecret::from_bytes),
+                succeeded,
                 measured,
-                options: options.clone(),
+                options,
                 door,
             },
             channel,
@@ -276,6 +291,17 @@ impl Connection {
     /// is of another kind than those that [`Identity::generate`](crate::Identity::generate) makes.
     pub fn peer_key(&self) -> Option<PublicKey> {
         self.peer_key
+    }
+
+    /// Returns a secret that both parties have from now on and nobody else; `None` without TLS.
+    /// Parties that keep it can find each other by it later, without telling anybody who they are.
+    pub fn pair_secret(&self) -> Option<&PairSecret> {
+        self.pair_secret.as_ref()
+    }
+
+    /// Returns the pinned key that the peer has replaced, if it came with a key that follows it.
+    pub fn succeeded(&self) -> Option<Succeeded> {
+        self.succeeded
     }
 
     /// Returns how the keys of its streams were exchanged: the first that is not post-quantum, if

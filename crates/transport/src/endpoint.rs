@@ -10,10 +10,11 @@ use std::{
 };
 
 use crate::{
-    Error, Fingerprint, Identity, Interrupt, Proxies,
+    Error, Fingerprint, Identity, Interrupt, InvitationKey, Pin, Proxies,
+    invitation::Host,
     knock::Used,
     rendezvous::{AccessKey, Side, Token},
-    tls,
+    tls::{self, Pins},
 };
 
 mod relay_address;
@@ -310,6 +311,35 @@ pub enum Security {
         /// The expected fingerprint of the other side.
         peer: Fingerprint,
     },
+    /// TLS 1.3 with one of several keys, and nobody else: of several parties, or of one that has
+    /// replaced its key. A side that connects knocks at the door of the first.
+    AnyOf {
+        /// The identity of this side.
+        identity: Identity,
+        /// The keys of the other side. There is at least one.
+        peers: Vec<Pin>,
+    },
+    /// TLS 1.3 with whoever proves an [invitation](crate::invitation) of this side's, or has done so
+    /// before. Until then this side has to listen.
+    Inviting {
+        /// The identity of this side.
+        identity: Identity,
+        /// The key of the invitation.
+        key: InvitationKey,
+        /// The keys of the guest, if it has come before. With these it need not prove anything.
+        known: Vec<Pin>,
+        /// Judges who comes with the invitation, and keeps that.
+        host: Arc<dyn Host>,
+    },
+    /// TLS 1.3 with the party that has [invited](crate::invitation) this side, which has to connect.
+    Invited {
+        /// The identity of this side.
+        identity: Identity,
+        /// The fingerprint of the inviter's key.
+        peer: Fingerprint,
+        /// The key of the invitation.
+        key: InvitationKey,
+    },
     /// No encryption, and anybody may be at the other end. Whoever sits between the parties
     /// can read and change everything.
     InsecurePlaintext,
@@ -322,9 +352,58 @@ impl Security {
     /// [`Error::OwnFingerprint`] if the peer is to have this side's own key: whoever holds it could
     /// be either party, and a signature of one would be the other's.
     pub fn check(&self) -> Result<(), Error> {
+        match self.identity() {
+            Some(identity) => tls::check_apart(identity, &self.known()),
+            None => Ok(()),
+        }
+    }
+
+    /// Returns who this side is; `None` without TLS.
+    pub fn identity(&self) -> Option<&Identity> {
         match self {
-            Self::PinnedTls { identity, peer } => tls::check_apart(identity, *peer),
-            Self::InsecurePlaintext => Ok(()),
+            Self::PinnedTls { identity, .. }
+            | Self::AnyOf { identity, .. }
+            | Self::Inviting { identity, .. }
+            | Self::Invited { identity, .. } => Some(identity),
+            Self::InsecurePlaintext => None,
+        }
+    }
+
+    /// Returns the only key that the other side may have, if there is only one.
+    pub fn only_peer(&self) -> Option<Fingerprint> {
+        match &*self.known() {
+            [pin] => Some(pin.fingerprint),
+            _ => None,
+        }
+    }
+
+    /// Returns the keys by which this side knows the other. The first is that at whose door it
+    /// knocks.
+    pub(crate) fn known(&self) -> Vec<Pin> {
+        match self {
+            Self::PinnedTls { peer, .. } | Self::Invited { peer, .. } => vec![(*peer).into()],
+            Self::AnyOf { peers: known, .. } | Self::Inviting { known, .. } => known.clone(),
+            Self::InsecurePlaintext => Vec::new(),
+        }
+    }
+
+    /// Returns the keys that TLS takes for the other side's where this one listens.
+    pub(crate) fn pins_of_callers(&self) -> Pins {
+        match self {
+            Self::Inviting { .. } => Pins::Anybody,
+            _ => Pins::These(self.known()),
+        }
+    }
+
+    /// Returns what further connections of a session are made with, once the peer is found: that
+    /// one and no other may come.
+    pub(crate) fn settled(&self, found: Option<Fingerprint>) -> Self {
+        match (self.identity(), found) {
+            (Some(identity), Some(peer)) => Self::PinnedTls {
+                identity: identity.clone(),
+                peer,
+            },
+            _ => self.clone(),
         }
     }
 }

@@ -6,6 +6,7 @@ use psijoin_printable::{Escaped, Quoted, Word};
 use crate::{
     ProxyFault,
     fingerprint::{Fingerprint, ParseError},
+    invitation::{InvitationFault, date},
     rendezvous,
 };
 
@@ -45,6 +46,13 @@ pub enum Error {
     )]
     OwnFingerprint(Fingerprint),
 
+    /// This side waits for whom it has invited, whose key it does not know yet, and was to connect.
+    #[error(
+        "this side does not know the other party's key yet, as that has not come with its invitation: \
+         until then this side has to listen, and the other to connect"
+    )]
+    NobodyToMeet,
+
     /// There is a file already where an identity was to be written.
     #[error("{} exists already; an identity is never overwritten", psijoin_printable::path(.0))]
     IdentityExists(PathBuf),
@@ -69,6 +77,13 @@ pub enum Error {
         /// The reason.
         reason: &'static str,
     },
+
+    /// An identity that cannot sign which one follows it was to be replaced.
+    #[error(
+        "this identity is not an Ed25519 key, so it cannot sign which key follows it: make a new \
+         one, and tell the other party its fingerprint"
+    )]
+    NotReplaceable,
 
     /// The operating system gave no randomness.
     #[error("the operating system gave no random bytes")]
@@ -255,6 +270,34 @@ pub enum Error {
         expected: Fingerprint,
     },
 
+    /// The other party has none of the pinned keys.
+    #[error(
+        "the other party identified itself as {found}, but one of these was expected: {}",
+        listed(expected)
+    )]
+    NoneOfThese {
+        /// The identity that it claims.
+        found: Fingerprint,
+        /// The identities that were expected.
+        expected: Vec<Fingerprint>,
+    },
+
+    /// The other party has replaced its key, and this side did not learn of it in time; or it came
+    /// with the old one after that time.
+    #[error("{}", of_replaced(*found, *old, *until))]
+    ReplacedKey {
+        /// The identity that it claims.
+        found: Fingerprint,
+        /// The key that was replaced.
+        old: Fingerprint,
+        /// The end of the time for which that counted, in seconds since 1970.
+        until: u64,
+    },
+
+    /// An invitation did not bring the parties together.
+    #[error(transparent)]
+    Invitation(#[from] InvitationFault),
+
     /// The other party pins another key than this side's.
     #[error(
         "the other party refused this side's identity (fingerprint {ours}): it expects another"
@@ -275,7 +318,7 @@ pub enum Error {
     /// The other side speaks another version.
     #[error(
         "the two sides speak different versions of the {layer}: this side {ours}, the other side \
-         {theirs}; install the same release of psijoin on both"
+         {theirs}; update psijoin on {}", older(*ours, *theirs)
     )]
     Version {
         /// The layer whose versions differ.
@@ -426,6 +469,34 @@ impl fmt::Display for Strangers {
     }
 }
 
+fn listed(fingerprints: &[Fingerprint]) -> String {
+    let texts: Vec<_> = fingerprints.iter().map(ToString::to_string).collect();
+    texts.join(", ")
+}
+
+fn of_replaced(found: Fingerprint, old: Fingerprint, until: u64) -> String {
+    let until = date(until);
+    match found == old {
+        true => format!(
+            "the other party came with {old}, a key that it has replaced, and that counted until \
+             {until}: it has to use its new identity"
+        ),
+        false => format!(
+            "the other party has replaced its key {old} by {found}, and signed that; but the time in \
+             which this side could take the new one over ended on {until}: ask the other party for its \
+             fingerprint, by telephone or signed mail"
+        ),
+    }
+}
+
+/// Returns the side that has the older version.
+fn older(ours: u16, theirs: u16) -> &'static str {
+    match ours < theirs {
+        true => "this side",
+        false => "the other side",
+    }
+}
+
 /// Returns how attempts to connect ended.
 fn outcome(attempt: &Option<Attempt>) -> &'static str {
     match attempt.as_ref().map(|attempt| &*attempt.why) {
@@ -483,6 +554,8 @@ impl Error {
             | Self::ProxyAddress(_)
             | Self::Fingerprint(_)
             | Self::OwnFingerprint(_)
+            | Self::NobodyToMeet
+            | Self::NotReplaceable
             | Self::Relay {
                 why: RelayFault::NeedsKey | RelayFault::Forbidden(_),
                 ..
@@ -509,12 +582,16 @@ impl Error {
             | Self::Io(_) => Kind::Network,
             Self::WrongPeer { .. }
             | Self::Intercepted { .. }
+            | Self::NoneOfThese { .. }
+            | Self::ReplacedKey { .. }
             | Self::Refused { .. }
             | Self::Tls(_)
             | Self::NotPsijoin(_)
             | Self::Version { .. }
             | Self::OtherSession
             | Self::Encryption { .. } => Kind::Peer,
+            Self::Invitation(InvitationFault::NotKept) => Kind::PeerFailed,
+            Self::Invitation(_) => Kind::Peer,
             Self::NobodyListened { attempt, .. }
             | Self::NobodyAtRelay { attempt, .. }
             | Self::NobodyInFolder { attempt, .. } => match attempt {

@@ -25,6 +25,7 @@ mod gate;
 mod greeting;
 mod host;
 mod introduction;
+mod inviting;
 mod pace;
 mod relay;
 mod route;
@@ -61,6 +62,9 @@ fn tells(error: &Error) -> u8 {
     match error {
         Error::WrongPeer { .. }
         | Error::Intercepted { .. }
+        | Error::NoneOfThese { .. }
+        | Error::ReplacedKey { .. }
+        | Error::Invitation(_)
         | Error::Refused { .. }
         | Error::Encryption { .. }
         | Error::Version { .. } => 3,

@@ -12,7 +12,7 @@ const PREFIX: &str = "psi1";
 const ALPHABET: &[u8; 32] = b"0123456789abcdefghjkmnpqrstvwxyz";
 
 /// Symbols of 5 bits that hold the hash: 130 bits.
-const HASH_SYMBOLS: usize = 26;
+pub(crate) const HASH_SYMBOLS: usize = 26;
 
 /// Symbols that catch mistyping: 10 bits.
 const CHECK_SYMBOLS: usize = 2;
@@ -40,6 +40,12 @@ impl Fingerprint {
     /// Returns the hash, as it is written.
     pub(crate) fn symbols(&self) -> &[u8; HASH_SYMBOLS] {
         &self.0
+    }
+
+    /// Returns the fingerprint that is written so, if these are symbols.
+    pub(crate) fn from_symbols(symbols: &[u8; HASH_SYMBOLS]) -> Option<Self> {
+        let are_symbols = symbols.iter().all(|symbol| *symbol < ALPHABET.len() as u8);
+        are_symbols.then_some(Self(*symbols))
     }
 
     fn check_symbols(&self) -> [u8; CHECK_SYMBOLS] {

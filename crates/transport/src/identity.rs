@@ -16,7 +16,8 @@ use zeroize::{Zeroize, Zeroizing};
 use crate::{
     Error, Fingerprint, PublicKey,
     key_exchange::X25519MlKem768,
-    signature::{Signature, is_unsound, signed},
+    signature::{Signature, from_hex, is_unsound, signed, write_hex},
+    succession::{self, STATEMENT_BYTES, Succession},
 };
 
 /// Returns the primitives that TLS is made of. Of key exchanges, the hybrid one comes first: a
@@ -35,7 +36,13 @@ pub struct Identity {
     certified: Arc<CertifiedKey>,
     pem: Arc<Zeroizing<String>>,
     fingerprint: Fingerprint,
+    /// The statements by which its key follows others, the oldest first.
+    successions: Arc<[Succession]>,
 }
+
+/// Begins a line in front of the PEM blocks that holds a statement in hexadecimal digits. Such
+/// lines mean nothing to whoever reads PEM (RFC 7468, section 2).
+const SUCCESSION: &str = "Succession: ";
 
 impl Identity {
     /// Makes a fresh identity.
@@ -43,12 +50,27 @@ impl Identity {
     /// # Errors
     /// [`Error::Randomness`] if the operating system gives none.
     pub fn generate() -> Result<Self, Error> {
-        let mut key = KeyPair::generate_for(&PKCS_ED25519).map_err(|_| Error::Randomness)?;
-        let certificate = CertificateParams::new(["psijoin".to_owned()])
-            .and_then(|params| params.self_signed(&key))
-            .map_err(|_| Error::Randomness)?;
-        let pem = Zeroizing::new(key.serialize_pem() + &certificate.pem());
-        key.zeroize();
+        let pem = generate_pem()?;
+        Ok(Self::from_pem(pem).expect("a fresh identity is well-formed"))
+    }
+
+    /// Makes a fresh identity in the place of this one, which states so until the end of an
+    /// overlap: see [`succession`]. Times are in seconds since 1970.
+    ///
+    /// # Errors
+    /// [`Error::Randomness`] if the operating system gives none; [`Error::NotReplaceable`] if this
+    /// identity is not an Ed25519 key.
+    pub fn replace(&self, since: u64, until: u64) -> Result<Self, Error> {
+        let fresh = generate_pem()?;
+        let key = Self::from_pem(fresh.clone()).expect("a fresh identity is well-formed");
+        let key = key.public_key().expect("a fresh one is an Ed25519 key");
+        let succession = Succession::sign(self, key, since, until).ok_or(Error::NotReplaceable)?;
+        let mut pem = Zeroizing::new(String::new());
+        for statement in self.successions.iter().chain([&succession]) {
+            let digits = Hexadecimal(statement.to_bytes());
+            pem.push_str(&format!("{SUCCESSION}{digits}\n"));
+        }
+        pem.push_str(&fresh);
         Ok(Self::from_pem(pem).expect("a fresh identity is well-formed"))
     }
 
@@ -97,6 +119,32 @@ impl Identity {
         self.fingerprint
     }
 
+    /// Returns the statements by which its key follows others, the oldest first.
+    pub fn successions(&self) -> &[Succession] {
+        &self.successions
+    }
+
+    /// Returns the names of its key and of those that it follows, its own first. A peer may know
+    /// it by any of them.
+    pub(crate) fn names(&self) -> impl Iterator<Item = Fingerprint> {
+        let older = self.successions.iter().rev();
+        let older = older.map(|statement| statement.old.fingerprint());
+        std::iter::once(self.fingerprint).chain(older)
+    }
+
+    /// Writes the identity to a file that only its owner can read, in place of one that may be
+    /// there.
+    ///
+    /// # Errors
+    /// [`Error::IdentityFile`] if it cannot be written.
+    pub fn write_over(&self, path: impl AsRef<Path>) -> Result<(), Error> {
+        let path = path.as_ref();
+        private::replace(path, self.pem.as_bytes()).map_err(|source| Error::IdentityFile {
+            path: path.to_owned(),
+            source,
+        })
+    }
+
     /// Returns the key that checks what this identity [signs](Self::sign); `None` if the identity
     /// is not an Ed25519 key, as those of [`generate`](Self::generate) are.
     pub fn public_key(&self) -> Option<PublicKey> {
@@ -143,7 +191,10 @@ impl Identity {
         let certificate = CertificateDer::from_pem_slice(pem.as_bytes())
             .map_err(|_| "it holds no certificate in PEM form")?;
         let fingerprint = fingerprint_of(&certificate).ok_or("its certificate cannot be read")?;
-        let certified = CertifiedKey::new(vec![certificate], signing_key);
+        let successions = successions_of(&pem)?;
+        let mut entries = vec![certificate];
+        entries.extend(succession::entry(&successions));
+        let certified = CertifiedKey::new(entries, signing_key);
         certified
             .keys_match()
             .map_err(|_| "its key and its certificate do not belong together")?;
@@ -151,7 +202,40 @@ impl Identity {
             certified: Arc::new(certified),
             pem: Arc::new(pem),
             fingerprint,
+            successions: successions.into(),
         })
+    }
+}
+
+/// Makes a fresh key with its certificate, as the file of an identity holds them.
+fn generate_pem() -> Result<Zeroizing<String>, Error> {
+    let mut key = KeyPair::generate_for(&PKCS_ED25519).map_err(|_| Error::Randomness)?;
+    let certificate = CertificateParams::new(["psijoin".to_owned()])
+        .and_then(|params| params.self_signed(&key))
+        .map_err(|_| Error::Randomness)?;
+    let pem = Zeroizing::new(key.serialize_pem() + &certificate.pem());
+    key.zeroize();
+    Ok(pem)
+}
+
+/// Reads the statements in front of the PEM blocks.
+fn successions_of(text: &str) -> Result<Vec<Succession>, &'static str> {
+    let lines = text.lines().take_while(|line| !line.starts_with("-----"));
+    let statements = lines.filter_map(|line| line.strip_prefix(SUCCESSION));
+    let read = |digits: &str| {
+        let bytes = from_hex::<STATEMENT_BYTES>(digits.trim_end()).ok()?;
+        Succession::from_bytes(&bytes)
+    };
+    let read: Option<Vec<_>> = statements.map(read).collect();
+    read.ok_or("a line `Succession: …` in it cannot be read")
+}
+
+/// A statement in the file of an identity.
+struct Hexadecimal([u8; STATEMENT_BYTES]);
+
+impl fmt::Display for Hexadecimal {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        write_hex(&self.0, f)
     }
 }
 
@@ -217,6 +301,27 @@ mod tests {
     }
 
     #[test]
+    fn a_replaced_one_says_so_in_its_file_and_in_tls() {
+        let folder = tempfile::tempdir().unwrap();
+        let path = folder.path().join("id.pem");
+        let first = Identity::generate().unwrap();
+        let second = first.replace(1, 2).unwrap();
+        let third = second.replace(3, 4).unwrap();
+        first.write_new(&path).unwrap();
+        third.write_over(&path).unwrap();
+        let read = Identity::read(&path).unwrap();
+        assert_eq!(read.fingerprint(), third.fingerprint());
+        let names = [&third, &second, &first].map(Identity::fingerprint);
+        assert!(read.names().eq(names));
+        let statements = read.successions();
+        assert!(statements.iter().all(Succession::is_genuine));
+        assert_eq!([statements[0].until, statements[1].until], [2, 4]);
+        let entries = &read.certified().cert[1..];
+        assert_eq!(succession::of_entries(entries), statements);
+        assert!(first.successions().is_empty());
+    }
+
+    #[test]
     fn is_never_overwritten() {
         let folder = tempfile::tempdir().unwrap();
         let path = folder.path().join("id.pem");
@@ -248,6 +353,10 @@ mod tests {
             (&one.as_bytes()[..certificate_at], "no certificate"),
             (&one.as_bytes()[certificate_at..], "no private key"),
             (mixed.as_bytes(), "do not belong together"),
+            (
+                format!("Succession: 00\n{one}").as_bytes(),
+                "cannot be read",
+            ),
         ] {
             let path = folder.path().join("id.pem");
             fs::write(&path, text).unwrap();

@@ -14,6 +14,8 @@
 //! | [`dial`] | one outgoing connection, and proxies |
 //! | [`mailbox`] | files in a folder instead of a connection |
 //! | [`knock`] | the recognition of a party by its first bytes |
+//! | [`invitation`] | how two parties get to know each other's keys |
+//! | [`succession`] | the replacement of a key by another one |
 //! | [`frame`] | the layout of messages on the wire |
 //! | [`rendezvous`] | the words of a party and a relay, before a session that both dial out for |
 //! | [`websocket`] | the framing in which these words and a session pass HTTPS front ends |
@@ -51,6 +53,7 @@ pub mod fingerprint;
 pub mod frame;
 mod identity;
 mod interrupt;
+pub mod invitation;
 mod key_exchange;
 pub mod knock;
 pub mod rendezvous;
@@ -63,9 +66,11 @@ mod line;
 mod link;
 pub mod mailbox;
 mod patience;
+mod pin;
 mod preamble;
 mod signature;
 mod stranger;
+pub mod succession;
 mod ticket;
 mod tls;
 mod wire;
@@ -79,5 +84,8 @@ pub use error::{Attempt, Error, Kind, RelayFault, Strangers};
 pub use fingerprint::Fingerprint;
 pub use identity::Identity;
 pub use interrupt::Interrupt;
+pub use invitation::{InvitationFault, InvitationKey, PairSecret};
 pub use key_exchange::KeyExchange;
+pub use pin::Pin;
 pub use signature::{NotAKey, NotHexadecimal, PublicKey, SIGNATURE_BYTES, Signature};
+pub use succession::{Succeeded, Succession};

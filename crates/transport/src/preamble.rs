@@ -4,7 +4,7 @@
 //! learns the rate of the network.
 
 use crate::{
-    Error,
+    Error, InvitationFault,
     stranger::{self, Guess},
 };
 
@@ -48,6 +48,10 @@ const FRAMING_VERSION: u8 = 3;
 
 pub(crate) const PREAMBLE_BYTES: usize = 8;
 
+/// Sent in place of a preamble to a party that comes without the invitation that this side waits
+/// for. To releases that do not know it, it is something else than psijoin.
+pub(crate) const NOT_INVITED: &[u8; PREAMBLE_BYTES] = b"psideny\n";
+
 /// Bytes after the preamble of a meeting inside of TLS, of any value. With the rest of the greeting
 /// they are fewer than TCP sends at once on a fresh connection (ten segments, RFC 6928), so they
 /// wait for no round trip.
@@ -67,6 +71,12 @@ pub(crate) fn check(occasion: Occasion, received: &[u8]) -> Result<(), Error> {
         return Err(encryption_mismatch("none (plaintext)", "TLS 1.3"));
     }
     if !occasion.is_magic(received) {
+        if NOT_INVITED.starts_with(received) {
+            return match received.len() == PREAMBLE_BYTES {
+                true => Err(InvitationFault::NotInvited.into()),
+                false => Ok(()),
+            };
+        }
         if occasion.other().is_magic(received) {
             return Err(Error::OtherSession);
         }
@@ -128,6 +138,18 @@ mod tests {
             let error = check(occasion.other(), &ours(occasion)).unwrap_err();
             assert!(matches!(error, Error::OtherSession), "{error}");
         }
+    }
+
+    #[test]
+    fn who_is_not_invited_hears_it_in_any_pieces() {
+        for length in 0..PREAMBLE_BYTES {
+            check(Meeting, &NOT_INVITED[..length]).unwrap();
+        }
+        let error = check(Meeting, NOT_INVITED).unwrap_err();
+        assert!(matches!(
+            error,
+            Error::Invitation(InvitationFault::NotInvited)
+        ));
     }
 
     #[test]

@@ -48,6 +48,11 @@ impl PublicKey {
         Self::sound(key.try_into().ok()?)
     }
 
+    /// Returns the key that RFC 8032 encodes so, if it is a sound one.
+    pub fn from_bytes(bytes: [u8; KEY_BYTES]) -> Option<Self> {
+        Self::sound(bytes)
+    }
+
     /// Returns these bytes, if they are a key that somebody can have.
     fn sound(bytes: [u8; KEY_BYTES]) -> Option<Self> {
         let encoded = CompressedEdwardsY(bytes);
@@ -166,7 +171,7 @@ pub struct NotHexadecimal {
     pub digits: usize,
 }
 
-fn write_hex(bytes: &[u8], f: &mut fmt::Formatter<'_>) -> fmt::Result {
+pub(crate) fn write_hex(bytes: &[u8], f: &mut fmt::Formatter<'_>) -> fmt::Result {
     bytes.iter().try_for_each(|byte| write!(f, "{byte:02x}"))
 }
 

@@ -4,13 +4,14 @@ use blake3::Hash;
 use psijoin_channel::joint_seed::JointSeed;
 use zeroize::{Zeroize, ZeroizeOnDrop};
 
-use crate::knock::NONCE_BYTES;
+use crate::{InvitationKey, knock::NONCE_BYTES};
 
 /// The length of the pass by which a side shows that it has the ticket.
 pub(crate) const PASS_BYTES: usize = blake3::OUT_LEN;
 
-/// A key that both parties of a session derive from their joint seed. Under TLS nobody else knows
-/// it. In plaintext, whoever read the session so far does.
+/// A key that both parties of a session derive from their joint seed, or an inviter and its guest
+/// from their invitation. Under TLS nobody else knows it. In plaintext, whoever read the session so
+/// far does.
 #[derive(Clone, Zeroize, ZeroizeOnDrop)]
 pub(crate) struct Ticket([u8; blake3::KEY_LEN]);
 
@@ -24,6 +25,12 @@ pub(crate) enum Side {
 impl Ticket {
     pub(crate) fn of(joint_seed: &JointSeed) -> Self {
         Self(joint_seed.key("psijoin v1 transport: ticket of further streams"))
+    }
+
+    /// Returns the ticket by which an inviter recognises its guest's first words. Whoever repeats
+    /// these has priority once, and no more.
+    pub(crate) fn of_invitation(key: &InvitationKey) -> Self {
+        Self(key.derived("psijoin v1 invitation: ticket of the guest"))
     }
 
     /// Returns the pass of `side` on the stream of this number: BLAKE3, keyed with the ticket, of

@@ -1,6 +1,10 @@
 //! TLS 1.3 between two parties that know each other's key: both present a self-signed
-//! certificate, and both accept exactly the key whose fingerprint they were given. There is
-//! no authority, no name, no date, no resumption and no early data.
+//! certificate, and both accept exactly the keys whose fingerprints they were given, and those that
+//! [follow](crate::succession) them. There is no authority, no name, no date, no resumption and no
+//! early data.
+//!
+//! A side that waits for somebody with an [invitation](crate::invitation) accepts any key here, and
+//! takes nobody for its peer before the invitation was shown.
 
 use std::{io::Write, sync::Arc};
 
@@ -23,29 +27,37 @@ use rustls::{
 };
 
 use crate::{
-    Error, Fingerprint, Identity, NotAKey, PublicKey,
+    Error, Fingerprint, Identity, NotAKey, Pin, PublicKey,
     identity::{fingerprint_of, has_unsound_key, key_of, provider},
+    knock,
+    succession::{self, Standing, Succeeded},
 };
 
+/// The keys that TLS takes for the peer's.
+#[derive(Debug, Clone)]
+pub(crate) enum Pins {
+    /// One of these, and those that follow them.
+    These(Vec<Pin>),
+    /// Any Ed25519 key: what is said inside of TLS shows who it is.
+    Anybody,
+}
+
 /// Refuses a peer that would be this side itself.
-pub(crate) fn check_apart(identity: &Identity, peer: Fingerprint) -> Result<(), Error> {
-    match identity.fingerprint() == peer {
-        true => Err(Error::OwnFingerprint(peer)),
+pub(crate) fn check_apart(identity: &Identity, peers: &[Pin]) -> Result<(), Error> {
+    let ours = identity.fingerprint();
+    match peers.iter().any(|peer| peer.fingerprint == ours) {
+        true => Err(Error::OwnFingerprint(ours)),
         false => Ok(()),
     }
 }
 
 /// Returns the TLS configuration of the side that connects.
-pub(crate) fn connecting(
-    identity: &Identity,
-    peer: Fingerprint,
-) -> Result<Arc<ClientConfig>, Error> {
-    check_apart(identity, peer)?;
+pub(crate) fn connecting(identity: &Identity, peers: Vec<Pin>) -> Result<Arc<ClientConfig>, Error> {
     let mut config = ClientConfig::builder_with_provider(provider())
         .with_protocol_versions(&[&TLS13])
         .map_err(setup_error)?
         .dangerous()
-        .with_custom_certificate_verifier(Arc::new(PinnedPeer::new(peer)))
+        .with_custom_certificate_verifier(Arc::new(PinnedPeer::new(Pins::These(peers))))
         .with_client_cert_resolver(Arc::new(SingleCertAndKey::from(
             identity.certified().clone(),
         )));
@@ -55,15 +67,11 @@ pub(crate) fn connecting(
 }
 
 /// Returns the TLS configuration of the side that listens.
-pub(crate) fn listening(
-    identity: &Identity,
-    peer: Fingerprint,
-) -> Result<Arc<ServerConfig>, Error> {
-    check_apart(identity, peer)?;
+pub(crate) fn listening(identity: &Identity, peers: Pins) -> Result<Arc<ServerConfig>, Error> {
     let mut config = ServerConfig::builder_with_provider(provider())
         .with_protocol_versions(&[&TLS13])
         .map_err(setup_error)?
-        .with_client_cert_verifier(Arc::new(PinnedPeer::new(peer)))
+        .with_client_cert_verifier(Arc::new(PinnedPeer::new(peers)))
         .with_cert_resolver(Arc::new(SingleCertAndKey::from(
             identity.certified().clone(),
         )));
@@ -97,6 +105,35 @@ pub(crate) fn server(
 /// Returns the key that the peer has proved to have, if it is one that signs statements.
 pub(crate) fn peer_key(connection: &Connection) -> Option<PublicKey> {
     key_of(connection.peer_certificates()?.first()?)
+}
+
+/// Returns the name of the key that the peer has proved to have.
+pub(crate) fn peer_fingerprint(connection: &Connection) -> Option<Fingerprint> {
+    fingerprint_of(connection.peer_certificates()?.first()?)
+}
+
+/// Returns which of these keys the peer's follows, if it is none of them itself.
+pub(crate) fn succeeded(connection: &Connection, pins: &[Pin]) -> Option<Succeeded> {
+    let (first, rest) = connection.peer_certificates()?.split_first()?;
+    let found = key_of(first)?;
+    if pins
+        .iter()
+        .any(|pin| pin.fingerprint == found.fingerprint())
+    {
+        return None;
+    }
+    let statements = succession::of_entries(rest);
+    match succession::judge(found, &statements, pins, knock::now()) {
+        Standing::Follows(succeeded) => Some(succeeded),
+        Standing::TooLate(_) | Standing::Unknown => None,
+    }
+}
+
+/// Returns a secret that both ends of this connection have and nobody else: another one for each
+/// label (RFC 8446, section 7.5). Nothing comes before the handshake is over.
+pub(crate) fn exported(connection: &Connection, label: &str) -> Option<[u8; 32]> {
+    let exported = connection.export_keying_material([0; 32], label.as_bytes(), None);
+    exported.ok()
 }
 
 /// Lifts the limit on what waits to be sent: the writer takes it all at once, a bounded piece
@@ -144,8 +181,8 @@ pub(crate) fn write_out(connection: &mut Connection, mut to: impl Write) -> std:
 pub(crate) fn explain(error: TlsError, ours: Fingerprint) -> Error {
     match error {
         TlsError::InvalidCertificate(CertificateError::Other(OtherError(cause))) => {
-            match cause.downcast_ref() {
-                Some(&WrongKey { found, expected }) => Error::WrongPeer { found, expected },
+            match cause.downcast_ref::<WrongKey>() {
+                Some(wrong) => wrong.explain(),
                 None => Error::Tls(cause.to_string()),
             }
         }
@@ -169,39 +206,61 @@ pub(crate) fn explain(error: TlsError, ours: Fingerprint) -> Error {
     }
 }
 
-/// Accepts one key and no other.
+/// Accepts the pinned keys, those that follow them, and no other.
 #[derive(Debug)]
 struct PinnedPeer {
-    expected: Fingerprint,
+    expected: Pins,
     provider: Arc<CryptoProvider>,
 }
 
 /// The verdict of [`PinnedPeer`], in the form in which it travels through rustls.
 #[derive(Debug, thiserror::Error)]
-#[error("the key is {found}, not {expected}")]
+#[error("the key is {found}, and it is not pinned")]
 struct WrongKey {
     found: Fingerprint,
-    expected: Fingerprint,
+    expected: Vec<Fingerprint>,
+    /// The key that it follows or is, whose time is over.
+    over: Option<Succeeded>,
+}
+
+impl WrongKey {
+    fn explain(&self) -> Error {
+        let found = self.found;
+        match (self.over, &*self.expected) {
+            (Some(Succeeded { old, until, .. }), _) => Error::ReplacedKey { found, old, until },
+            (None, &[expected]) => Error::WrongPeer { found, expected },
+            (None, expected) => Error::NoneOfThese {
+                found,
+                expected: expected.to_vec(),
+            },
+        }
+    }
 }
 
 impl PinnedPeer {
-    fn new(expected: Fingerprint) -> Self {
+    fn new(expected: Pins) -> Self {
         Self {
             expected,
             provider: provider(),
         }
     }
 
-    fn verify(&self, certificate: &CertificateDer<'_>) -> Result<(), TlsError> {
+    /// Judges the key in a certificate, with what came behind it.
+    fn verify(
+        &self,
+        certificate: &CertificateDer<'_>,
+        rest: &[CertificateDer<'_>],
+    ) -> Result<(), TlsError> {
         let found = fingerprint_of(certificate)
             .ok_or(TlsError::InvalidCertificate(CertificateError::BadEncoding))?;
-        let verdict: Arc<dyn std::error::Error + Send + Sync> = match found == self.expected {
-            true if has_unsound_key(certificate) => Arc::new(NotAKey::Unsound),
-            true => return Ok(()),
-            false => Arc::new(WrongKey {
-                found,
-                expected: self.expected,
-            }),
+        let verdict: Arc<dyn std::error::Error + Send + Sync> = match &self.expected {
+            Pins::Anybody if key_of(certificate).is_some() => return Ok(()),
+            Pins::Anybody => Arc::new(NotAKey::Unsound),
+            Pins::These(pins) => match judge(found, certificate, rest, pins) {
+                Ok(()) if has_unsound_key(certificate) => Arc::new(NotAKey::Unsound),
+                Ok(()) => return Ok(()),
+                Err(wrong) => Arc::new(wrong),
+            },
         };
         Err(TlsError::InvalidCertificate(CertificateError::Other(
             OtherError(verdict),
@@ -225,6 +284,37 @@ impl PinnedPeer {
     }
 }
 
+/// Judges a key by these pins, and by the statements that came along with it.
+fn judge(
+    found: Fingerprint,
+    certificate: &CertificateDer<'_>,
+    rest: &[CertificateDer<'_>],
+    pins: &[Pin],
+) -> Result<(), WrongKey> {
+    let now = knock::now();
+    let wrong = |over| WrongKey {
+        found,
+        expected: pins.iter().map(|pin| pin.fingerprint).collect(),
+        over,
+    };
+    if let Some(pin) = pins.iter().find(|pin| pin.fingerprint == found) {
+        return match (pin.counts(now), pin.until) {
+            (false, Some(until)) => Err(wrong(Some(Succeeded { old: found, until }))),
+            _ => Ok(()),
+        };
+    }
+    let statements = succession::of_entries(rest);
+    let standing = match key_of(certificate).filter(|_| !statements.is_empty()) {
+        Some(key) => succession::judge(key, &statements, pins, now),
+        None => Standing::Unknown,
+    };
+    match standing {
+        Standing::Follows(_) => Ok(()),
+        Standing::TooLate(succeeded) => Err(wrong(Some(succeeded))),
+        Standing::Unknown => Err(wrong(None)),
+    }
+}
+
 /// Returns the answer to TLS 1.2, which is not offered.
 fn refuse_tls12() -> Result<HandshakeSignatureValid, TlsError> {
     Err(TlsError::General("TLS 1.2 is not supported".to_owned()))
@@ -234,12 +324,12 @@ impl ServerCertVerifier for PinnedPeer {
     fn verify_server_cert(
         &self,
         end_entity: &CertificateDer<'_>,
-        _intermediates: &[CertificateDer<'_>],
+        rest: &[CertificateDer<'_>],
         _server_name: &ServerName<'_>,
         _ocsp_response: &[u8],
         _now: UnixTime,
     ) -> Result<ServerCertVerified, TlsError> {
-        self.verify(end_entity)
+        self.verify(end_entity, rest)
             .map(|()| ServerCertVerified::assertion())
     }
 
@@ -274,10 +364,10 @@ impl ClientCertVerifier for PinnedPeer {
     fn verify_client_cert(
         &self,
         end_entity: &CertificateDer<'_>,
-        _intermediates: &[CertificateDer<'_>],
+        rest: &[CertificateDer<'_>],
         _now: UnixTime,
     ) -> Result<ClientCertVerified, TlsError> {
-        self.verify(end_entity)
+        self.verify(end_entity, rest)
             .map(|()| ClientCertVerified::assertion())
     }
 
@@ -340,7 +430,8 @@ mod tests {
         let genuine = identity.certified().cert[0].clone();
         let pinned = |certificate: &CertificateDer<'_>| {
             let expected = fingerprint_of(certificate).unwrap();
-            PinnedPeer::new(expected).verify(certificate)
+            let pins = Pins::These(vec![expected.into()]);
+            PinnedPeer::new(pins).verify(certificate, &[])
         };
         pinned(&genuine).unwrap();
 

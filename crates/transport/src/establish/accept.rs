@@ -64,7 +64,7 @@ pub(super) fn meet_at(
     options: &Options,
     patience: &Patience<'_>,
 ) -> Result<Result<Established, Option<Strangers>>, Error> {
-    let mut entrance = Entrance::new(gate, options, Purpose::Meet)?;
+    let mut entrance = Entrance::new(gate, options, Purpose::to_accept(options))?;
     let met = entrance.next(patience)?;
     Ok(met.ok_or_else(|| entrance.close()))
 }

@@ -36,7 +36,12 @@ pub(super) const ATTEMPT: [Duration; 2] = [Duration::from_millis(500), Duration:
 /// Connects to the peer, however late it starts to listen.
 pub(crate) fn connect(way: &Way, options: &Options) -> Result<Established, Error> {
     let patience = Patience::new(options.timeouts.meet, &options.interrupt);
-    go(Purpose::Meet, &Route::Straight(way), options, patience)
+    go(
+        Purpose::to_connect(options),
+        &Route::Straight(way),
+        options,
+        patience,
+    )
 }
 
 /// Connects to the peer again, for a further stream of the session.

@@ -7,44 +7,62 @@ use crate::{
     ticket::Ticket,
 };
 
-/// See the [module](self).
-pub(super) enum Doorkeeper {
-    /// Without TLS there is no knock: at a meeting anybody is the peer, and a stream's first words
-    /// hold its pass.
-    Nobody,
-    /// Of a meeting.
-    Peer(Ear),
-    /// Of a session's further streams.
-    Session(Ticket, Used),
+/// See the [module](self). Without TLS there is no knock: at a meeting anybody is the peer, and a
+/// stream's first words hold its pass.
+#[derive(Default)]
+pub(super) struct Doorkeeper {
+    /// Those of a meeting: for each key that the peer may have, and each by which it may know this
+    /// side.
+    ears: Vec<Ear>,
+    /// That of a session's further streams, or of an invitation.
+    ticket: Option<(Ticket, Used)>,
 }
 
 impl Doorkeeper {
     pub(super) fn new(options: &Options, purpose: &Purpose) -> Self {
-        match (&options.security, purpose) {
-            (Security::InsecurePlaintext, _) | (_, Purpose::Dial(..)) => Self::Nobody,
-            (Security::PinnedTls { identity, peer }, Purpose::Meet) => {
-                let ours = identity.fingerprint();
-                Self::Peer(Ear::new(*peer, ours, &options.used_knocks))
-            }
-            (Security::PinnedTls { .. }, Purpose::LetIn(register)) => {
-                Self::Session(register.ticket.clone(), Used::default())
-            }
+        let ticket = match (&options.security, purpose) {
+            (Security::InsecurePlaintext, _) => None,
+            (_, Purpose::LetIn(register)) => Some(register.ticket.clone()),
+            (_, Purpose::Invite(inviter)) => Some(Ticket::of_invitation(&inviter.key)),
+            (_, Purpose::Meet | Purpose::Dial(..) | Purpose::Accept(_)) => None,
+        };
+        Self {
+            ears: ears(options, purpose),
+            // The ticket of a session is no older than that, so no time is needed. That of an
+            // invitation is; who has overheard it has priority once.
+            ticket: ticket.map(|ticket| (ticket, Used::default())),
         }
     }
 
     /// Judges the bytes that somebody sends to be recognised.
     pub(super) fn judge(&mut self, said: &[u8]) -> Verdict {
         let now = knock::now();
-        match self {
-            Self::Nobody => Verdict::Anybody,
-            Self::Peer(ear) => ear.judge(said, now),
-            // The ticket is no older than the session, so no time is needed.
-            Self::Session(ticket, used) => match ticket.nonce_of(said) {
-                Some(nonce) if used.is_first(nonce, u64::MAX, now) => Verdict::Peer,
-                _ => Verdict::Anybody,
-            },
+        if let Some((ticket, used)) = &self.ticket
+            && let Some(nonce) = ticket.nonce_of(said)
+            && used.is_first(nonce, u64::MAX, now)
+        {
+            return Verdict::Peer;
+        }
+        let verdicts = self.ears.iter_mut().map(|ear| ear.judge(said, now));
+        let mut known = verdicts.filter(|verdict| *verdict != Verdict::Anybody);
+        known.next().unwrap_or(Verdict::Anybody)
+    }
+}
+
+/// Returns the ears of a side that waits for a party by its key.
+fn ears(options: &Options, purpose: &Purpose) -> Vec<Ear> {
+    let (Some(identity), Purpose::Meet | Purpose::Invite(_)) =
+        (options.security.identity(), purpose)
+    else {
+        return Vec::new();
+    };
+    let mut ears = Vec::new();
+    for peer in options.security.known() {
+        for ours in identity.names() {
+            ears.push(Ear::new(peer.fingerprint, ours, &options.used_knocks));
         }
     }
+    ears
 }
 
 #[cfg(test)]
@@ -70,8 +88,14 @@ mod tests {
         let said = [of_the_peer, of_the_session, of_another, Vec::new()];
 
         let lets_in = Purpose::LetIn(Register::new(ticket(1), 4));
+        // A peer that does not know yet that this party has replaced its key.
+        let replaced = Options::new(Security::AnyOf {
+            identity: a.replace(0, u64::MAX).unwrap(),
+            peers: vec![a.fingerprint().into(), b.fingerprint().into()],
+        });
         for (options, purpose, known) in [
             (&pinned, Purpose::Meet, Some(0)),
+            (&replaced, Purpose::Meet, Some(0)),
             (&pinned, lets_in, Some(1)),
             (
                 &Options::new(Security::InsecurePlaintext),

@@ -26,7 +26,7 @@ pub(crate) fn meet_in_folder(
         Side::Client => {
             let spot = spot(at.tokens.first().ok_or_else(no_name)?);
             go(
-                Purpose::Meet,
+                Purpose::to_connect(options),
                 &Route::Folder(&spot, sees),
                 options,
                 patience,

@@ -8,12 +8,13 @@ use rustls::{
     server::{Accepted, AcceptedAlert, Acceptor},
 };
 
-use super::introduction::{Introduction, Purpose};
+use super::introduction::{Introduction, Purpose, Refusal};
 use crate::{
     Error, Fingerprint, Identity, Security,
     knock::{self, Knock},
     preamble,
     stranger::{self, Guess},
+    ticket::Ticket,
     tls,
 };
 
@@ -35,7 +36,8 @@ enum Protection {
     Connecting {
         config: Arc<ClientConfig>,
         identity: Identity,
-        peer: Fingerprint,
+        /// The party at whose door this one knocks.
+        door: Fingerprint,
     },
     Listening(Arc<ServerConfig>, Fingerprint),
 }
@@ -43,13 +45,15 @@ enum Protection {
 impl Greeter {
     /// Makes the greeter of the side that connects.
     pub(super) fn connecting(security: &Security, purpose: Purpose) -> Result<Self, Error> {
-        let protection = match security {
-            Security::InsecurePlaintext => Protection::Plaintext,
-            Security::PinnedTls { identity, peer } => Protection::Connecting {
-                config: tls::connecting(identity, *peer)?,
+        security.check()?;
+        let protection = match (security.identity(), security.known().first()) {
+            (Some(identity), Some(door)) => Protection::Connecting {
+                config: tls::connecting(identity, security.known())?,
                 identity: identity.clone(),
-                peer: *peer,
+                door: door.fingerprint,
             },
+            (None, _) => Protection::Plaintext,
+            (Some(_), None) => return Err(Error::NobodyToMeet),
         };
         Ok(Self {
             protection,
@@ -59,10 +63,11 @@ impl Greeter {
 
     /// Makes the greeter of the side that listens.
     pub(super) fn listening(security: &Security, purpose: Purpose) -> Result<Self, Error> {
-        let protection = match security {
-            Security::InsecurePlaintext => Protection::Plaintext,
-            Security::PinnedTls { identity, peer } => {
-                let config = tls::listening(identity, *peer)?;
+        security.check()?;
+        let protection = match security.identity() {
+            None => Protection::Plaintext,
+            Some(identity) => {
+                let config = tls::listening(identity, security.pins_of_callers())?;
                 Protection::Listening(config, identity.fingerprint())
             }
         };
@@ -79,14 +84,14 @@ impl Greeter {
             Protection::Plaintext => {
                 let introduction = Introduction::new(&self.purpose);
                 first = introduction.first();
-                Greeting::Plaintext(introduction)
+                Greeting::Plaintext(introduction.into())
             }
             Protection::Connecting {
                 config,
                 identity,
-                peer,
+                door,
             } => {
-                let mut tls = tls::client(config, self.knock(identity, *peer))?;
+                let mut tls = tls::client(config, self.knock(identity, *door))?;
                 write_out(&mut tls, &mut first);
                 let greeting = TlsGreeting {
                     tls,
@@ -114,22 +119,23 @@ impl Greeter {
 
     /// Returns what the other side is to recognise this one by. Without it, it takes this side for
     /// a stranger until TLS has shown who it is.
-    fn knock(&self, identity: &Identity, peer: Fingerprint) -> Option<Vec<u8>> {
+    fn knock(&self, identity: &Identity, door: Fingerprint) -> Option<Vec<u8>> {
         match &self.purpose {
             Purpose::Meet => Some(
-                Knock::new(identity, peer, knock::now())?
-                    .seal(peer)
+                Knock::new(identity, door, knock::now())?
+                    .seal(door)
                     .to_vec(),
             ),
             Purpose::Dial(ticket, _) => Some(ticket.knock(knock::fresh_nonce()?)),
-            Purpose::LetIn(_) => None,
+            Purpose::Accept(key) => Some(Ticket::of_invitation(key).knock(knock::fresh_nonce()?)),
+            Purpose::LetIn(_) | Purpose::Invite(_) => None,
         }
     }
 }
 
 /// A greeting under way.
 pub(super) enum Greeting {
-    Plaintext(Introduction),
+    Plaintext(Box<Introduction>),
     /// In TLS, at the side that listens, until it answers.
     Hello(Opening, Box<Hello>),
     Tls(Opening, Box<TlsGreeting>),
@@ -160,6 +166,12 @@ impl From<Error> for Fault {
             error,
             is_authenticated: false,
         }
+    }
+}
+
+impl From<Refusal> for Fault {
+    fn from(Refusal { error, .. }: Refusal) -> Self {
+        error.into()
     }
 }
 
@@ -356,6 +368,7 @@ impl TlsGreeting {
         let taken_in = tls::take_in(tls, bytes, |tls| introduction.hear(tls.reader()));
         let was_authenticated = self.has_greeted;
         if taken_in.is_ok() && !self.has_greeted && !self.tls.is_handshaking() {
+            self.introduction.enter(&self.tls, self.ours)?;
             self.say(&self.introduction.first());
             self.has_greeted = true;
         }
@@ -365,16 +378,23 @@ impl TlsGreeting {
             is_authenticated: was_authenticated && matches!(error, TlsError::AlertReceived(_)),
             error: tls::explain(error, self.ours),
         })?;
-        let judged = self.introduction.judge().map_err(|error| Fault {
-            error,
-            is_authenticated: true,
-        })?;
-        let Some(last) = judged else {
-            return Ok(Heard::Part);
+        let (last, heard) = match self.introduction.judge() {
+            Ok(None) => return Ok(Heard::Part),
+            Ok(Some(last)) => (last, Ok(Heard::Peer)),
+            Err(Refusal { error, answer }) => {
+                let is_authenticated = true;
+                (
+                    answer,
+                    Err(Fault {
+                        error,
+                        is_authenticated,
+                    }),
+                )
+            }
         };
         self.say(&last);
         write_out(&mut self.tls, answer);
-        Ok(Heard::Peer)
+        heard
     }
 
     fn say(&mut self, words: &[u8]) {
@@ -599,7 +619,7 @@ mod tests {
             (None, None),
         ] {
             let (mut client, mut server) = ends(&pinned(&a, &b), &pinned(&b, &a));
-            let config = tls::connecting(&a, ours).unwrap();
+            let config = tls::connecting(&a, vec![ours.into()]).unwrap();
             client.tls().tls = tls::client(&config, knock).unwrap();
             let mut hello = Vec::new();
             write_out(&mut client.tls().tls, &mut hello);

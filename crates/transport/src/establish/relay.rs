@@ -214,7 +214,7 @@ pub(crate) fn meet_at_relay(
         Side::Client => {
             let place = place(at.tokens.first().ok_or_else(no_name)?)?;
             go(
-                Purpose::Meet,
+                Purpose::to_connect(options),
                 &Route::Relay(&place, sees),
                 options,
                 patience,
