@@ -1,6 +1,6 @@
 //! The arguments of the command line.
 
-use std::path::PathBuf;
+use std::{path::PathBuf, time::Duration};
 
 use clap::{
     Args as ClapArgs, Parser, Subcommand,
@@ -17,6 +17,7 @@ mod connection;
 mod help;
 mod join;
 mod limits;
+mod peers;
 mod plan;
 mod relay;
 mod result;
@@ -24,6 +25,7 @@ mod table;
 
 pub(crate) use connection::{Connection, Meeting, Trust};
 pub(crate) use join::{Check, CheckedSide, Join, Receive, Send};
+pub(crate) use peers::{Accept, Invite, Peers, PeersAction};
 pub(crate) use plan::{Calibrate, Goal, Part, Plan, PlanMeeting};
 pub(crate) use relay::Relay;
 pub(crate) use table::Key;
@@ -51,6 +53,15 @@ pub(crate) enum Command {
     Keygen(Keygen),
     /// Print this machine's fingerprint for the other party, or that of another identity.
     Fingerprint(Fingerprinted),
+    /// Invite another party: print a link for it, and know it by name from then on.
+    ///
+    /// Send the link over a channel that you trust: who has it is the other party. It works once.
+    /// Nobody waits: both get to know each other in their first session, whenever that is.
+    Invite(Invite),
+    /// Accept an invitation, and know the other party by name from then on.
+    Accept(Accept),
+    /// List, show, rename or remove the parties that you know by name.
+    Peers(Peers),
     /// List a table's columns.
     Columns(Columns),
     /// Show a table's keys as they are compared.
@@ -131,6 +142,19 @@ pub(crate) struct Keygen {
     /// configuration, where `send` and `receive` look]
     #[arg(long, value_name = "FILE")]
     pub(crate) out: Option<PathBuf>,
+
+    /// Replace your identity, or that in FILE, by a new one, which the old one signs.
+    ///
+    /// Whoever knows you by the old one takes the new one over in its next session with you, if
+    /// that is within --overlap, and says so. The old one is kept beside it, for parties that use
+    /// an older release.
+    #[arg(long, value_name = "FILE", num_args = 0..=1, conflicts_with = "out")]
+    pub(crate) replace: Option<Option<PathBuf>>,
+
+    /// How long others may take the new identity over, and still meet the old one: a number with m,
+    /// h or d.
+    #[arg(long, value_name = "TIME", default_value = "30d", requires = "replace", value_parser = peers::lasting)]
+    pub(crate) overlap: Duration,
 }
 
 #[derive(ClapArgs)]

@@ -1,6 +1,7 @@
 //! One module per command.
 
 use clap::CommandFactory;
+use psijoin_frontend::AppliedProfile;
 use psijoin_session::Mode;
 
 use crate::{
@@ -10,16 +11,19 @@ use crate::{
     invocation::Invocation,
 };
 
+mod accept;
 mod calibrate;
 mod columns;
 pub mod completions;
 mod demo;
 mod fingerprint;
+mod invite;
 mod jobs;
 mod join;
 mod keygen;
 mod keys;
 pub mod manual;
+mod peers;
 mod plan;
 mod protocols;
 mod relay;
@@ -27,14 +31,18 @@ mod shares;
 mod verify;
 
 /// Does what was asked. If that fails, the user has read why.
-pub(crate) fn run(command: Command) -> Result<(), Code> {
+pub(crate) fn run(command: Command, profile: Option<AppliedProfile>) -> Result<(), Code> {
+    let follow = |invocation: Invocation<'_>| join::follow(&invocation.with_profile(profile));
     let done = match command {
-        Command::Receive(args) => return join::follow(&Invocation::to_receive(&args, Mode::Join)),
-        Command::Send(args) => return join::follow(&Invocation::to_send(&args, Mode::Join)),
-        Command::Check(args) => return join::follow(&Invocation::to_check(&args)),
+        Command::Receive(args) => return follow(Invocation::to_receive(&args, Mode::Join)),
+        Command::Send(args) => return follow(Invocation::to_send(&args, Mode::Join)),
+        Command::Check(args) => return follow(Invocation::to_check(&args)),
         Command::Demo(args) => demo::run(&args),
         Command::Keygen(args) => keygen::run(&args),
         Command::Fingerprint(args) => fingerprint::run(&args),
+        Command::Invite(args) => invite::run(&args),
+        Command::Accept(args) => accept::run(&args),
+        Command::Peers(args) => peers::run(&args),
         Command::Columns(args) => columns::run(&args),
         Command::Keys(args) => keys::run(&args),
         Command::Plan(args) => plan::run(&args),

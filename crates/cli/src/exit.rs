@@ -56,6 +56,12 @@ pub(crate) enum ProgramFault {
     #[error("cannot write to standard output: {0}")]
     Stdout(io::Error),
 
+    #[error("cannot read standard input: {0}")]
+    Stdin(io::Error),
+
+    #[error("the profile {} cannot be used: {why}", psijoin_printable::path(path))]
+    Profile { path: PathBuf, why: String },
+
     /// Without the file's name, which means nothing to the user.
     #[error(
         "cannot use a temporary file: {} (TMPDIR says in which folder they are made)", .0.kind()

@@ -5,9 +5,11 @@ use std::{path::Path, time::Duration};
 use jiff::Timestamp;
 use psijoin::Role;
 use psijoin_frontend::{
-    Failure, NamedFiles, Narrator, Notes, Wanted,
-    files::{self, Named},
-    home, meeting, run,
+    AppliedProfile, Failure, NamedFiles, Narrator, Notes, Wanted,
+    files::{self, Named as NamedFile},
+    home, meeting,
+    partner::Named,
+    run,
 };
 use psijoin_session::{
     Consent, Further, JoinSpec, KeptJob, Learners, MaxPeerKeys, Meeting, Memory, Mode, Question,
@@ -27,6 +29,8 @@ pub(crate) struct Invocation<'a> {
     receiver_sums: bool,
     /// The extent of the join.
     pub(crate) mode: Mode,
+    /// The profile that has set some options.
+    pub(crate) profile: Option<AppliedProfile>,
 }
 
 impl<'a> Invocation<'a> {
@@ -59,7 +63,13 @@ impl<'a> Invocation<'a> {
             output: named.filter(|path| *path != Path::new("-")),
             receiver_sums,
             mode,
+            profile: None,
         }
+    }
+
+    /// Notes which profile has set some options.
+    pub(crate) fn with_profile(self, profile: Option<AppliedProfile>) -> Self {
+        Self { profile, ..self }
     }
 
     /// Returns the question: the output, who learns it, and its condition.
@@ -91,7 +101,11 @@ impl<'a> Invocation<'a> {
             learners: Some(join.asked.learn),
             min_intersection: join.safety.min_intersection,
             post_quantum: join.safety.post_quantum,
-            peer: join.connection.trust.peer,
+            profile: self.profile.clone(),
+            peer: match &*join.connection.trust.peers {
+                [Named::Fingerprint(peer)] => Some(*peer),
+                _ => None,
+            },
             files: NamedFiles {
                 input: join.table.input.clone(),
                 output: self.output.map(Path::to_owned),
@@ -125,13 +139,17 @@ impl<'a> Invocation<'a> {
             ..
         } = self.join;
         files::refuse_clashes(&files::Files {
-            report: (evidence.report_file()).map(|path| Named::new("--report", path)),
-            record: (evidence.record.as_deref()).map(|path| Named::new("--record", path)),
-            output: self.output.map(|path| Named::new("--output", path)),
+            report: (evidence.report_file()).map(|path| NamedFile::new("--report", path)),
+            record: (evidence.record.as_deref()).map(|path| NamedFile::new("--record", path)),
+            output: self.output.map(|path| NamedFile::new("--output", path)),
             identity: (connection.trust.identity.as_deref())
-                .map(|path| Named::new("--identity", path)),
-            terms: (evidence.terms.as_deref()).map(|path| Named::new("--terms", path)),
-            inputs: (table.input.iter().map(|path| Named::new("--input", path))).collect(),
+                .map(|path| NamedFile::new("--identity", path)),
+            terms: (evidence.terms.as_deref()).map(|path| NamedFile::new("--terms", path)),
+            inputs: (table
+                .input
+                .iter()
+                .map(|path| NamedFile::new("--input", path)))
+            .collect(),
         })
     }
 
@@ -240,11 +258,11 @@ impl<'a> Invocation<'a> {
             listener: console,
             notes,
         };
-        run::join(self.spec(console)?, reportable, narrator, stop)
+        run::join(self.spec(console, notes)?, reportable, narrator, stop)
     }
 
     /// Returns the request for the session.
-    fn spec(&self, console: &Console) -> Result<JoinSpec, Failure> {
+    fn spec(&self, console: &Console, notes: &Notes) -> Result<JoinSpec, Failure> {
         let args::Join {
             connection,
             table,
@@ -259,8 +277,8 @@ impl<'a> Invocation<'a> {
             .as_deref()
             .map(files::read_terms)
             .transpose()?;
-        let security = parties::security(&connection.trust, console)?;
-        let endpoint = parties::meeting_place(connection, &security)?;
+        let partner = parties::partner(&connection.trust, console)?;
+        let endpoint = parties::meeting_place(connection, &partner)?;
         // Not by the parser of the command line, which would show it.
         let proxy = connection.proxy.as_deref().map(str::parse::<Proxy>);
         let proxy = proxy.transpose()?;
@@ -268,12 +286,15 @@ impl<'a> Invocation<'a> {
             || Meeting::usual_timeout(&endpoint),
             |seconds| Duration::from_secs(seconds.into()),
         );
+        let name = partner.known_as.as_ref().map(|it| it.name.to_string());
+        notes.know_as(partner.known_as);
         Ok(JoinSpec {
             role: self.role,
             meeting: Meeting {
                 proxies: meeting::proxies(proxy.as_ref(), &endpoint)?,
                 endpoint,
-                security,
+                security: partner.security,
+                name,
                 wait: Duration::from_secs(connection.wait.into()),
                 timeout,
             },

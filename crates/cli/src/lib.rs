@@ -9,6 +9,7 @@
 //! | `invocation` | the arguments of `send` and `receive`, checked, as a request to the [session](psijoin_session) |
 //! | `commands`, `old_names` | one module per command; the options that were renamed |
 //! | `dialect`, `parties` | the options for the form of a table, and for the parties |
+//! | `profile` | options from a file |
 //! | `exit` | the failures that only a program can have, and the exit codes |
 //! | `guard`, `interrupt` | ends that are not in order: no memory, panics, deadlines, Ctrl-C |
 //! | `hints` | [remedies](psijoin_frontend::Remedy) as options and commands |
@@ -43,6 +44,7 @@ pub mod output;
 mod parties;
 #[doc(hidden)]
 pub mod processor;
+mod profile;
 #[doc(hidden)]
 pub mod program;
 mod progress;
@@ -51,7 +53,7 @@ use std::ffi::OsString;
 
 use psijoin_printable::humanize;
 
-use crate::args::Args;
+use crate::{args::Args, exit::Failure};
 
 /// As the program has it: tests of the [`guard`] run out of memory.
 #[cfg(test)]
@@ -65,17 +67,22 @@ static ALLOCATOR: psijoin_runtime::memory::ReportingAllocator =
 /// It may end the process itself: where the arguments ask for help or are wrong, when no memory is
 /// left, when something panics, and after Ctrl-C.
 pub fn run(args: impl IntoIterator<Item = OsString>) -> u8 {
-    let args: Vec<OsString> = args.into_iter().collect();
+    let mut args: Vec<OsString> = args.into_iter().collect();
     if let Some(code) = old_names::refuse(&args) {
         return code as u8;
     }
+    let failed = |failure: Failure| {
+        console::failure(&failure);
+        failure.exit_code()
+    };
+    let profile = match profile::apply(&mut args) {
+        Ok(profile) => profile,
+        Err(failure) => return failed(failure) as u8,
+    };
     let args: Args = program::understand(args);
     let done = program::prepare()
-        .map_err(|failure| {
-            console::failure(&failure);
-            failure.exit_code()
-        })
-        .and_then(|()| commands::run(args.command));
+        .map_err(failed)
+        .and_then(|()| commands::run(args.command, profile));
     match done {
         Ok(()) => 0,
         Err(code) => code as u8,

@@ -1,6 +1,6 @@
 //! The parties and their meeting place, from the command line.
 
-use psijoin_frontend::{Failure, home, meeting::Place};
+use psijoin_frontend::{Failure, home, meeting::Place, partner::Partner};
 use psijoin_transport::{Endpoint, Security, endpoint::Address};
 
 use crate::{args, console::Console};
@@ -8,18 +8,24 @@ use crate::{args, console::Console};
 /// Returns who the parties are. If no identity is named, it is the user's own.
 ///
 /// # Errors
-/// If that was not said, the identity cannot be read, or it is the peer's, too.
-pub(crate) fn security(trust: &args::Trust, console: &Console) -> Result<Security, Failure> {
-    let Some(peer) = trust.peer else {
+/// If that was not said, the identity cannot be read, or it is the peer's, too; and if a name is
+/// unknown.
+pub(crate) fn partner(trust: &args::Trust, console: &Console) -> Result<Partner, Failure> {
+    if trust.peers.is_empty() {
         return match trust.insecure_plaintext {
-            true => Ok(Security::InsecurePlaintext),
+            true => Ok(Partner {
+                security: Security::InsecurePlaintext,
+                place: None,
+                known_as: None,
+            }),
             false => Err(Failure::Usage(
-                "say who the other party is: --peer FINGERPRINT (run `psijoin fingerprint` on each side, and exchange \
-                 what it prints), or --insecure-plaintext for a test"
+                "say who the other party is: --peer NAME or --peer FINGERPRINT (`psijoin invite` on one side and \
+                 `psijoin accept` on the other let both know each other by name; or run `psijoin fingerprint` on each \
+                 side, and exchange what it prints), or --insecure-plaintext for a test"
                     .into(),
             )),
         };
-    };
+    }
     let own = home::identity(trust.identity.as_deref())?;
     let identity = own.identity;
     if own.is_new {
@@ -29,9 +35,8 @@ pub(crate) fn security(trust: &args::Trust, console: &Console) -> Result<Securit
             psijoin_printable::path(&own.path),
         ));
     }
-    let security = Security::PinnedTls { identity, peer };
-    security.check()?;
-    Ok(security)
+    let book = home::book(trust.identity.as_deref())?;
+    Partner::find(&identity, &trust.peers, &book)
 }
 
 /// Returns where the parties meet, if that was said.
@@ -47,7 +52,7 @@ pub(crate) fn endpoint(listen: Option<&Address>, connect: Option<&Address>) -> O
 /// read.
 pub(crate) fn meeting_place(
     connection: &args::Connection,
-    security: &Security,
+    partner: &Partner,
 ) -> Result<Endpoint, Failure> {
     let args::Meeting {
         listen,
@@ -62,11 +67,15 @@ pub(crate) fn meeting_place(
             key: connection.relay_key.clone(),
         }))
         .or(via.map(Place::Folder));
-    let place = place.ok_or_else(|| {
+    let endpoint = match place {
+        Some(place) => Some(place.endpoint(&partner.security)?),
+        None => partner.endpoint()?,
+    };
+    endpoint.ok_or_else(|| {
         Failure::Usage(
-            "say where the parties meet: --listen on one side and --connect on the other, or --relay or --via on both"
+            "say where the parties meet: --listen on one side and --connect on the other, or --relay or --via on both; \
+             of somebody whom you know by an invitation, --peer NAME tells it"
                 .to_owned(),
         )
-    })?;
-    place.endpoint(security)
+    })
 }

@@ -120,6 +120,20 @@ impl<E: IntoSession> From<E> for Failure {
     }
 }
 
+impl From<psijoin_peers::Error> for Failure {
+    fn from(error: psijoin_peers::Error) -> Self {
+        use psijoin_peers::Error::*;
+        Self::Own {
+            code: match error {
+                File { .. } | Malformed { .. } | Later { .. } => Code::File,
+                Randomness => Code::Unexpected,
+                _ => Code::Usage,
+            },
+            source: Box::new(error),
+        }
+    }
+}
+
 /// An error of what a session is made of.
 pub trait IntoSession: Into<Error> {}
 

@@ -7,6 +7,7 @@ use std::{
 };
 
 use psijoin_files::folder;
+use psijoin_peers::Book;
 use psijoin_session::JobFolder;
 use psijoin_transport::{Error, Identity};
 
@@ -17,6 +18,9 @@ const VARIABLE: &str = "PSIJOIN_HOME";
 
 /// The name of the identity there.
 const IDENTITY: &str = "identity.pem";
+
+/// The name of the folder there with profiles.
+const PROFILES: &str = "profiles";
 
 /// The name of the folder there that notes how far jobs have come.
 const JOBS: &str = "jobs";
@@ -49,6 +53,79 @@ fn identity_path() -> Result<PathBuf, Failure> {
         ))
     })?;
     Ok(folder.join(IDENTITY))
+}
+
+/// Returns the file of those whom the user knows by name. It is beside the identity: the user's
+/// own, or the one in this file. The user's own folder is made, if it is not there yet.
+///
+/// # Errors
+/// If there is no place for it.
+pub fn book(identity: Option<&Path>) -> Result<Book, Failure> {
+    let path = match identity {
+        Some(path) => path.to_owned(),
+        None => identity_path()?,
+    };
+    let folder = path.parent().filter(|folder| *folder != Path::new(""));
+    let folder = folder.unwrap_or(Path::new("."));
+    if identity.is_none() {
+        folder::make_with_parents(folder).map_err(|source| Error::IdentityFile {
+            path: path.clone(),
+            source,
+        })?;
+    }
+    Ok(Book::in_folder(folder))
+}
+
+/// Returns the file of a profile: a file that is named as one, or one of the user's own folder.
+///
+/// # Errors
+/// If there is no such folder.
+pub fn profile(name: &str) -> Result<PathBuf, Failure> {
+    let path = Path::new(name);
+    if path.extension().is_some_and(|ending| ending == "toml") || path.components().count() != 1 {
+        return Ok(path.to_owned());
+    }
+    let identity = identity_path()?;
+    let folder = identity.parent().expect("a file in a folder");
+    Ok(folder.join(PROFILES).join(format!("{name}.toml")))
+}
+
+/// A new identity in the place of an old one.
+pub struct Replaced {
+    /// The new identity.
+    pub identity: Identity,
+    /// Its file, which was the old one's.
+    pub path: PathBuf,
+    /// The file of the old one now.
+    pub old: PathBuf,
+}
+
+/// Replaces the identity in this file, or the user's own, by a new one, until the end of an
+/// overlap. The old one is kept beside it, for peers who cannot follow.
+///
+/// # Errors
+/// If there is none, or a file cannot be written. Then nothing is replaced.
+pub fn replace(named: Option<&Path>, until: u64) -> Result<Replaced, Failure> {
+    let path = named.map_or_else(identity_path, |path| Ok(path.to_owned()))?;
+    let old = Identity::read(&path)?;
+    let identity = old.replace(psijoin_peers::now(), until)?;
+    let kept = path.with_file_name(format!("{}.pem", old.fingerprint()));
+    match old.write_new(&kept) {
+        // It was interrupted before.
+        Err(Error::IdentityExists(_)) if is_same(&kept, &old) => {}
+        written => written?,
+    }
+    identity.write_over(&path)?;
+    Ok(Replaced {
+        identity,
+        path,
+        old: kept,
+    })
+}
+
+fn is_same(path: &Path, identity: &Identity) -> bool {
+    let read = Identity::read(path);
+    read.is_ok_and(|read| read.fingerprint() == identity.fingerprint())
 }
 
 /// Returns the folder of a job, which is to note what was started as this process was.

@@ -14,6 +14,7 @@
 //! | `exit` | failures, and their exit codes |
 //! | `notes`, [`report`] | the facts about a run, and the report for scripts |
 //! | [`statement`] | the run and its result, for people |
+//! | [`partner`] | the other party, by fingerprints or by its name |
 //! | [`planning`] | the predicted cost of a join, for people and for scripts |
 //! | `progress` | the progress of a piece of work |
 //! | [`home`], [`calibration`] | the files of a user: an identity, the progress of jobs, the speed of the machine |
@@ -32,6 +33,7 @@ mod listener;
 pub mod meeting;
 mod narrator;
 mod notes;
+pub mod partner;
 pub mod planning;
 mod progress;
 mod remedy;
@@ -44,6 +46,6 @@ pub mod statement;
 pub use exit::{Code, Failure, IntoSession};
 pub use listener::{Hint, Listener};
 pub use narrator::{Narrator, tell_doubt, tell_layout};
-pub use notes::{Known, NamedFiles, Notes, Wanted};
+pub use notes::{AppliedProfile, Known, NamedFiles, Notes, Wanted};
 pub use progress::{Model, Position, beside, goes_on};
 pub use remedy::{FileRemedy, Remedy, TableRemedy};

@@ -8,7 +8,7 @@ use psijoin_session::{Error, Event, Watcher, Work};
 use psijoin_source::{Doubt, Source};
 
 use crate::{
-    Code, Failure, Hint, Listener, Model, Notes, Remedy, calibration,
+    Code, Failure, Hint, Listener, Model, Notes, Remedy, calibration, partner,
     sentences::{self, with_hint},
 };
 
@@ -110,6 +110,7 @@ impl Narrator<'_> {
                 with_hint(&error.to_string(), self.hint_of_error(error).as_deref())
             ),
             Event::Warning(_)
+            | Event::Met(_)
             | Event::Opened(_)
             | Event::Threads(_)
             | Event::Foreseen { .. }
@@ -139,6 +140,10 @@ impl Watcher for Narrator<'_> {
                 let hint = self.hint_of_error(error);
                 self.tells_other(&error.to_string(), hint, Code::of(error));
             }
+            Event::Met(connection) => match notes.partner() {
+                Some(partner) => partner.note(connection, listener),
+                None => partner::tell_replaced(connection, listener),
+            },
             Event::HandsOut => listener.hands_out(),
             Event::Opened(source) => tell_layout(source, listener),
             Event::Foreseen {

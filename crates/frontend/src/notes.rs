@@ -2,7 +2,7 @@
 
 use std::{
     mem,
-    path::PathBuf,
+    path::{Path, PathBuf},
     sync::{Mutex, MutexGuard},
 };
 
@@ -11,8 +11,9 @@ use psijoin::Role;
 use psijoin_channel::path::Measured;
 use psijoin_session::{Event, Learners, Outcome, Received};
 use psijoin_transport::{Fingerprint, KeyExchange};
+use serde::{Serialize, Serializer};
 
-use crate::{report::ReportFile, sentences::with_hint};
+use crate::{partner::KnownAs, report::ReportFile, sentences::with_hint};
 
 /// The facts about a run, as they become known. Nothing in it is an item.
 #[derive(Default)]
@@ -24,6 +25,7 @@ pub struct Known {
     /// From the start.
     pub wanted: Wanted,
     pub(crate) identity: Option<Fingerprint>,
+    pub(crate) partner: Option<KnownAs>,
     pub(crate) address: Option<String>,
     pub(crate) measured: Measured,
     pub(crate) key_exchange: Option<KeyExchange>,
@@ -61,10 +63,28 @@ pub struct Wanted {
     pub min_intersection: Option<u64>,
     /// `true` if nothing may rest on what a quantum computer is known to break.
     pub post_quantum: bool,
+    /// The profile that has set some of the options, if one has.
+    pub profile: Option<AppliedProfile>,
     /// The expected other party.
     pub peer: Option<Fingerprint>,
     /// The files.
     pub files: NamedFiles,
+}
+
+/// A file of options, as it was used.
+#[derive(Debug, Clone, Serialize)]
+pub struct AppliedProfile {
+    /// The name by which the user called it.
+    pub name: String,
+    /// The file.
+    #[serde(serialize_with = "as_text")]
+    pub path: PathBuf,
+    /// The options that it has set: those that were not said otherwise.
+    pub set: Vec<String>,
+}
+
+fn as_text<S: Serializer>(path: &Path, serializer: S) -> Result<S::Ok, S::Error> {
+    serializer.serialize_str(&path.to_string_lossy())
 }
 
 /// The files of a run, as the user named them.
@@ -92,6 +112,16 @@ impl Notes {
         self.known().identity = Some(identity);
     }
 
+    /// Notes by which name the user knows the other party.
+    pub fn know_as(&self, partner: Option<KnownAs>) {
+        self.known().partner = partner;
+    }
+
+    /// Returns by which name the user knows the other party, if it was called so.
+    pub(crate) fn partner(&self) -> Option<KnownAs> {
+        self.look(|known| known.partner.clone())
+    }
+
     /// Notes where the report can be written.
     pub(crate) fn report_to(&self, file: ReportFile) {
         self.known().report = Some(file);
@@ -113,11 +143,12 @@ impl Notes {
         match event {
             Event::Threads(threads) => known.threads = Some(*threads),
             Event::Connected {
+                peer,
                 address,
                 measured,
                 key_exchange,
-                ..
             } => {
+                known.wanted.peer = known.wanted.peer.or(*peer);
                 known.key_exchange = *key_exchange;
                 known.address = Some(address.clone());
                 known.measured = *measured;

@@ -13,7 +13,7 @@ use psijoin_session::{AgreedColumn, Outcome, Phase, Received, Sum, memory};
 use psijoin_table::{BadCellsOfKey, Located, Place, share::PayloadLayout};
 use serde::Serialize;
 
-use crate::{Failure, Hint, Known, Listener};
+use crate::{AppliedProfile, Failure, Hint, Known, Listener};
 
 mod file;
 
@@ -68,6 +68,8 @@ pub struct Report {
     /// `null` without encryption.
     identity: Option<String>,
     peer: PeerReport,
+    /// The profile that has set some options; `null` if none was named.
+    profile: Option<AppliedProfile>,
     files: FilesReport,
     /// As it was asked for; `null`, as the next two, if a join was not even tried, since what was
     /// asked for cannot be.
@@ -170,7 +172,11 @@ struct SecurityReport {
 struct PeerReport {
     /// `null` if the other party was not met.
     address: Option<String>,
-    /// The expected fingerprint; `null` where anybody could have been at the other end.
+    /// The name by which this side's user knows the other party; `null` if it was called by its
+    /// fingerprint.
+    name: Option<String>,
+    /// The expected fingerprint, or that of an invited party that came; `null` where anybody could
+    /// have been at the other end.
     fingerprint: Option<String>,
     encryption: &'static str,
     /// How the keys were exchanged, by the name that TLS has for it; `null` without encryption, and
@@ -288,7 +294,8 @@ impl Report {
             identity: known.identity.map(|fingerprint| fingerprint.to_string()),
             peer: PeerReport {
                 address: known.address.clone(),
-                encryption: match fingerprint {
+                name: (known.partner.as_ref()).map(|partner| partner.name.to_string()),
+                encryption: match known.identity.or(wanted.peer) {
                     Some(_) => "TLS 1.3",
                     None => "none",
                 },
@@ -297,6 +304,7 @@ impl Report {
                 round_trip_micros: known.measured.round_trip_micros(),
                 incoming_bits_per_second: known.measured.incoming_bits_per_second(),
             },
+            profile: wanted.profile.clone(),
             files: FilesReport {
                 input: InputReport::new(&wanted.files.input),
                 output: wanted.files.output.as_deref().map(path_shown),

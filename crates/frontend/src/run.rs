@@ -5,9 +5,8 @@ use std::path::Path;
 
 use psijoin::registry;
 use psijoin_session::{Error, JoinSpec, Joined, KeptJob, Mode, Stop};
-use psijoin_transport::Security;
 
-use crate::{Failure, Known, Narrator, Notes, Remedy, report::ReportFile, statement};
+use crate::{Failure, Known, Narrator, Notes, Remedy, partner, report::ReportFile, statement};
 
 /// Makes sure that a report can be written, if one was asked for, before anything that is worth a
 /// report can fail.
@@ -34,8 +33,9 @@ pub fn join(
     stop: &Stop,
 ) -> Result<Option<KeptJob>, Failure> {
     let Narrator { listener, notes } = narrator;
-    if let Security::PinnedTls { identity, .. } = &spec.meeting.security {
+    if let Some(identity) = spec.meeting.security.identity() {
         notes.identity(identity.fingerprint());
+        partner::tell_own(identity, listener);
     }
     notes.normalization(spec.key.normalization());
     if let Err(failure) = reportable {

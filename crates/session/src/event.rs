@@ -8,7 +8,9 @@ use psijoin_channel::path::Measured;
 use psijoin_forecast::Network;
 use psijoin_source::{Doubt, Source};
 use psijoin_table::BadCellsOfKey;
-use psijoin_transport::{Fingerprint, KeyExchange, RelayAddress, Sight, endpoint::Address};
+use psijoin_transport::{
+    Connection, Fingerprint, KeyExchange, RelayAddress, Sight, endpoint::Address,
+};
 
 use crate::{Error, key_facts::KeyDifference};
 
@@ -97,6 +99,8 @@ pub enum Event<'a> {
         /// The exchange of the connection's keys; nothing without TLS.
         key_exchange: Option<KeyExchange>,
     },
+    /// The other party is known by this connection, of which something may be kept for later ones.
+    Met(&'a Connection),
     /// The parties agree on what they do.
     Agreed {
         /// The session's name, which both share, and which tells nothing.

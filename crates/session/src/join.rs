@@ -207,20 +207,14 @@ impl JoinSpec {
             trade: &self.trade,
             written: WrittenAs::new(&self.written, self.aligned.is_some()),
             identity: self.identity(),
-            peer: match &self.meeting.security {
-                Security::PinnedTls { peer, .. } => peer.to_string(),
-                _ => "(without encryption)".to_owned(),
-            },
+            peer: self.meeting.peer(),
         };
         Job::open(folder, &subject).map(Some)
     }
 
     /// Returns who this party is, if the other one is to know it.
     fn identity(&self) -> Option<&Identity> {
-        match &self.meeting.security {
-            Security::PinnedTls { identity, .. } => Some(identity),
-            _ => None,
-        }
+        self.meeting.security.identity()
     }
 
     /// Makes sure that the record can be signed and written, if there is to be one.

@@ -2,8 +2,7 @@
 
 use psijoin_channel::Channel;
 use psijoin_transport::{
-    Connection, Endpoint, Error as TransportError, Listener, Options, Security, Sight,
-    endpoint::Address,
+    Connection, Endpoint, Error as TransportError, Listener, Options, Sight, endpoint::Address,
 };
 
 use crate::{
@@ -38,14 +37,14 @@ pub fn meet(
         }
     }?;
     watcher.hear(Event::Connected {
-        peer: match &options.security {
-            Security::PinnedTls { peer, .. } => Some(*peer),
-            _ => None,
-        },
+        peer: (met.0.peer_key())
+            .map(|key| key.fingerprint())
+            .or_else(|| options.security.only_peer()),
         address: met.0.peer_place().to_owned(),
         measured: met.0.measured(),
         key_exchange: met.0.key_exchange(),
     });
+    watcher.hear(Event::Met(&met.0));
     Ok(met)
 }
 

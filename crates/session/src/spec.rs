@@ -116,7 +116,7 @@ impl JoinSpec {
         let learners = self.question.learners;
         self.trade.check(self.role, learners, self.written.rows)?;
         check_aligned(self.aligned, learners)?;
-        let has_identities = matches!(self.meeting.security, Security::PinnedTls { .. });
+        let has_identities = self.meeting.security.identity().is_some();
         match self.record.is_some() && !has_identities {
             true => Err(SpecFault::RecordWithoutIdentities.into()),
             false => Ok(()),
@@ -148,6 +148,7 @@ impl Meeting {
             endpoint,
             security,
             proxies: Proxies::default(),
+            name: None,
             wait: Duration::from_secs(60),
         }
     }
@@ -176,6 +177,18 @@ impl Meeting {
             idle: timeout,
             keep_alive,
         }
+    }
+
+    /// Returns the other party as a job is bound to it: by its name, under which it may replace its
+    /// key, or by its key.
+    pub(crate) fn peer(&self) -> String {
+        let by_key = || match &self.security {
+            Security::InsecurePlaintext => "(without encryption)".to_owned(),
+            security => security
+                .only_peer()
+                .map_or_else(|| "(one of several)".to_owned(), |peer| peer.to_string()),
+        };
+        self.name.clone().unwrap_or_else(by_key)
     }
 }
 
@@ -222,6 +235,8 @@ pub struct Meeting {
     pub security: Security,
     /// The proxies through which this party connects.
     pub proxies: Proxies,
+    /// The name by which the user knows the other party, if it was called so.
+    pub name: Option<String>,
     /// The time for which they try to meet.
     pub wait: Duration,
     /// The time for which the other party may be silent, once it is there.

@@ -3,7 +3,7 @@
 use std::path::PathBuf;
 
 use clap::Args as ClapArgs;
-use psijoin_frontend::{Remedy, sentences::with_hint};
+use psijoin_frontend::{Remedy, partner::Named, sentences::with_hint};
 use psijoin_transport::{Fingerprint, RelayAddress, endpoint::Address};
 
 use crate::hints;
@@ -44,8 +44,7 @@ pub(crate) struct Connection {
     pub(crate) timeout: Option<u32>,
 }
 
-/// The place where the parties meet. One has to be named: it is checked later, as a line with all
-/// would be too long.
+/// The place where the parties meet. One that is named may be known to be met somewhere.
 #[derive(ClapArgs, Clone)]
 #[group(multiple = false)]
 pub(crate) struct Meeting {
@@ -79,20 +78,24 @@ pub(crate) struct Meeting {
 /// The parties that may be at the other end.
 #[derive(ClapArgs)]
 pub(crate) struct Trust {
-    /// The other party's fingerprint, as its `psijoin fingerprint` prints it.
-    #[arg(long, value_name = "FINGERPRINT", value_parser = fingerprint)]
-    pub(crate) peer: Option<Fingerprint>,
+    /// The other party: its name, as `psijoin peers` lists it, or its fingerprint.
+    ///
+    /// Its `psijoin fingerprint` prints that. A name tells where both meet, too, unless --listen or
+    /// --connect says so. Can be given several times: then whichever of them comes is the other
+    /// party.
+    #[arg(long = "peer", value_name = "NAME|FINGERPRINT")]
+    pub(crate) peers: Vec<Named>,
 
     /// This party's identity, made by `psijoin keygen --out FILE`.
     ///
     /// [default: your own, as `psijoin fingerprint` shows it]
-    #[arg(long, value_name = "FILE", requires = "peer")]
+    #[arg(long, value_name = "FILE", requires = "peers")]
     pub(crate) identity: Option<PathBuf>,
 
     /// INSECURE: no encryption, and anybody may be at the other end.
     ///
     /// For tests on one machine.
-    #[arg(long, conflicts_with_all = ["identity", "peer"])]
+    #[arg(long, conflicts_with_all = ["identity", "peers"])]
     pub(crate) insecure_plaintext: bool,
 }
 

@@ -80,6 +80,14 @@ pub(crate) struct Join {
     #[arg(long, help_heading = "Protocol", value_name = "NAME", default_value = "auto", hide_possible_values = true, value_parser = protocol())]
     pub(crate) protocol: &'static Protocol,
 
+    /// Take options from a profile: those of profiles/NAME.toml in your folder for configuration,
+    /// or of a file NAME.toml.
+    ///
+    /// It holds long names of options with their values: `peer = "bob"`, `align = true`. The
+    /// command line wins. What the profile sets is said, and stands in the report.
+    #[arg(long, help_heading = "Resources", value_name = "NAME")]
+    pub(crate) profile: Option<String>,
+
     /// Print help. (Not listed, as it belongs under none of the headings.)
     #[arg(short, long = "help", action = ArgAction::Help, hide = true)]
     _help: Option<bool>,

@@ -14,13 +14,16 @@ use crate::{
     guard,
     interrupt::handle_ctrl_c,
     invocation::Invocation,
-    output,
+    output, profile,
 };
 
 /// Joins, or checks, hands the result out, and reports, however it ends.
 pub(super) fn follow(invocation: &Invocation<'_>) -> Result<(), Code> {
     let console = Console::wanted();
     let notes = Arc::new(Notes::of(invocation.wanted()));
+    if let Some(profile) = &invocation.profile {
+        console.say(profile::told(profile));
+    }
     let prints_report = invocation.join.evidence.prints_report();
     let joined = invocation
         .check()

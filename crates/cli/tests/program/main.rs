@@ -24,6 +24,7 @@ mod giving;
 mod grid;
 mod help;
 mod inputs;
+mod inviting;
 mod jobs;
 mod joining;
 mod learning;

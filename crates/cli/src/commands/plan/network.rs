@@ -28,11 +28,12 @@ pub(super) fn measure(
     let Some(mut endpoint) = parties::endpoint(listen.as_ref(), connect.as_ref()) else {
         return Ok(None);
     };
-    let security = parties::security(&args.trust, console)?;
-    let mut options = Options::new(security);
+    let partner = parties::partner(&args.trust, console)?;
+    let mut options = Options::new(partner.security);
     options.interrupt = stop.interrupt().clone();
     options.proxies = meeting::proxies(None, &endpoint)?;
     let notes = Notes::default();
+    notes.know_as(partner.known_as);
     let watcher = &Narrator {
         listener: console,
         notes: &notes,

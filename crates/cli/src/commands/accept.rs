@@ -1,0 +1,117 @@
+//! `psijoin accept`: the other side of an invitation.
+
+use std::{
+    io::{self, Read},
+    time::Duration,
+};
+
+use psijoin::Role;
+use psijoin_frontend::{
+    Failure, Narrator, Notes, home,
+    partner::{Named, Partner},
+};
+use psijoin_handshake::{Hello, begin};
+use psijoin_peers::{Book, Link, Name, Side, date};
+use psijoin_session::{Stop, meet, settings::PROTOCOL};
+use psijoin_transport::{Endpoint, Identity, Options};
+use zeroize::Zeroizing;
+
+use crate::{args, console::Console, exit::ProgramFault, interrupt::handle_ctrl_c};
+
+/// More than any link takes.
+const MAX_LINK_BYTES: u64 = 1 << 16;
+
+pub(super) fn run(args: &args::Accept) -> Result<(), Failure> {
+    let link = read(&args.link)?;
+    let named = args.own.identity.as_deref();
+    let identity = home::identity(named)?.identity;
+    if link.fingerprint() == identity.fingerprint() {
+        return Err(psijoin_peers::Error::OwnInvitation.into());
+    }
+    let name = args.name.as_ref().or(link.name()).ok_or_else(|| {
+        Failure::Usage(
+            "the other party suggests no name for itself: say by which name you want to know it, with \
+             --as NAME"
+                .to_owned(),
+        )
+    })?;
+    let book = home::book(named)?;
+    book.change(|peers| peers.accept(name.clone(), &link))?;
+    let console = Console::wanted();
+    console.say(format_args!(
+        "{name} is the party with the fingerprint {}. It gets to know you ({}) in your first session, \
+         which has to begin before {}:\n  \
+         psijoin send --peer {name} …",
+        link.fingerprint(),
+        identity.fingerprint(),
+        date(link.ends()),
+    ));
+    match args.wait {
+        true => get_to_know(&identity, (&book, name), &console),
+        false => Ok(()),
+    }
+}
+
+fn read(said: &str) -> Result<Link, Failure> {
+    let mut text = Zeroizing::new(said.to_owned());
+    if said == "-" {
+        text.clear();
+        let read = io::stdin().take(MAX_LINK_BYTES).read_to_string(&mut text);
+        read.map_err(ProgramFault::Stdin)?;
+    }
+    Ok(text.parse::<Link>().map_err(psijoin_peers::Error::from)?)
+}
+
+/// Meets a party that waits for this one, only so that both know each other.
+pub(super) fn get_to_know(
+    identity: &Identity,
+    (book, name): (&Book, &Name),
+    console: &Console,
+) -> Result<(), Failure> {
+    let partner = Partner::find(identity, &[Named::Name(name.clone())], book)?;
+    let no_place = || {
+        Failure::Usage(format!(
+            "nobody has said where {name} is met: leave --wait out"
+        ))
+    };
+    let mut endpoint = partner.endpoint()?.ok_or_else(no_place)?;
+    let stop = Stop::default();
+    handle_ctrl_c(stop.clone(), *console)?;
+    let mut options = Options::new(partner.security);
+    options.interrupt = stop.interrupt().clone();
+    options.timeouts.meet = until_the_end(book, name)?;
+    let notes = Notes::default();
+    notes.know_as(partner.known_as);
+    let watcher = &Narrator {
+        listener: console,
+        notes: &notes,
+    };
+    let (connection, mut channel) = meet(&mut endpoint, &options, watcher)?;
+    let hello = Hello::new(role(&endpoint), 0);
+    let hello = hello.setting(PROTOCOL, "none: the parties get to know each other");
+    begin(&mut channel, hello)
+        .and_then(|pending| pending.compare())
+        .map_err(Failure::from)
+        .inspect_err(|failure| connection.abort(failure.abort_code()))?;
+    Ok(connection.finish()?)
+}
+
+/// Returns how long the invitation is still good for.
+fn until_the_end(book: &Book, name: &Name) -> Result<Duration, Failure> {
+    let peers = book.read()?;
+    let invitation = peers.named(name)?.invitation.as_ref();
+    let left = invitation.map_or(0, |it| it.ends.saturating_sub(psijoin_peers::now()));
+    // A guest comes to a party that waits already.
+    let most = match invitation.map(|it| it.side) {
+        Some(Side::Inviter) => u64::MAX,
+        _ => 60,
+    };
+    Ok(Duration::from_secs(left.clamp(1, most)))
+}
+
+fn role(endpoint: &Endpoint) -> Role {
+    match endpoint {
+        Endpoint::Listen(_) => Role::Sender,
+        Endpoint::Connect(_) => Role::Receiver,
+    }
+}

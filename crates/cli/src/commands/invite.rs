@@ -1,0 +1,50 @@
+//! `psijoin invite`: a link for another party, which is known by name from then on.
+
+use psijoin_frontend::home;
+use psijoin_peers::{Place, Wanted, date, now};
+
+use super::accept::get_to_know;
+use crate::{args, console::Console, exit::Failure, output};
+
+pub(super) fn run(args: &args::Invite) -> Result<(), Failure> {
+    let named = args.own.identity.as_deref();
+    let identity = home::identity(named)?.identity;
+    let book = home::book(named)?;
+    let ends = now().saturating_add(args.expires.as_secs());
+    let wanted = wanted(args, ends)?;
+    let link = book.change(|peers| peers.invite(args.name.clone(), &identity, wanted))?;
+    output::text(&format!("{link}\n"))?;
+    let (console, name) = (Console::wanted(), &args.name);
+    console.say(format_args!(
+        "Send this link to the other party, over a channel that you trust: who has it is {name}. It \
+         works once, until {}.\n\
+         There it is accepted by\n  \
+         psijoin accept LINK\n\
+         and then you join, whenever you like:\n  \
+         psijoin receive --peer {name} …",
+        date(ends),
+    ));
+    if args.confirm {
+        console.say(format_args!(
+            "Nobody is let in before you have compared fingerprints: ask for that of {name} by \
+             telephone, and run\n  \
+             psijoin peers confirm {name} FINGERPRINT"
+        ));
+    }
+    match args.wait {
+        true => get_to_know(&identity, (&book, name), &console),
+        false => Ok(()),
+    }
+}
+
+/// Returns the invitation that the arguments ask for.
+fn wanted(args: &args::Invite, ends: u64) -> Result<Wanted, Failure> {
+    let mut wanted = match (&args.place.relay, &args.place.listen) {
+        (Some(relay), _) => Wanted::until(ends, Place::Relay(relay.clone())),
+        (None, Some(address)) => Wanted::here(ends, address.clone()),
+        (None, None) => return Err(Failure::Usage("say where you meet".to_owned())),
+    };
+    wanted.confirm = args.confirm;
+    wanted.own_name = args.own_name.clone();
+    Ok(wanted)
+}

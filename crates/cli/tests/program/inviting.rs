@@ -1,0 +1,167 @@
+//! Two parties that know each other by name, from the invitation on.
+
+use std::process::Stdio;
+
+use serde_json::Value;
+
+use crate::support::{Ended, Folder, Process, free_address};
+
+/// A party with a folder of its own for its identity.
+struct Party(String);
+
+impl Party {
+    fn start(&self, args: &[&str]) -> Process {
+        Process::start_with(args, |command| {
+            let piped = command.stdin(Stdio::null()).stdout(Stdio::piped());
+            piped.env("PSIJOIN_HOME", &self.0)
+        })
+    }
+
+    fn run(&self, args: &[&str]) -> Ended {
+        self.start(args).end()
+    }
+
+    /// Runs the program, and returns its output.
+    #[track_caller]
+    fn prints(&self, args: &[&str]) -> String {
+        let ended = self.run(args);
+        ended.says(0, &[]);
+        ended.stdout.trim().to_owned()
+    }
+
+    /// Returns what this one keeps of the party with this name.
+    fn known(&self, name: &str) -> Value {
+        serde_json::from_str(&self.prints(&["peers", "show", name, "--json"])).unwrap()
+    }
+}
+
+fn parties<const N: usize>(folder: &Folder, names: [&str; N]) -> [Party; N] {
+    names.map(|name| Party(folder.path(name)))
+}
+
+/// Lets two parties join by name; the first receives.
+fn join([ann, bob]: [&Party; 2], [anns, bobs]: [&str; 2], table: &str) -> [Ended; 2] {
+    let wait = ["--wait", "5", "--input", table];
+    let receives = ann.start(&[&["receive", "--peer", anns], &wait[..]].concat());
+    let sends = bob.start(&[&["send", "--peer", bobs], &wait[..]].concat());
+    [receives.end(), sends.end()]
+}
+
+#[test]
+fn five_commands_from_an_invitation_to_a_result() {
+    let folder = Folder::new();
+    let [ann, bob] = parties(&folder, ["ann", "bob"]);
+    let table = folder.file("table", "x\ny\n");
+    let address = free_address();
+    let link = ann.prints(&["invite", "bob", "--listen", &address, "--as", "ann"]);
+    let accepted = bob.run(&["accept", &link]);
+    accepted.says(0, &["ann is the party with the fingerprint psi1-"]);
+    assert_eq!(ann.known("bob")["state"], "invited");
+    assert_eq!(bob.known("ann")["state"], "accepted");
+
+    let [received, sent] = join([&ann, &bob], ["bob", "ann"], &table);
+    received.says(0, &["bob is psi1-", "from now on you know each other"]);
+    sent.says(0, &["ann is psi1-", "from now on you know each other"]);
+    assert_eq!(received.stdout, "x\ny\n");
+    let (of_bob, of_ann) = (ann.known("bob"), bob.known("ann"));
+    assert_eq!([&of_bob["state"], &of_ann["state"]], ["known", "known"]);
+    assert_eq!(of_bob["fingerprint"], bob.prints(&["fingerprint"]));
+    assert_eq!(of_ann["fingerprint"], ann.prints(&["fingerprint"]));
+
+    // The second time, there is no news.
+    let [received, sent] = join([&ann, &bob], ["bob", "ann"], &table);
+    for ended in [received, sent] {
+        ended.says(0, &[]);
+        assert!(!ended.stderr.contains("from now on"), "{ended:#?}");
+    }
+}
+
+#[test]
+fn who_comes_second_with_a_link_is_told_and_so_is_the_inviter() {
+    let folder = Folder::new();
+    let [ann, bob, thief] = parties(&folder, ["ann", "bob", "thief"]);
+    let table = folder.file("table", "x\n");
+    let address = free_address();
+    let link = ann.prints(&["invite", "bob", "--listen", &address]);
+    for party in [&bob, &thief] {
+        party.prints(&["accept", &link, "--as", "ann"]);
+    }
+    for ended in join([&ann, &bob], ["bob", "ann"], &table) {
+        ended.says(0, &[]);
+    }
+    let [of_bob, of_thief] = [&bob, &thief].map(|party| party.prints(&["fingerprint"]));
+    let [received, sent] = join([&ann, &thief], ["bob", "ann"], &table);
+    received.says(4, &["turned away", &of_bob, &of_thief]);
+    sent.says(5, &["was used before, on ", &of_bob, &of_thief]);
+    let invitation = &ann.known("bob")["invitation"];
+    assert_eq!(invitation["used"]["by"], of_bob);
+    assert_eq!(invitation["turned_away"]["by"], of_thief);
+}
+
+#[test]
+fn a_replaced_key_is_taken_over_and_both_say_so() {
+    let folder = Folder::new();
+    let [ann, bob] = parties(&folder, ["ann", "bob"]);
+    let table = folder.file("table", "x\n");
+    let address = free_address();
+    let link = ann.prints(&["invite", "bob", "--listen", &address]);
+    bob.prints(&["accept", &link, "--as", "ann"]);
+    join([&ann, &bob], ["bob", "ann"], &table);
+    let old = bob.prints(&["fingerprint"]);
+    let new = bob.prints(&["keygen", "--replace", "--overlap", "7d"]);
+    assert_ne!(old, new);
+    let [received, sent] = join([&ann, &bob], ["bob", "ann"], &table);
+    received.says(0, &["bob has replaced its key", &old, &new]);
+    sent.says(0, &["has replaced", &old, &new]);
+    assert_eq!(ann.known("bob")["fingerprint"], new);
+    assert_eq!(ann.known("bob")["replaced"][0]["fingerprint"], old);
+}
+
+#[test]
+fn names_and_places_are_asked_for() {
+    let folder = Folder::new();
+    let [ann] = parties(&folder, ["ann"]);
+    let table = folder.file("table", "x\n");
+    let nobody = ann.run(&["receive", "--peer", "bob", "--input", &table]);
+    nobody.says(2, &["you know nobody by the name bob"]);
+    let fingerprint = "psi1-qcnk-zb81-14cx-f6m3-a530-c9p1-s3kq";
+    let nowhere = ann.run(&["receive", "--peer", fingerprint, "--input", &table]);
+    nowhere.says(2, &["say where the parties meet"]);
+    let damaged = ann.run(&["accept", "psijoin:1:0000", "--as", "bob"]);
+    damaged.says(2, &["copy all of it, or ask for it again"]);
+}
+
+#[test]
+fn a_profile_sets_what_the_command_line_does_not() {
+    let folder = Folder::new();
+    let table = folder.file("table.csv", "id\nx\n");
+    let address = free_address();
+    let profile = format!("listen = \"{address}\"\nkey = \"id\"\noutput-kind = \"count\"\n");
+    let profile = folder.file("weekly.toml", profile);
+    let [ann, bob] = parties(&folder, ["ann", "bob"]);
+    let common = ["--insecure-plaintext", "--input", &table];
+    let with = [
+        &["receive", "--profile", &profile, "--report", "-"],
+        &common[..],
+    ]
+    .concat();
+    let receives = ann.start(&with);
+    let without = [
+        "send",
+        "--connect",
+        &address,
+        "--key",
+        "id",
+        "--output-kind",
+        "count",
+    ];
+    let sends = bob.start(&[&without, &common[..]].concat());
+    let received = receives.end();
+    received.says(0, &["weekly.toml sets --key=id, --listen="]);
+    sends.end().says(0, &[]);
+    let report: Value = serde_json::from_str(&received.stdout).unwrap();
+    assert_eq!(report["profile"]["set"][0], "--key=id");
+    let wrong = folder.file("wrong.toml", "kye = \"id\"\n");
+    let refused = ann.run(&["receive", "--profile", &wrong, "--input", &table]);
+    refused.says(3, &["`kye` is no option of `psijoin receive`"]);
+}
