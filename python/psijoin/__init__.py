@@ -9,7 +9,8 @@
 >>> shared.rows
 ['ann', 'bob']
 
-A real join has a `Session` on each of two machines. `Identity` says who is at the other end.
+A real join has a `Session` on each of two machines. `Identity` says who is at the other end, or
+`invite` on one and `accept` on the other let both know each other by name.
 """
 
 from psijoin._errors import (
@@ -24,6 +25,7 @@ from psijoin._errors import (
 from psijoin._identity import Identity
 from psijoin._joined import Compared, Counted, Joined, Summed
 from psijoin._pair import local_pair, together
+from psijoin._peers import Peer, accept, invite, peers
 from psijoin._plan import Plan, plan
 from psijoin._psijoin import __version__
 from psijoin._session import Session
@@ -36,6 +38,7 @@ __all__ = [
     "InputError",
     "Joined",
     "NetworkError",
+    "Peer",
     "PeerError",
     "PeerFailedError",
     "Plan",
@@ -44,7 +47,10 @@ __all__ = [
     "Summed",
     "UsageError",
     "__version__",
+    "accept",
+    "invite",
     "local_pair",
+    "peers",
     "plan",
     "together",
 ]

@@ -67,7 +67,7 @@ class Session:
     def __init__(
         self,
         *,
-        peer: str,
+        peer: str | Sequence[str],
         connect: str | None = None,
         listen: str | None = None,
         relay: str | None = None,
@@ -84,10 +84,11 @@ class Session:
     ) -> None:
         """Creates a session with one other party.
 
-        - `peer`: the other party's fingerprint, as its `Identity` has it, or as its
-          `psijoin fingerprint` prints it.
+        - `peer`: the other party's name, as `peers` lists it, or its fingerprint, as its `Identity`
+          has it, or as its `psijoin fingerprint` prints it. With a list, whichever of them comes is
+          the other party.
         - `connect` or `listen`: where the parties meet, as HOST:PORT. One side listens, for example
-          at "0.0.0.0:7766", and the other connects; it does not matter which.
+          at "0.0.0.0:7766", and the other connects; it does not matter which. A name may tell it.
         - `relay`: both sides meet at this relay: "HOST:PORT", or "wss://HOST/PATH" behind a web
           server. It carries what they say, and can neither read nor change it. `relay_key` is the
           file of an access key, if the relay demands one.
@@ -108,10 +109,10 @@ class Session:
           bytes in all (0 of 0 if unknown). True shows a bar of tqdm, or else of rich,
           where one of them is installed and somebody can see it.
         """
-        if [connect, listen, relay, via].count(None) != 3:
-            raise UsageError("say where the parties meet: connect or listen, relay or via, and one of them")
+        if [connect, listen, relay, via].count(None) < 3:
+            raise UsageError("say where the parties meet by one of connect, listen, relay and via")
         options = {
-            "peer": peer,
+            "peer": peer if isinstance(peer, str) else list(peer),
             "connect": connect,
             "listen": listen,
             "relay": relay,

@@ -12,12 +12,12 @@ use jiff::Timestamp;
 use psijoin_frontend::{
     Failure, NamedFiles, Narrator, Notes, Wanted,
     files::{self, Named},
+    partner::KnownAs,
     report::Report,
     run,
     sentences::harmless,
 };
 use psijoin_session::{Further, JoinSpec, KeptJob, Learners, Received, Stop, TableSpec};
-use psijoin_transport::Security;
 use pyo3::prelude::*;
 
 use crate::{
@@ -30,6 +30,8 @@ use crate::{
 pub(crate) struct JoinCall {
     /// The request.
     pub(crate) spec: JoinSpec,
+    /// The name by which the user knows the other party, if it was called so.
+    pub(crate) known_as: Option<KnownAs>,
     /// The file for the report, if one is named.
     pub(crate) report: Option<PathBuf>,
     /// The file of the identity in `spec`: nothing is written there.
@@ -78,10 +80,8 @@ impl JoinCall {
             learners: Some(question.learners),
             min_intersection: Some(question.min_intersection).filter(|least| *least > 0),
             post_quantum: question.post_quantum,
-            peer: match &spec.meeting.security {
-                Security::PinnedTls { peer, .. } => Some(*peer),
-                _ => None,
-            },
+            profile: None,
+            peer: spec.meeting.security.only_peer(),
             files: NamedFiles {
                 input: match &spec.table {
                     TableSpec::Files { inputs, .. } => inputs.clone(),
@@ -124,6 +124,7 @@ impl JoinCall {
 /// Whatever would end the program.
 pub(crate) fn join(call: JoinCall, listener: Py<PyAny>, stop: &Stop) -> Result<Joined, Failed> {
     let notes = Notes::of(call.wanted());
+    notes.know_as(call.known_as.clone());
     let joined = contained(|| carry_out(call, listener, &notes, stop));
     let reported = notes.end(|known| {
         let report = Report::new(known, joined.as_ref().err().map(ending));

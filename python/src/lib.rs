@@ -9,7 +9,7 @@
 //!
 //! | module | what lives there |
 //! |---|---|
-//! | `_session`, `_pair`, `_plan`, `_identity` | what users call |
+//! | `_session`, `_pair`, `_plan`, `_identity`, `_peers` | what users call |
 //! | `_tables` | what becomes of a table of each library on its way in, and of rows on their way out |
 //! | `_call` | calls whose joins stop if the call of the other side fails (`together`) |
 //! | `_listening` | what a join says meanwhile: `logging`, and progress |
@@ -48,6 +48,7 @@ mod frames;
 mod hints;
 mod joining;
 mod options;
+mod peers;
 mod planning;
 mod wanted;
 
@@ -270,6 +271,12 @@ fn _psijoin(module: &Bound<'_, PyModule>) -> PyResult<()> {
     module.add_function(wrap_pyfunction!(plan, module)?)?;
     module.add_function(wrap_pyfunction!(identity, module)?)?;
     module.add_function(wrap_pyfunction!(new_identity, module)?)?;
+    module.add_function(wrap_pyfunction!(peers::invite, module)?)?;
+    module.add_function(wrap_pyfunction!(peers::accept, module)?)?;
+    module.add_function(wrap_pyfunction!(peers::peers, module)?)?;
+    module.add_function(wrap_pyfunction!(peers::rename_peer, module)?)?;
+    module.add_function(wrap_pyfunction!(peers::remove_peer, module)?)?;
+    module.add_function(wrap_pyfunction!(peers::confirm_peer, module)?)?;
     module.add_function(wrap_pyfunction!(with_hint, module)?)?;
     module.add_function(wrap_pyfunction!(main, module)?)?;
     Ok(())

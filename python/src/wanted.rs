@@ -5,11 +5,11 @@ use std::{path::PathBuf, time::Duration};
 use jiff::Timestamp;
 use psijoin::{Protocol, Role, registry};
 use psijoin_frontend::{
-    Failure, NamedFiles, Remedy, Wanted,
+    Failure, NamedFiles, Wanted,
     files::read_terms,
     home,
     meeting::{self, Place},
-    sentences::with_hint,
+    partner::{Named, Partner},
     sizes,
 };
 use psijoin_session::{
@@ -17,12 +17,11 @@ use psijoin_session::{
     RequestedOutput, Resources, TableSpec, Taken, Trade, Written,
 };
 use psijoin_table::{ColumnRules, Existing, KeySpec, share::RepeatedKeys};
-use psijoin_transport::{Fingerprint, Identity, Proxy, Security};
+use psijoin_transport::{Fingerprint, Identity, Proxy};
 use pyo3::{prelude::*, types::PyDict};
 
 use crate::{
     failed::{Failed, raised},
-    hints,
     joining::JoinCall,
     options::{Options, columns, nearest, usage},
 };
@@ -86,9 +85,10 @@ const MOST_SECONDS: u64 = u32::MAX as u64;
 /// may use.
 #[pyclass(frozen, module = "psijoin._psijoin")]
 pub(crate) struct Party {
-    place: Place,
+    /// Nothing if that follows from the name of the other party.
+    place: Option<Place>,
     proxy: Option<Proxy>,
-    peer: Fingerprint,
+    peers: Vec<Named>,
     identity: PathBuf,
     wait: Duration,
     timeout: Option<Duration>,
@@ -106,10 +106,7 @@ impl Party {
         let relay = options.parsed("relay")?;
         let relay = relay.map(|relay| Place::Relay { relay, key });
         let folder = options.path("via")?.map(Place::Folder);
-        let place = connect.or(listen).or(relay).or(folder);
-        let place = place.ok_or_else(|| usage("say where the parties meet"))?;
-        let peer = options.read("peer", fingerprint)?;
-        let peer = peer.ok_or_else(|| usage("`peer` is the fingerprint of the other party"))?;
+        let peers = peers(options)?;
         let identity = options.path("identity")?;
         let identity = identity.ok_or_else(|| usage("`identity` is the file of this party's"))?;
         let seconds = |name, least| {
@@ -119,9 +116,9 @@ impl Party {
         let [wait, timeout] = [seconds("wait", 1)?, seconds("timeout", 3)?];
         let memory = options.read("memory", sizes::bytes)?;
         Ok(Self {
-            place,
+            place: connect.or(listen).or(relay).or(folder),
             proxy: options.parsed("proxy")?,
-            peer,
+            peers,
             identity,
             wait: wait.unwrap_or(Duration::from_secs(60)),
             timeout,
@@ -135,29 +132,42 @@ impl Party {
 }
 
 impl Party {
+    /// Returns who the other party is.
+    fn partner(&self) -> Result<Partner, Failure> {
+        let identity = Identity::read(&self.identity)?;
+        let book = home::book(Some(&self.identity))?;
+        Partner::find(&identity, &self.peers, &book)
+    }
+
     /// Returns where the parties meet.
-    fn meeting(&self) -> PyResult<Meeting> {
-        let security = || {
-            let identity = Identity::read(&self.identity)?;
-            let peer = self.peer;
-            let security = Security::PinnedTls { identity, peer };
-            security.check()?;
-            Ok(security)
+    fn meeting(&self, partner: &Partner) -> Result<Meeting, Failure> {
+        let endpoint = match &self.place {
+            Some(place) => Some(place.endpoint(&partner.security)?),
+            None => partner.endpoint()?,
         };
-        let security = security();
-        let security =
-            security.map_err(|error: psijoin_transport::Error| raised(Failed::of(error)))?;
-        let failed = |failure: Failure| raised(Failed::from(failure));
-        let endpoint = self.place.endpoint(&security).map_err(failed)?;
+        let endpoint = endpoint.ok_or_else(|| {
+            let why = "say where the parties meet: `listen` on one side and `connect` on the other, \
+                       or `relay` or `via` on both";
+            Failure::Usage(why.to_owned())
+        })?;
         Ok(Meeting {
-            proxies: meeting::proxies(self.proxy.as_ref(), &endpoint).map_err(failed)?,
-            security,
+            proxies: meeting::proxies(self.proxy.as_ref(), &endpoint)?,
+            security: partner.security.clone(),
+            name: partner.known_as.as_ref().map(|it| it.name.to_string()),
             wait: self.wait,
             timeout: self
                 .timeout
                 .unwrap_or_else(|| Meeting::usual_timeout(&endpoint)),
             endpoint,
         })
+    }
+
+    /// Returns the key of the other party, if it was named by that.
+    fn peer(&self) -> Option<Fingerprint> {
+        match &*self.peers {
+            [Named::Fingerprint(peer)] => Some(*peer),
+            _ => None,
+        }
     }
 
     /// Returns the join that this party wants with these keywords.
@@ -176,6 +186,9 @@ impl Party {
         let terms = options.path("terms")?;
         let text = terms.as_deref().map(read_terms);
         let deadline = options.whole("deadline", 1..=MOST_SECONDS)?;
+        let failed = |failure: Failure| raised(failure.into());
+        let partner = self.partner().map_err(failed)?;
+        let meeting = self.meeting(&partner).map_err(failed)?;
         let spec = JoinSpec {
             question,
             protocol: protocol(options)?,
@@ -192,15 +205,11 @@ impl Party {
             job: options.path("job")?.map(home::job),
             mode: mode(options)?,
             resources: self.resources.clone(),
-            ..JoinSpec::new(
-                role,
-                self.meeting()?,
-                TableSpec::Arrow(table),
-                key(options)?,
-            )
+            ..JoinSpec::new(role, meeting, TableSpec::Arrow(table), key(options)?)
         };
         Ok(JoinCall {
             spec,
+            known_as: partner.known_as,
             report: options.path("report")?,
             identity: self.identity.clone(),
             terms,
@@ -228,7 +237,8 @@ impl Party {
                 .ok()
                 .flatten(),
             post_quantum: options.flag("post_quantum").unwrap_or_default(),
-            peer: Some(self.peer),
+            profile: None,
+            peer: self.peer(),
             files: NamedFiles {
                 input: vec![table.into()],
                 output: options.path("output").ok().flatten(),
@@ -238,11 +248,24 @@ impl Party {
     }
 }
 
-fn fingerprint(text: &str) -> Result<Fingerprint, String> {
-    text.parse().map_err(|error| {
-        let hint = Remedy::of_fingerprint(&error).and_then(|remedy| hints::of(&remedy));
-        with_hint(&error.to_string(), hint.as_deref())
-    })
+/// Returns the party that `peer` names, or those.
+fn peers(options: &Options<'_, '_>) -> PyResult<Vec<Named>> {
+    const NAME: &str = "peer";
+    let named = |text: &String| {
+        let named = text.parse::<Named>();
+        named.map_err(|error| usage(format!("`{NAME}`: {error}")))
+    };
+    let value = options.get(NAME)?;
+    let several = value.as_ref().map(|value| match value.extract::<String>() {
+        Ok(one) => Ok(vec![one]),
+        Err(_) => value.extract::<Vec<String>>(),
+    });
+    match several {
+        Some(Ok(texts)) if !texts.is_empty() => texts.iter().map(named).collect(),
+        _ => Err(usage(format!(
+            "`{NAME}` is the name or the fingerprint of the other party, or a list of them"
+        ))),
+    }
 }
 
 fn key(options: &Options<'_, '_>) -> PyResult<KeySpec> {
