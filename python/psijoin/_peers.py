@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import json
+import os
 from collections.abc import Callable
 from dataclasses import dataclass, field
 from datetime import timedelta
@@ -11,6 +12,7 @@ from typing import Literal, TypeVar
 from psijoin import _psijoin
 from psijoin._errors import UsageError, raised
 from psijoin._identity import Identity
+from psijoin._types import Path
 
 _Result = TypeVar("_Result")
 
@@ -50,6 +52,7 @@ def invite(
     *,
     relay: str | None = None,
     listen: str | None = None,
+    via: Path | None = None,
     expires: timedelta = timedelta(hours=24),
     confirm: bool = False,
     own_name: str | None = None,
@@ -60,7 +63,9 @@ def invite(
     Send the link over a channel that you trust: who has it is the other party. It works once, until
     it expires. Nobody waits: both get to know each other in their first session.
 
-    - `relay` or `listen`: where both meet. `listen` is HOST:PORT as the other party has to dial it.
+    - `relay`, `listen` or `via`: where both meet. `relay` is "HOST:PORT" or "wss://HOST/PATH",
+      `listen` HOST:PORT as the other party has to dial it, and `via` a folder, which the other party
+      has to name, too.
     - `confirm`: let nobody in before `Peer.confirm` was called with the other party's fingerprint.
     - `own_name`: the name that you suggest for yourself.
     - `identity`: this party's; without one, the user's own.
@@ -74,13 +79,15 @@ def invite(
     >>> [(peer.name, peer.state) for peer in psijoin.peers(ann)]
     [('bob', 'invited')]
     """
-    places: list[tuple[Literal["relay", "listen"], str]] = []
+    places: list[tuple[Literal["relay", "listen", "via"], str]] = []
     if relay is not None:
         places.append(("relay", relay))
     if listen is not None:
         places.append(("listen", listen))
+    if via is not None:
+        places.append(("via", os.fspath(via)))
     if len(places) != 1:
-        raise UsageError("say where the parties meet: relay or listen, and not both")
+        raise UsageError("say where the parties meet by one of relay, listen and via")
     seconds = int(expires.total_seconds())
     if seconds < 1:
         raise UsageError("`expires` is a positive time")
@@ -88,11 +95,19 @@ def invite(
     return _called(lambda: _psijoin.invite(own.path, name, places[0], seconds, confirm, own_name))
 
 
-def accept(link: str, name: str | None = None, *, identity: Identity | None = None) -> str:
+def accept(
+    link: str,
+    name: str | None = None,
+    *,
+    via: Path | None = None,
+    identity: Identity | None = None,
+) -> str:
     """Accepts an invitation, and returns the name by which the other party is known from then on:
-    `name`, or the one that it suggests for itself."""
+    `name`, or the one that it suggests for itself. `via` is the folder where both meet, if the
+    invitation is for one."""
     own = identity or Identity.load_or_create()
-    return _called(lambda: _psijoin.accept(own.path, link, name))
+    folder = None if via is None else os.fspath(via)
+    return _called(lambda: _psijoin.accept(own.path, link, name, folder))
 
 
 def peers(identity: Identity | None = None) -> list[Peer]:

@@ -2,15 +2,15 @@
 
 use std::path::PathBuf;
 
-use psijoin_frontend::{Failure, home, partner::shown::Shown, report::json_line};
+use psijoin_frontend::{Failure, home, meeting, partner::shown::Shown, report::json_line};
 use psijoin_peers::{Book, Link, Name, Peers, Place, Wanted, now};
-use psijoin_transport::{Identity, endpoint::Address};
+use psijoin_transport::{Error, Identity};
 use pyo3::prelude::*;
 
 use crate::{failed::raised, options::usage};
 
 /// Invites another party, to be known by that name, and returns the link. `place` is a pair:
-/// `relay` or `listen`, and its address.
+/// `relay` or `listen` and its address, or `via` and a folder.
 #[pyfunction]
 #[pyo3(signature = (identity, name, place, seconds, confirm, own_name))]
 pub(crate) fn invite(
@@ -35,9 +35,15 @@ pub(crate) fn invite(
 }
 
 /// Accepts an invitation, and returns the name by which the other party is known from then on: the
-/// one that is given, or that it suggests.
+/// one that is given, or that it suggests. Both meet in the folder `via`, if one is named.
 #[pyfunction]
-pub(crate) fn accept(identity: PathBuf, link: &str, name: Option<&str>) -> PyResult<String> {
+#[pyo3(signature = (identity, link, name, via))]
+pub(crate) fn accept(
+    identity: PathBuf,
+    link: &str,
+    name: Option<&str>,
+    via: Option<&str>,
+) -> PyResult<String> {
     let name = name.map(called).transpose()?;
     let accepted = || {
         let own = Identity::read(&identity)?;
@@ -50,7 +56,11 @@ pub(crate) fn accept(identity: PathBuf, link: &str, name: Option<&str>) -> PyRes
             Failure::Usage(why.to_owned())
         })?;
         let book = home::book(Some(&identity))?;
-        book.change(|peers| peers.accept(name.clone(), &link))?;
+        let folder = via.map(meeting::folder).transpose()?;
+        book.change(|peers| {
+            peers.accept(name.clone(), &link)?;
+            folder.map_or(Ok(()), |folder| peers.meet_at(&name, folder))
+        })?;
         Ok(name.to_string())
     };
     accepted().map_err(failed)
@@ -101,12 +111,20 @@ fn change(
 
 fn wanted((kind, address): &(String, String), ends: u64) -> PyResult<Wanted> {
     let invalid = |error: &dyn std::fmt::Display| usage(format!("`{kind}`: {error}"));
-    if *kind == "relay" {
-        let relay = address.parse().map_err(|error| invalid(&error))?;
-        return Ok(Wanted::until(ends, Place::Relay(relay)));
+    match &**kind {
+        "relay" => {
+            let relay = address.parse().map_err(|error: Error| invalid(&error))?;
+            Ok(Wanted::until(ends, Place::Relay(relay)))
+        }
+        "via" => {
+            let folder = meeting::folder(address).map_err(failed)?;
+            Ok(Wanted::until(ends, folder))
+        }
+        _ => {
+            let dialled = address.parse().map_err(|error: Error| invalid(&error))?;
+            Ok(Wanted::here(ends, dialled))
+        }
     }
-    let dialled: Address = address.parse().map_err(|error| invalid(&error))?;
-    Ok(Wanted::here(ends, dialled))
 }
 
 fn called(name: &str) -> PyResult<Name> {

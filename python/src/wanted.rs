@@ -1,6 +1,9 @@
 //! The arguments of Python's calls, as the engine takes them.
 
-use std::{path::PathBuf, time::Duration};
+use std::{
+    path::{Path, PathBuf},
+    time::Duration,
+};
 
 use jiff::Timestamp;
 use psijoin::{Protocol, Role, registry};
@@ -8,10 +11,11 @@ use psijoin_frontend::{
     Failure, NamedFiles, Wanted,
     files::read_terms,
     home,
-    meeting::{self, Place},
+    meeting,
     partner::{Named, Partner},
     sizes,
 };
+use psijoin_peers::Place;
 use psijoin_session::{
     ArrowTable, AtMost, Consent, Give, JoinSpec, MaxPeerKeys, Meeting, Memory, Mode, Question,
     RequestedOutput, Resources, TableSpec, Taken, Trade, Written,
@@ -87,6 +91,7 @@ const MOST_SECONDS: u64 = u32::MAX as u64;
 pub(crate) struct Party {
     /// Nothing if that follows from the name of the other party.
     place: Option<Place>,
+    relay_key: Option<PathBuf>,
     proxy: Option<Proxy>,
     peers: Vec<Named>,
     identity: PathBuf,
@@ -102,10 +107,9 @@ impl Party {
         let options = &Options::new(options, &OF_SESSIONS, ("a join", &OF_JOINS))?;
         let connect = options.parsed("connect")?.map(Place::Connect);
         let listen = options.parsed("listen")?.map(Place::Listen);
-        let key = options.path("relay_key")?;
-        let relay = options.parsed("relay")?;
-        let relay = relay.map(|relay| Place::Relay { relay, key });
-        let folder = options.path("via")?.map(Place::Folder);
+        let relay = options.parsed("relay")?.map(Place::Relay);
+        let folder = options.path("via")?.map(|path| text_of(&path));
+        let folder = folder.transpose()?.map(Place::Folder);
         let peers = peers(options)?;
         let identity = options.path("identity")?;
         let identity = identity.ok_or_else(|| usage("`identity` is the file of this party's"))?;
@@ -117,6 +121,7 @@ impl Party {
         let memory = options.read("memory", sizes::bytes)?;
         Ok(Self {
             place: connect.or(listen).or(relay).or(folder),
+            relay_key: options.path("relay_key")?,
             proxy: options.parsed("proxy")?,
             peers,
             identity,
@@ -141,17 +146,14 @@ impl Party {
 
     /// Returns where the parties meet.
     fn meeting(&self, partner: &Partner) -> Result<Meeting, Failure> {
-        let endpoint = match &self.place {
-            Some(place) => Some(place.endpoint(&partner.security)?),
-            None => partner.endpoint()?,
-        };
+        let endpoint = partner.endpoint(self.place.as_ref(), self.relay_key.as_deref())?;
         let endpoint = endpoint.ok_or_else(|| {
             let why = "say where the parties meet: `listen` on one side and `connect` on the other, \
                        or `relay` or `via` on both";
             Failure::Usage(why.to_owned())
         })?;
         Ok(Meeting {
-            proxies: meeting::proxies(self.proxy.as_ref(), &endpoint)?,
+            proxies: meeting::proxies(self.proxy.as_ref(), &endpoint),
             security: partner.security.clone(),
             name: partner.known_as.as_ref().map(|it| it.name.to_string()),
             wait: self.wait,
@@ -266,6 +268,12 @@ fn peers(options: &Options<'_, '_>) -> PyResult<Vec<Named>> {
             "`{NAME}` is the name or the fingerprint of the other party, or a list of them"
         ))),
     }
+}
+
+/// Returns the path of a folder where both meet.
+pub(crate) fn text_of(folder: &Path) -> PyResult<String> {
+    let text = folder.to_str().map(str::to_owned);
+    text.ok_or_else(|| usage("`via`: the path of the folder is not a text"))
 }
 
 fn key(options: &Options<'_, '_>) -> PyResult<KeySpec> {

@@ -291,7 +291,7 @@ impl<'a> Invocation<'a> {
         Ok(JoinSpec {
             role: self.role,
             meeting: Meeting {
-                proxies: meeting::proxies(proxy.as_ref(), &endpoint)?,
+                proxies: meeting::proxies(proxy.as_ref(), &endpoint),
                 endpoint,
                 security: partner.security,
                 name,

@@ -1,7 +1,8 @@
 //! The parties and their meeting place, from the command line.
 
-use psijoin_frontend::{Failure, home, meeting::Place, partner::Partner};
-use psijoin_transport::{Endpoint, Security, endpoint::Address};
+use psijoin_frontend::{Failure, home, partner::Partner};
+use psijoin_peers::Place;
+use psijoin_transport::Endpoint;
 
 use crate::{args, console::Console};
 
@@ -13,11 +14,7 @@ use crate::{args, console::Console};
 pub(crate) fn partner(trust: &args::Trust, console: &Console) -> Result<Partner, Failure> {
     if trust.peers.is_empty() {
         return match trust.insecure_plaintext {
-            true => Ok(Partner {
-                security: Security::InsecurePlaintext,
-                place: None,
-                known_as: None,
-            }),
+            true => Ok(Partner::anybody()),
             false => Err(Failure::Usage(
                 "say who the other party is: --peer NAME or --peer FINGERPRINT (`psijoin invite` on one side and \
                  `psijoin accept` on the other let both know each other by name; or run `psijoin fingerprint` on each \
@@ -39,17 +36,11 @@ pub(crate) fn partner(trust: &args::Trust, console: &Console) -> Result<Partner,
     Partner::find(&identity, &trust.peers, &book)
 }
 
-/// Returns where the parties meet, if that was said.
-pub(crate) fn endpoint(listen: Option<&Address>, connect: Option<&Address>) -> Option<Endpoint> {
-    let listen = listen.cloned().map(Endpoint::Listen);
-    listen.or_else(|| connect.cloned().map(Endpoint::Connect))
-}
-
 /// Returns where the parties of a join meet.
 ///
 /// # Errors
-/// If both are to go somewhere, and it was not said who they are, or the relay's key cannot be
-/// read.
+/// If that was not said, and is not known; if both are to go somewhere, and it was not said who
+/// they are; and if the relay's key cannot be read.
 pub(crate) fn meeting_place(
     connection: &args::Connection,
     partner: &Partner,
@@ -60,17 +51,11 @@ pub(crate) fn meeting_place(
         relay,
         via,
     } = connection.meeting.clone();
-    let place = (listen.map(Place::Listen))
+    let said = (listen.map(Place::Listen))
         .or(connect.map(Place::Connect))
-        .or(relay.map(|relay| Place::Relay {
-            relay,
-            key: connection.relay_key.clone(),
-        }))
+        .or(relay.map(Place::Relay))
         .or(via.map(Place::Folder));
-    let endpoint = match place {
-        Some(place) => Some(place.endpoint(&partner.security)?),
-        None => partner.endpoint()?,
-    };
+    let endpoint = partner.endpoint(said.as_ref(), connection.relay_key.as_deref())?;
     endpoint.ok_or_else(|| {
         Failure::Usage(
             "say where the parties meet: --listen on one side and --connect on the other, or --relay or --via on both; \

@@ -1,63 +1,107 @@
 //! The place where the parties meet, from what a user says of it.
 
-use std::{
-    env, fs,
-    path::{Path, PathBuf},
-};
+use std::{env, fs, path::Path};
 
+use psijoin_peers::{Peer, Place};
 use psijoin_transport::{
-    AtRelay, Endpoint, InFolder, Proxies, Proxy, RelayAddress, Security, endpoint::Address,
-    rendezvous::AccessKey,
+    AtRelay, Endpoint, Fingerprint, InFolder, Proxies, Proxy,
+    rendezvous::{AccessKey, Side, Token},
 };
 
 use crate::Failure;
 
-/// A place where the parties meet.
-#[derive(Debug, Clone)]
-pub enum Place {
-    /// This side listens.
-    Listen(Address),
-    /// This side connects.
-    Connect(Address),
-    /// Both go to a relay.
-    Relay {
-        /// Its address.
-        relay: RelayAddress,
-        /// The file of its access key, if it demands one.
-        key: Option<PathBuf>,
-    },
-    /// Both leave files in a folder.
-    Folder(PathBuf),
+/// The way in which two parties find each other at a place that both go to.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct Appointment {
+    /// The names under which they meet, the best one first.
+    tokens: Vec<Token>,
+    /// The part of this party.
+    side: Side,
 }
 
-impl Place {
-    /// Returns where this side goes.
-    ///
-    /// # Errors
-    /// If both sides go somewhere, and this one does not know who the other is, or a relay's key
-    /// cannot be read.
-    pub fn endpoint(&self, security: &Security) -> Result<Endpoint, Failure> {
-        let parties = || match security {
-            Security::PinnedTls { identity, peer } => Ok((identity.fingerprint(), *peer)),
-            _ => Err(Failure::Usage(
-                "where both sides go to meet, each has to know who the other one is".to_owned(),
-            )),
-        };
-        Ok(match self {
-            Self::Listen(address) => Endpoint::Listen(address.clone()),
-            Self::Connect(address) => Endpoint::Connect(address.clone()),
-            Self::Relay { relay, key } => {
-                let (ours, theirs) = parties()?;
-                let mut at = AtRelay::first_meeting(relay.clone(), ours, theirs);
-                at.access = key.as_deref().map(read_key).transpose()?;
-                Endpoint::Relay(at)
-            }
-            Self::Folder(folder) => {
-                let (ours, theirs) = parties()?;
-                Endpoint::Folder(InFolder::first_meeting(folder, ours, theirs))
-            }
+impl Appointment {
+    /// Returns that of two parties that know no more of each other than their fingerprints.
+    pub(crate) fn of_strangers(ours: Fingerprint, theirs: Fingerprint) -> Self {
+        Self {
+            tokens: vec![Token::of_first_meeting([ours, theirs])],
+            side: Side::between(ours, theirs),
+        }
+    }
+
+    /// Returns that with a peer, if both have a secret.
+    pub(crate) fn with(peer: &Peer) -> Option<Self> {
+        let tokens = peer.tokens();
+        (!tokens.is_empty()).then(|| Self {
+            tokens,
+            side: peer.part(),
         })
     }
+}
+
+/// Returns where this side goes to be at a place. `key` is the file of a relay's access key.
+///
+/// # Errors
+/// If both sides go there, and there is no appointment; if the key cannot be read, or is not asked
+/// for.
+pub(crate) fn endpoint(
+    place: &Place,
+    appointment: Option<&Appointment>,
+    key: Option<&Path>,
+) -> Result<Endpoint, Failure> {
+    if key.is_some() && !matches!(place, Place::Relay(_)) {
+        return Err(Failure::Usage(format!(
+            "the key of a relay is given, and the other party is met {place}"
+        )));
+    }
+    let appointment = || {
+        appointment.cloned().ok_or_else(|| {
+            let why = "where both sides go to meet, each has to know who the other one is";
+            Failure::Usage(why.to_owned())
+        })
+    };
+    Ok(match place {
+        Place::Listen(address) => Endpoint::Listen(address.clone()),
+        Place::Connect(address) => Endpoint::Connect(address.clone()),
+        Place::Relay(relay) => {
+            let Appointment { tokens, side } = appointment()?;
+            Endpoint::Relay(AtRelay {
+                relay: relay.clone(),
+                tokens,
+                side,
+                access: key.map(read_key).transpose()?,
+            })
+        }
+        Place::Folder(folder) => {
+            let Appointment { tokens, side } = appointment()?;
+            Endpoint::Folder(InFolder {
+                folder: folder.into(),
+                tokens,
+                side,
+            })
+        }
+        place => {
+            return Err(Failure::Usage(format!(
+                "the other party is met {place}, and this release cannot do that"
+            )));
+        }
+    })
+}
+
+/// Returns a folder as a place that is kept: where it is does not depend on where programs run.
+///
+/// # Errors
+/// If its path is no text.
+pub fn folder(path: &str) -> Result<Place, Failure> {
+    let absolute = std::path::absolute(path).map_err(|error| {
+        let shown = psijoin_printable::path(Path::new(path));
+        Failure::Usage(format!("the folder {shown} cannot be meant: {error}"))
+    })?;
+    let text = absolute.into_os_string().into_string();
+    let text = text.map_err(|path| {
+        let shown = psijoin_printable::path(Path::new(&path));
+        Failure::Usage(format!("the path of the folder {shown} is not a text"))
+    })?;
+    Ok(Place::Folder(text))
 }
 
 /// Reads the access key of a relay.
@@ -75,69 +119,60 @@ fn read_key(path: &Path) -> Result<AccessKey, Failure> {
 
 /// Returns the proxies on the way there: the one that is named, or else those of the environment.
 /// A side that listens, or looks into a folder, needs none.
-///
-/// # Errors
-/// If the environment names what is no proxy.
-pub fn proxies(named: Option<&Proxy>, endpoint: &Endpoint) -> Result<Proxies, Failure> {
+pub fn proxies(named: Option<&Proxy>, endpoint: &Endpoint) -> Proxies {
     match (endpoint, named) {
-        (Endpoint::Listen(_) | Endpoint::Folder(_), _) => Ok(Proxies::default()),
-        (_, Some(proxy)) => Ok(Proxies::all(proxy.clone())),
-        (_, None) => {
-            let variable = |name: &str| env::var(name).ok();
-            Proxies::from_environment(variable)
-                .map_err(|error| Failure::Usage(format!("https_proxy in the environment: {error}")))
-        }
+        (Endpoint::Listen(_) | Endpoint::Folder(_), _) => Proxies::default(),
+        (_, Some(proxy)) => Proxies::all(proxy.clone()),
+        (_, None) => Proxies::from_environment(|name| env::var(name).ok()),
     }
 }
 
 #[cfg(test)]
 mod tests {
-    use psijoin_transport::Identity;
-
     use super::*;
 
-    fn pinned() -> Security {
-        let [ours, theirs] = [(); 2].map(|()| Identity::generate().unwrap());
-        Security::PinnedTls {
-            identity: ours,
-            peer: theirs.fingerprint(),
-        }
+    fn appointment() -> Appointment {
+        let [ours, theirs] = [b"ours", b"them"].map(|key| Fingerprint::of_public_key(key));
+        Appointment::of_strangers(ours, theirs)
     }
 
-    fn at_relay(key: Option<PathBuf>) -> Place {
-        let relay = "relay.example.org:7767".parse().unwrap();
-        Place::Relay { relay, key }
+    fn at_relay() -> Place {
+        Place::Relay("relay.example.org:7767".parse().unwrap())
     }
 
     #[test]
     fn where_both_go_each_knows_the_other() {
-        for place in [at_relay(None), Place::Folder("shared".into())] {
-            assert!(place.endpoint(&pinned()).is_ok());
-            let error = place.endpoint(&Security::InsecurePlaintext).unwrap_err();
+        let (appointment, nobody) = (appointment(), None);
+        for place in [at_relay(), Place::Folder("shared".into())] {
+            assert!(endpoint(&place, Some(&appointment), None).is_ok());
+            let error = endpoint(&place, nobody, None).unwrap_err();
             assert!(matches!(error, Failure::Usage(_)), "{error}");
         }
         let listen = Place::Listen("127.0.0.1:0".parse().unwrap());
-        assert!(listen.endpoint(&Security::InsecurePlaintext).is_ok());
+        assert!(endpoint(&listen, nobody, None).is_ok());
     }
 
     #[test]
     fn a_key_is_read_from_its_file_and_not_shown() {
         let folder = tempfile::tempdir().unwrap();
         let file = folder.path().join("relay.key");
-        let place = at_relay(Some(file.clone()));
-        let error = place.endpoint(&pinned()).unwrap_err().to_string();
+        let appointment = appointment();
+        let go = |place: &Place| endpoint(place, Some(&appointment), Some(&file));
+        let error = go(&at_relay()).unwrap_err().to_string();
         assert!(error.contains("relay.key cannot be read"), "{error}");
         fs::write(&file, "secret").unwrap();
-        let error = place.endpoint(&pinned()).unwrap_err().to_string();
+        let error = go(&at_relay()).unwrap_err().to_string();
         assert!(
             error.contains("is no access key") && !error.contains("secret"),
             "{error}"
         );
         fs::write(&file, "a5".repeat(32) + "\n").unwrap();
-        let Endpoint::Relay(at) = place.endpoint(&pinned()).unwrap() else {
+        let Endpoint::Relay(at) = go(&at_relay()).unwrap() else {
             panic!("it is a relay");
         };
         assert_eq!(at.access, Some(AccessKey::from_bytes([0xa5; 32])));
+        let error = go(&Place::Folder("shared".into())).unwrap_err().to_string();
+        assert!(error.contains("in the folder shared"), "{error}");
     }
 
     #[test]
@@ -145,8 +180,8 @@ mod tests {
         let connect = Endpoint::Connect("join.example.org:7000".parse().unwrap());
         let listen = Endpoint::Listen("127.0.0.1:0".parse().unwrap());
         let proxy: Proxy = "http://p.example.org:3128".parse().unwrap();
-        let all = proxies(Some(&proxy), &connect).unwrap();
+        let all = proxies(Some(&proxy), &connect);
         assert_eq!(all, Proxies::all(proxy.clone()));
-        assert_eq!(proxies(Some(&proxy), &listen).unwrap(), Proxies::default());
+        assert_eq!(proxies(Some(&proxy), &listen), Proxies::default());
     }
 }

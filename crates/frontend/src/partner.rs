@@ -2,7 +2,7 @@
 
 pub mod shown;
 
-use std::str::FromStr;
+use std::{path::Path, str::FromStr};
 
 use psijoin_peers::{Book, Met, Name, NameError, News, Peer, Peers, Place, date, now};
 use psijoin_printable::humanize;
@@ -10,7 +10,10 @@ use psijoin_transport::{
     Connection, Endpoint, Fingerprint, Identity, Pin, Security, fingerprint::ParseError,
 };
 
-use crate::{Failure, Listener};
+use crate::{
+    Failure, Listener,
+    meeting::{self, Appointment},
+};
 
 /// The other party, or one of several, as a user names it.
 #[derive(Debug, Clone, PartialEq, Eq)]
@@ -51,6 +54,8 @@ pub struct Partner {
     pub security: Security,
     /// Where both meet, if nothing else is said.
     pub place: Option<Place>,
+    /// How both find each other where both go to meet. Only one party has one.
+    pub appointment: Option<Appointment>,
     /// By which name the user knows it, if it was called so.
     pub known_as: Option<KnownAs>,
 }
@@ -71,6 +76,7 @@ impl Partner {
     /// # Errors
     /// If a name is unknown, or its party may not be one of several; and if a party is this one.
     pub fn find(identity: &Identity, named: &[Named], book: &Book) -> Result<Self, Failure> {
+        let own = identity.fingerprint();
         let identity = || identity.clone();
         let partner = match named {
             [Named::Fingerprint(peer)] => Self {
@@ -79,14 +85,17 @@ impl Partner {
                     peer: *peer,
                 },
                 place: None,
+                appointment: Some(Appointment::of_strangers(own, *peer)),
                 known_as: None,
             },
             [Named::Name(name)] => {
                 let peers = book.read()?;
                 let peer = peers.named(name)?;
+                let of_keys = || Some(Appointment::of_strangers(own, peer.fingerprint()?));
                 Self {
                     security: peer.security(&identity(), (book, name)),
                     place: peer.place.clone(),
+                    appointment: Appointment::with(peer).or_else(of_keys),
                     known_as: Some(KnownAs {
                         book: book.clone(),
                         name: name.clone(),
@@ -99,6 +108,7 @@ impl Partner {
                     peers: pins(several, &book.read()?)?,
                 },
                 place: None,
+                appointment: None,
                 known_as: None,
             },
         };
@@ -106,20 +116,31 @@ impl Partner {
         Ok(partner)
     }
 
-    /// Returns where both meet, if nothing else is said.
+    /// Makes a partner that may be anybody.
+    pub fn anybody() -> Self {
+        Self {
+            security: Security::InsecurePlaintext,
+            place: None,
+            appointment: None,
+            known_as: None,
+        }
+    }
+
+    /// Returns where this party goes to meet: where it was `said`, or else where both meet if
+    /// nothing is said. `key` is the file of the access key of a relay.
     ///
     /// # Errors
-    /// If that is a place where this release cannot meet anybody.
-    pub fn endpoint(&self) -> Result<Option<Endpoint>, Failure> {
-        match &self.place {
-            None => Ok(None),
-            Some(Place::Listen(address)) => Ok(Some(Endpoint::Listen(address.clone()))),
-            Some(Place::Connect(address)) => Ok(Some(Endpoint::Connect(address.clone()))),
-            Some(place) => Err(Failure::Usage(format!(
-                "the other party is met {place}, and this release cannot do that: say where to listen \
-                 or to connect"
-            ))),
-        }
+    /// If both go there, and the other one is not known; if the key cannot be read, or is of no
+    /// use there.
+    pub fn endpoint(
+        &self,
+        said: Option<&Place>,
+        key: Option<&Path>,
+    ) -> Result<Option<Endpoint>, Failure> {
+        let place = said.or(self.place.as_ref());
+        let endpoint =
+            place.map(|place| meeting::endpoint(place, self.appointment.as_ref(), key));
+        endpoint.transpose()
     }
 }
 
@@ -218,6 +239,7 @@ fn told(name: &str, news: &News) -> String {
 #[cfg(test)]
 mod tests {
     use psijoin_peers::Wanted;
+    use psijoin_transport::rendezvous::Side;
 
     use super::*;
 
@@ -252,7 +274,13 @@ mod tests {
         let named = [Named::Name(name), Named::Fingerprint(bob.fingerprint())];
         let found = Partner::find(&ann, &named[..1], &book).unwrap();
         assert!(matches!(found.security, Security::Inviting { .. }));
-        assert!(matches!(found.endpoint(), Ok(Some(Endpoint::Listen(_)))));
+        let endpoint = found.endpoint(None, None);
+        assert!(matches!(endpoint, Ok(Some(Endpoint::Listen(_)))));
+        let relay = Place::Relay("relay.example.org:7767".parse().unwrap());
+        let Ok(Some(Endpoint::Relay(at))) = found.endpoint(Some(&relay), None) else {
+            panic!("it was said");
+        };
+        assert_eq!((at.side, at.tokens.len()), (Side::Server, 1));
         let found = Partner::find(&ann, &named[1..], &book).unwrap();
         assert_eq!(found.security.only_peer(), Some(bob.fingerprint()));
         let error = Partner::find(&ann, &named, &book).unwrap_err().to_string();

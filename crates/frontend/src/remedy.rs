@@ -149,6 +149,7 @@ impl Remedy {
             Warning::Curious { .. } => Self::FewerPeerKeys,
             Warning::SumOverFew => Self::MinimumForSums,
             Warning::MeetsAgain(error) => return Self::of_error(error),
+            Warning::UnusableProxy(_) => Self::OtherProxy,
             Warning::Insecure(_) | Warning::BadCells { .. } => return None,
         })
     }

@@ -74,6 +74,9 @@ pub fn of_warning(warning: &Warning<'_>) -> String {
              key it is that key's number."
                 .to_owned()
         }
+        Warning::UnusableProxy(why) => format!(
+            "the proxy that https_proxy names in the environment cannot be used, so none is: {why}"
+        ),
         Warning::MeetsAgain(error) => {
             format!("{error}: meeting again, to go on with the job")
         }

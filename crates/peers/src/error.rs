@@ -3,7 +3,7 @@ use std::{io, path::PathBuf};
 use psijoin_printable::path as shown;
 use psijoin_transport::Fingerprint;
 
-use crate::{LinkError, Name, NameError, PlaceError, date};
+use crate::{LinkError, Name, NameError, date};
 
 /// The reason that peers cannot be read, changed or found.
 #[derive(Debug, thiserror::Error)]
@@ -93,10 +93,6 @@ pub enum Error {
     /// A text is not a name.
     #[error(transparent)]
     Name(#[from] NameError),
-
-    /// A text is not the address of a relay.
-    #[error(transparent)]
-    Place(#[from] PlaceError),
 
     /// A text is not an invitation.
     #[error(transparent)]

@@ -44,6 +44,8 @@ struct Written {
     #[serde(skip_serializing_if = "Option::is_none")]
     key: Option<Text<PublicKey>>,
     since: Time,
+    #[serde(default, skip_serializing_if = "is_false")]
+    was_invited: bool,
     #[serde(skip_serializing_if = "Option::is_none")]
     pair_secret: Option<Hidden>,
     #[serde(skip_serializing_if = "Option::is_none")]
@@ -142,6 +144,7 @@ impl Written {
         let mut written = Self {
             key: peer.key.map(Text),
             since: Time(peer.since),
+            was_invited: peer.was_invited,
             pair_secret: peer
                 .pair_secret
                 .as_ref()
@@ -157,7 +160,7 @@ impl Written {
             None => {}
             Some(Place::Listen(address)) => written.listen = Some(address.as_str().to_owned()),
             Some(Place::Connect(address)) => written.connect = Some(address.as_str().to_owned()),
-            Some(Place::Relay(relay)) => written.relay = Some(relay.as_str().to_owned()),
+            Some(Place::Relay(relay)) => written.relay = Some(relay.to_string()),
             Some(Place::Folder(folder)) => written.folder = Some(folder.clone()),
         }
         written
@@ -175,6 +178,7 @@ impl Written {
         Ok(Peer {
             key: self.key.map(|key| key.0),
             since: self.since.0,
+            was_invited: self.was_invited,
             pair_secret: self
                 .pair_secret
                 .map(|secret| PairSecret::from_bytes(secret.0)),
@@ -358,6 +362,7 @@ mod tests {
         vec![
             Peer {
                 since: 5,
+                was_invited: true,
                 place: Some(Place::Relay("wss://relay.example.org/".parse().unwrap())),
                 invitation: Some(invitation(Side::Inviter, Confirmation::Needed)),
                 ..Peer::default()
@@ -401,8 +406,8 @@ mod tests {
         for ((name, peer), (other, read)) in peers.iter().zip(again.iter()) {
             assert_eq!(name, other);
             assert_eq!(
-                (peer.key, peer.since, &peer.place),
-                (read.key, read.since, &read.place)
+                (peer.key, peer.since, peer.was_invited, &peer.place),
+                (read.key, read.since, read.was_invited, &read.place)
             );
             assert_eq!(peer.replaced, read.replaced);
             assert_eq!(

@@ -14,8 +14,8 @@
 //! # let (anns, bobs) = (folder.path().join("ann"), folder.path().join("bob"));
 //! # [&anns, &bobs].map(|folder| std::fs::create_dir(folder).unwrap());
 //! let ann = Identity::generate()?;
+//! let place = Place::Relay("relay.example.org:7766".parse()?);
 //! let link = Book::in_folder(&anns).change(|peers| {
-//!     let place = Place::Relay("relay.example.org:7766".parse()?);
 //!     peers.invite("bob".parse()?, &ann, Wanted::until(2_000_000_000, place))
 //! })?;
 //!
@@ -67,5 +67,5 @@ pub use link::{Link, LinkError, MAX_LINK_CHARACTERS};
 pub use name::{Name, NameError};
 pub use peer::{Confirmation, Invitation, Kept, Peer, Replaced, Side, Use};
 pub use peers::{Met, News, Peers, Wanted};
-pub use place::{Place, PlaceError, Relay};
+pub use place::Place;
 pub use time::{date, now};

@@ -21,11 +21,12 @@ use std::{fmt, str::FromStr, sync::LazyLock};
 use data_encoding::{Encoding, Specification};
 use psijoin_printable::Quoted;
 use psijoin_transport::{
-    Fingerprint, InvitationKey, PublicKey, endpoint::Address, invitation::SECRET_BYTES,
+    Fingerprint, InvitationKey, PublicKey, RelayAddress, endpoint::Address,
+    invitation::SECRET_BYTES,
 };
 use zeroize::Zeroizing;
 
-use crate::{Name, Place, Relay, date};
+use crate::{Name, Place, date};
 
 /// Begins every link, before its version.
 const SCHEME: &str = "psijoin:";
@@ -134,9 +135,11 @@ impl Link {
         bytes.push(self.places.len() as u8);
         for place in &self.places {
             let (kind, text) = match place {
-                Place::Relay(relay) => (2, relay.as_str()),
-                Place::Connect(address) | Place::Listen(address) => (1, address.as_str()),
-                Place::Folder(_) => (0, ""),
+                Place::Relay(relay) => (2, relay.to_string()),
+                Place::Connect(address) | Place::Listen(address) => {
+                    (1, address.as_str().to_owned())
+                }
+                Place::Folder(_) => (0, String::new()),
             };
             bytes.extend([kind, text.len() as u8]);
             bytes.extend(text.as_bytes());
@@ -222,7 +225,12 @@ impl<'a> Rest<'a> {
                 .parse::<Address>()
                 .map(Place::Connect)
                 .map_err(|_| invalid),
-            2 => text.parse::<Relay>().map(Place::Relay).map_err(|_| invalid),
+            2 => {
+                let relay = text.parse::<RelayAddress>().map_err(|_| invalid.clone())?;
+                // There is one link for each content.
+                let is_as_written = relay.to_string() == text;
+                is_as_written.then_some(Place::Relay(relay)).ok_or(invalid)
+            }
             _ => Err(LinkError::Invalid(
                 "one of its places is of an unknown kind",
             )),
@@ -390,7 +398,7 @@ mod tests {
     #[test]
     fn links_are_read_as_they_are_written() {
         let longest: Name = "n".repeat(64).parse().unwrap();
-        let far = format!("wss://{}", "x".repeat(249));
+        let far = format!("wss://{}/", "x".repeat(248));
         let far = Place::Relay(far.parse().unwrap());
         for link in [
             link(Vec::new(), None),

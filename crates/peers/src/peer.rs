@@ -4,6 +4,7 @@ use std::sync::Arc;
 
 use psijoin_transport::{
     Fingerprint, Identity, InvitationKey, PairSecret, Pin, PublicKey, Security,
+    rendezvous::{self, Token},
 };
 
 use crate::{Book, Name, Place, book::Doorway};
@@ -21,6 +22,9 @@ pub struct Peer {
     /// The time since which that is pinned; of an invitation, at which it was made. In seconds
     /// since 1970, as all times.
     pub since: u64,
+    /// `true` if this party has invited it, and `false` if it has invited this party. That is kept
+    /// beyond the invitation, as it settles the parts of both where both go to meet.
+    pub was_invited: bool,
     /// The secret that both have from their first session.
     pub pair_secret: Option<PairSecret>,
     /// The place where it is met, if nothing else is said.
@@ -135,16 +139,25 @@ impl Peer {
         own.into_iter().chain(replaced).collect()
     }
 
-    /// Returns the secrets under which both are met at a relay, the best one first: that of their
-    /// first session, and that of the invitation while the other may not know the former.
-    pub fn meeting_secrets(&self) -> Vec<PairSecret> {
+    /// Returns the names under which both meet where both go, the best one first: that of the
+    /// secret of their first session, and that of the invitation while the other may not know the
+    /// former.
+    pub fn tokens(&self) -> Vec<Token> {
         let of_invitation = self.invitation.as_ref();
         let of_invitation = of_invitation.map(|invitation| invitation.key.pair_secret());
-        self.pair_secret
-            .iter()
-            .cloned()
-            .chain(of_invitation)
-            .collect()
+        let secrets = self.pair_secret.iter().cloned().chain(of_invitation);
+        let tokens = secrets.map(|secret| Token::of_meeting(secret.as_bytes()));
+        tokens.collect()
+    }
+
+    /// Returns the part of this party where both go to meet: an inviter lets its guest in, since it
+    /// is the one that judges. It does not follow from the keys, which may change on one side
+    /// first.
+    pub fn part(&self) -> rendezvous::Side {
+        match self.was_invited {
+            true => rendezvous::Side::Server,
+            false => rendezvous::Side::Client,
+        }
     }
 
     /// Returns how this party, with that identity, meets the peer of this name in this book.

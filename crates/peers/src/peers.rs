@@ -165,6 +165,7 @@ impl Peers {
         let link = Link::new(key, secret, ends, wanted.told, wanted.own_name);
         let invited = Peer {
             since: now(),
+            was_invited: true,
             place: Some(wanted.place),
             invitation: Some(Invitation {
                 side: Side::Inviter,
@@ -251,6 +252,15 @@ impl Peers {
             }
             _ => Err(Error::NothingToConfirm(name.clone())),
         }
+    }
+
+    /// Meets a peer at another place from now on.
+    ///
+    /// # Errors
+    /// [`Error::Unknown`].
+    pub fn meet_at(&mut self, name: &Name, place: Place) -> Result<(), Error> {
+        self.named_mut(name)?.place = Some(place);
+        Ok(())
     }
 
     /// Gives a peer another name.

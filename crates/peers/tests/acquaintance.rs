@@ -5,7 +5,7 @@ use std::{fs, thread, time::Duration};
 use psijoin_peers::{Book, Error, Kept, Link, Met, Name, News, Peers, Place, Wanted, now};
 use psijoin_transport::{
     Connection, Error as TransportError, Fingerprint, Identity, InvitationFault, Listener, Options,
-    endpoint::Address,
+    endpoint::Address, rendezvous::Side,
 };
 use tempfile::TempDir;
 
@@ -108,14 +108,15 @@ fn two_parties_get_to_know_each_other_for_good() {
     bob.accept("ann", &link).unwrap();
     assert_eq!(bob.kept("ann"), Kept::Accepted);
 
-    // Both are found at a relay under the same secret before they have met, and after it.
-    let secrets = |party: &Party, name| {
+    // Both are found at a relay under one name before they have met, and after it.
+    let found = |party: &Party, name| {
         let peers = party.peers();
-        let secrets = peers.named(&called(name)).unwrap().meeting_secrets();
-        let secrets = secrets.iter().map(|secret| *secret.as_bytes());
-        secrets.collect::<Vec<_>>()
+        let peer = peers.named(&called(name)).unwrap();
+        (peer.tokens(), peer.part())
     };
-    assert_eq!(secrets(&ann, "bob"), secrets(&bob, "ann"));
+    let [anns, bobs] = [found(&ann, "bob"), found(&bob, "ann")];
+    assert_eq!(anns, (bobs.0, Side::Server));
+    assert_eq!(bobs.1, Side::Client);
 
     let acquainted = |party: &Party| {
         vec![News::Acquainted {
@@ -125,7 +126,11 @@ fn two_parties_get_to_know_each_other_for_good() {
     let news = meet((&ann, "bob"), (&bob, "ann")).unwrap();
     assert_eq!(news, [acquainted(&bob), acquainted(&ann)]);
     assert_eq!([ann.kept("bob"), bob.kept("ann")], [Kept::Met; 2]);
-    assert_eq!(secrets(&ann, "bob")[0], secrets(&bob, "ann")[0]);
+    let [anns, bobs] = [found(&ann, "bob"), found(&bob, "ann")];
+    // The inviter still waits for those who come with the link.
+    assert_eq!(anns.0.len(), 2);
+    assert_eq!((&anns.0[..1], anns.1), (&*bobs.0, Side::Server));
+    assert_eq!(bobs.1, Side::Client);
     assert!(
         bob.peers()
             .named(&called("ann"))

@@ -109,10 +109,8 @@ impl JoinSpec {
     }
 
     pub(crate) fn options(&self, stop: &Stop) -> Options {
-        let mut options = Options::new(self.meeting.security.clone());
+        let mut options = self.meeting.options();
         options.streams = true;
-        options.timeouts = self.meeting.timeouts();
-        options.proxies = self.meeting.proxies.clone();
         options.pulse = pulse::of(&stop.progress);
         options.interrupt = stop.interrupt.clone();
         options

@@ -7,7 +7,7 @@ use psijoin_transport::{
 
 use crate::{
     Error, Watcher,
-    event::{Event, MeetingPlace, Work, waiting},
+    event::{Event, MeetingPlace, Warning, Work, waiting},
 };
 
 /// Meets the other party. An endpoint that listens at any port has that port afterwards: to be met
@@ -20,6 +20,9 @@ pub fn meet(
     options: &Options,
     watcher: &dyn Watcher,
 ) -> Result<(Connection, Channel), Error> {
+    if let Some(why) = options.proxies.unusable(endpoint) {
+        watcher.hear(Event::Warning(Warning::UnusableProxy(why)));
+    }
     let met = match endpoint {
         Endpoint::Listen(address) => listen(address, options, watcher),
         Endpoint::Connect(address) => connect(address, options, watcher),

@@ -6,7 +6,7 @@ use psijoin::{Protocol, Role, registry};
 use psijoin_record::Terms;
 use psijoin_source::{Dialect, Format, Progress};
 use psijoin_table::{Existing, KeySpec, WhichRows, share::RepeatedKeys};
-use psijoin_transport::{Endpoint, Interrupt, Proxies, Security, Timeouts};
+use psijoin_transport::{Endpoint, Interrupt, Options, Proxies, Security, Timeouts};
 
 use crate::{
     Error, Learners, RequestedOutput, SpecFault,
@@ -162,8 +162,15 @@ impl Meeting {
         }
     }
 
-    /// Returns the time-outs of its connections.
-    pub(crate) fn timeouts(&self) -> Timeouts {
+    /// Returns the options of its connection.
+    pub fn options(&self) -> Options {
+        let mut options = Options::new(self.security.clone());
+        options.timeouts = self.timeouts();
+        options.proxies = self.proxies.clone();
+        options
+    }
+
+    fn timeouts(&self) -> Timeouts {
         let &Self { wait, timeout, .. } = self;
         let usual = Timeouts::default();
         let (setup, keep_alive) = match self.endpoint {

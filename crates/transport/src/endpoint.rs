@@ -70,7 +70,7 @@ impl AtRelay {
         Self {
             relay,
             tokens: vec![Token::of_first_meeting([ours, theirs])],
-            side: side(ours, theirs),
+            side: Side::between(ours, theirs),
             access: None,
         }
     }
@@ -98,16 +98,8 @@ impl InFolder {
         Self {
             folder: folder.into(),
             tokens: vec![Token::of_first_meeting([ours, theirs])],
-            side: side(ours, theirs),
+            side: Side::between(ours, theirs),
         }
-    }
-}
-
-/// Returns the part of the party that `ours` names, where both do the same to meet.
-fn side(ours: Fingerprint, theirs: Fingerprint) -> Side {
-    match ours.symbols() < theirs.symbols() {
-        true => Side::Server,
-        false => Side::Client,
     }
 }
 
@@ -122,6 +114,9 @@ pub enum Sight {
     /// An attempt came to nothing, for this reason. The next one follows.
     Trouble(String),
 }
+
+/// The most bytes of an address: its length is to fit into one byte. Names of hosts are shorter.
+pub(crate) const MAX_ADDRESS_BYTES: usize = 255;
 
 /// A `HOST:PORT`, where the host is a name, an IPv4 address, or an IPv6 address in brackets.
 #[derive(Debug, Clone, PartialEq, Eq)]
@@ -165,10 +160,10 @@ impl FromStr for Address {
                         .all(|c| c.is_alphanumeric() || matches!(c, '.' | '-' | '_'));
                 is_name && port.parse::<u16>().is_ok()
             });
-        if !is_address {
-            return Err(Error::Address(text.to_owned()));
+        match is_address && text.len() <= MAX_ADDRESS_BYTES {
+            true => Ok(Self(text.to_owned())),
+            false => Err(Error::Address(text.to_owned())),
         }
-        Ok(Self(text.to_owned()))
     }
 }
 

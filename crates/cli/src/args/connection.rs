@@ -27,7 +27,7 @@ pub(crate) struct Connection {
     pub(crate) proxy: Option<String>,
 
     /// The file of the access key of a relay that does not serve everybody: 64 hexadecimal digits.
-    #[arg(long, value_name = "FILE", requires = "relay")]
+    #[arg(long, value_name = "FILE", conflicts_with_all = ["listen", "connect", "via"])]
     pub(crate) relay_key: Option<PathBuf>,
 
     /// The longest wait for the other party.
@@ -61,18 +61,18 @@ pub(crate) struct Meeting {
     /// Meet at a relay, which both sides connect to: HOST:PORT, or wss://HOST/PATH behind a web
     /// server.
     ///
-    /// Both name the same relay, and each the other's fingerprint. The relay carries what they say,
-    /// and can neither read nor change it.
+    /// Both name the same relay, and each the other party. The relay carries what they say, and can
+    /// neither read nor change it.
     #[arg(long, value_name = "ADDRESS", conflicts_with = "insecure_plaintext")]
     pub(crate) relay: Option<RelayAddress>,
 
     /// Meet in a folder that both sides can read and write, such as a network drive or one that is
     /// synchronised: the session goes through files.
     ///
-    /// Both name the same folder, as it is called there, and each the other's fingerprint. A
-    /// program that synchronises a folder may keep what was removed from it, encrypted as it is.
+    /// Both name the same folder, as it is called there, and each the other party. A program that
+    /// synchronises a folder may keep what was removed from it, encrypted as it is.
     #[arg(long, value_name = "FOLDER", conflicts_with = "insecure_plaintext")]
-    pub(crate) via: Option<PathBuf>,
+    pub(crate) via: Option<String>,
 }
 
 /// The parties that may be at the other end.
@@ -80,9 +80,9 @@ pub(crate) struct Meeting {
 pub(crate) struct Trust {
     /// The other party: its name, as `psijoin peers` lists it, or its fingerprint.
     ///
-    /// Its `psijoin fingerprint` prints that. A name tells where both meet, too, unless --listen or
-    /// --connect says so. Can be given several times: then whichever of them comes is the other
-    /// party.
+    /// Its `psijoin fingerprint` prints that. A name tells where both meet, too, unless --listen,
+    /// --connect, --relay or --via says so. With --listen or --connect, it can be given several
+    /// times: then whichever of them comes is the other party.
     #[arg(long = "peer", value_name = "NAME|FINGERPRINT")]
     pub(crate) peers: Vec<Named>,
 

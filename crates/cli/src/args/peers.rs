@@ -3,8 +3,8 @@
 use std::{path::PathBuf, time::Duration};
 
 use clap::{Args as ClapArgs, Subcommand};
-use psijoin_peers::{Name, Relay};
-use psijoin_transport::{Fingerprint, endpoint::Address};
+use psijoin_peers::Name;
+use psijoin_transport::{Fingerprint, RelayAddress, endpoint::Address};
 
 use super::connection;
 
@@ -52,14 +52,20 @@ pub(crate) struct Invite {
 #[group(required = true, multiple = false)]
 pub(crate) struct Told {
     /// Meet at a relay: HOST:PORT, or wss://….
-    #[arg(long, value_name = "RELAY")]
-    pub(crate) relay: Option<Relay>,
+    #[arg(long, value_name = "ADDRESS")]
+    pub(crate) relay: Option<RelayAddress>,
 
     /// Meet here: HOST:PORT as the other party has to dial it, for example join.example.org:7766.
     ///
     /// Sessions with this party then listen at that port.
     #[arg(long, value_name = "HOST:PORT")]
     pub(crate) listen: Option<Address>,
+
+    /// Meet in a folder that both sides can read and write.
+    ///
+    /// The link does not tell it, as it may have another path there: `psijoin accept --via` does.
+    #[arg(long, value_name = "FOLDER")]
+    pub(crate) via: Option<String>,
 }
 
 /// The identity whose peers are meant.
@@ -84,6 +90,10 @@ pub(crate) struct Accept {
     /// [default: the one that it suggests for itself, if it does]
     #[arg(long = "as", value_name = "NAME")]
     pub(crate) name: Option<Name>,
+
+    /// Meet in this folder, if the invitation is for one.
+    #[arg(long, value_name = "FOLDER")]
+    pub(crate) via: Option<String>,
 
     /// Meet the other party now, which runs `psijoin invite --wait`.
     #[arg(long)]

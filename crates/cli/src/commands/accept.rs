@@ -7,13 +7,13 @@ use std::{
 
 use psijoin::Role;
 use psijoin_frontend::{
-    Failure, Narrator, Notes, home,
+    Failure, Narrator, Notes, home, meeting,
     partner::{Named, Partner},
 };
 use psijoin_handshake::{Hello, begin};
 use psijoin_peers::{Book, Link, Name, Side, date};
-use psijoin_session::{Stop, meet, settings::PROTOCOL};
-use psijoin_transport::{Endpoint, Identity, Options};
+use psijoin_session::{Meeting, Stop, meet, settings::PROTOCOL};
+use psijoin_transport::{Endpoint, Identity};
 use zeroize::Zeroizing;
 
 use crate::{args, console::Console, exit::ProgramFault, interrupt::handle_ctrl_c};
@@ -36,15 +36,21 @@ pub(super) fn run(args: &args::Accept) -> Result<(), Failure> {
         )
     })?;
     let book = home::book(named)?;
-    book.change(|peers| peers.accept(name.clone(), &link))?;
+    let folder = args.via.as_deref().map(meeting::folder).transpose()?;
+    let is_place_known = folder.is_some() || !link.places().is_empty();
+    book.change(|peers| {
+        peers.accept(name.clone(), &link)?;
+        folder.map_or(Ok(()), |folder| peers.meet_at(name, folder))
+    })?;
     let console = Console::wanted();
     console.say(format_args!(
         "{name} is the party with the fingerprint {}. It gets to know you ({}) in your first session, \
          which has to begin before {}:\n  \
-         psijoin send --peer {name} …",
+         psijoin send --peer {name}{} …",
         link.fingerprint(),
         identity.fingerprint(),
         date(link.ends()),
+        if is_place_known { "" } else { " --via FOLDER" },
     ));
     match args.wait {
         true => get_to_know(&identity, (&book, name), &console),
@@ -74,12 +80,14 @@ pub(super) fn get_to_know(
             "nobody has said where {name} is met: leave --wait out"
         ))
     };
-    let mut endpoint = partner.endpoint()?.ok_or_else(no_place)?;
+    let mut endpoint = partner.endpoint(None, None)?.ok_or_else(no_place)?;
     let stop = Stop::default();
     handle_ctrl_c(stop.clone(), *console)?;
-    let mut options = Options::new(partner.security);
+    let mut wanted = Meeting::new(endpoint.clone(), partner.security);
+    wanted.wait = until_the_end(book, name)?;
+    wanted.proxies = meeting::proxies(None, &endpoint);
+    let mut options = wanted.options();
     options.interrupt = stop.interrupt().clone();
-    options.timeouts.meet = until_the_end(book, name)?;
     let notes = Notes::default();
     notes.know_as(partner.known_as);
     let watcher = &Narrator {
@@ -110,8 +118,8 @@ fn until_the_end(book: &Book, name: &Name) -> Result<Duration, Failure> {
 }
 
 fn role(endpoint: &Endpoint) -> Role {
-    match endpoint {
-        Endpoint::Listen(_) => Role::Sender,
-        Endpoint::Connect(_) => Role::Receiver,
+    match endpoint.lets_in() {
+        true => Role::Sender,
+        false => Role::Receiver,
     }
 }

@@ -1,6 +1,6 @@
 //! `psijoin invite`: a link for another party, which is known by name from then on.
 
-use psijoin_frontend::home;
+use psijoin_frontend::{home, meeting};
 use psijoin_peers::{Place, Wanted, date, now};
 
 use super::accept::get_to_know;
@@ -15,11 +15,15 @@ pub(super) fn run(args: &args::Invite) -> Result<(), Failure> {
     let link = book.change(|peers| peers.invite(args.name.clone(), &identity, wanted))?;
     output::text(&format!("{link}\n"))?;
     let (console, name) = (Console::wanted(), &args.name);
+    let via = match args.place.via {
+        Some(_) => " --via FOLDER",
+        None => "",
+    };
     console.say(format_args!(
         "Send this link to the other party, over a channel that you trust: who has it is {name}. It \
          works once, until {}.\n\
          There it is accepted by\n  \
-         psijoin accept LINK\n\
+         psijoin accept LINK{via}\n\
          and then you join, whenever you like:\n  \
          psijoin receive --peer {name} …",
         date(ends),
@@ -39,10 +43,12 @@ pub(super) fn run(args: &args::Invite) -> Result<(), Failure> {
 
 /// Returns the invitation that the arguments ask for.
 fn wanted(args: &args::Invite, ends: u64) -> Result<Wanted, Failure> {
-    let mut wanted = match (&args.place.relay, &args.place.listen) {
-        (Some(relay), _) => Wanted::until(ends, Place::Relay(relay.clone())),
-        (None, Some(address)) => Wanted::here(ends, address.clone()),
-        (None, None) => return Err(Failure::Usage("say where you meet".to_owned())),
+    let args::Told { relay, listen, via } = &args.place;
+    let mut wanted = match (relay, listen, via) {
+        (Some(relay), ..) => Wanted::until(ends, Place::Relay(relay.clone())),
+        (None, Some(address), _) => Wanted::here(ends, address.clone()),
+        (None, None, Some(folder)) => Wanted::until(ends, meeting::folder(folder)?),
+        (None, None, None) => return Err(Failure::Usage("say where you meet".to_owned())),
     };
     wanted.confirm = args.confirm;
     wanted.own_name = args.own_name.clone();

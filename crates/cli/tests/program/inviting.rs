@@ -40,10 +40,20 @@ fn parties<const N: usize>(folder: &Folder, names: [&str; N]) -> [Party; N] {
 }
 
 /// Lets two parties join by name; the first receives.
-fn join([ann, bob]: [&Party; 2], [anns, bobs]: [&str; 2], table: &str) -> [Ended; 2] {
-    let wait = ["--wait", "5", "--input", table];
-    let receives = ann.start(&[&["receive", "--peer", anns], &wait[..]].concat());
-    let sends = bob.start(&[&["send", "--peer", bobs], &wait[..]].concat());
+fn join(parties: [&Party; 2], names: [&str; 2], table: &str) -> [Ended; 2] {
+    join_with(parties, names, table, &[])
+}
+
+/// Lets two parties join by name, with more options.
+fn join_with(
+    [ann, bob]: [&Party; 2],
+    [anns, bobs]: [&str; 2],
+    table: &str,
+    options: &[&str],
+) -> [Ended; 2] {
+    let common = [&["--wait", "5", "--input", table], options].concat();
+    let receives = ann.start(&[&["receive", "--peer", anns], &common[..]].concat());
+    let sends = bob.start(&[&["send", "--peer", bobs], &common[..]].concat());
     [receives.end(), sends.end()]
 }
 
@@ -73,6 +83,62 @@ fn five_commands_from_an_invitation_to_a_result() {
     for ended in [received, sent] {
         ended.says(0, &[]);
         assert!(!ended.stderr.contains("from now on"), "{ended:#?}");
+    }
+}
+
+/// In five commands: the second tutorial of the README.
+#[test]
+fn parties_that_both_dial_out_get_from_a_relay_and_an_invitation_to_a_result() {
+    let folder = Folder::new();
+    let [ann, bob] = parties(&folder, ["ann", "bob"]);
+    let table = folder.file("table", "x\ny\n");
+    let (_relay, address) = Process::listen("relay", &[]);
+    let link = ann.prints(&["invite", "bob", "--relay", &address, "--as", "ann"]);
+    bob.prints(&["accept", &link]);
+    let [received, sent] = join([&ann, &bob], ["bob", "ann"], &table);
+    received.says(0, &["the relay ", "bob is psi1-", "you know each other"]);
+    sent.says(0, &["the relay ", "ann is psi1-", "you know each other"]);
+    assert_eq!(received.stdout, "x\ny\n");
+
+    // From now on, they meet under another name, also where the parts of both are swapped; and
+    // behind a web server, if it is said.
+    let [received, sent] = join([&bob, &ann], ["ann", "bob"], &table);
+    for ended in [received, sent] {
+        ended.says(0, &["the relay "]);
+        assert!(!ended.stderr.contains("from now on"), "{ended:#?}");
+    }
+    let web = ["--relay", &format!("ws://{address}/")];
+    for ended in join_with([&ann, &bob], ["bob", "ann"], &table, &web) {
+        ended.says(0, &[&format!("ws://{address}/")]);
+    }
+
+    // A key is replaced, and the link comes to light.
+    let [old, new] = [&["fingerprint"][..], &["keygen", "--replace"]].map(|args| bob.prints(args));
+    let [received, sent] = join([&ann, &bob], ["bob", "ann"], &table);
+    received.says(0, &["bob has replaced its key", &old, &new]);
+    sent.says(0, &[]);
+    let [thief] = parties(&folder, ["thief"]);
+    thief.prints(&["accept", &link]);
+    let [received, sent] = join([&ann, &thief], ["bob", "ann"], &table);
+    let of_thief = thief.prints(&["fingerprint"]);
+    received.says(4, &["turned away", &of_thief]);
+    sent.says(5, &["was used before, on ", &old, &of_thief]);
+}
+
+#[test]
+fn parties_that_share_a_folder_get_from_an_invitation_to_a_result() {
+    let folder = Folder::new();
+    let [ann, bob] = parties(&folder, ["ann", "bob"]);
+    let table = folder.file("table", "x\ny\n");
+    let shared = folder.path("shared");
+    std::fs::create_dir(&shared).unwrap();
+    let link = ann.prints(&["invite", "bob", "--via", &shared, "--as", "ann"]);
+    bob.prints(&["accept", &link, "--via", &shared]);
+    for _ in 0..2 {
+        let [received, sent] = join([&ann, &bob], ["bob", "ann"], &table);
+        received.says(0, &["the folder "]);
+        sent.says(0, &["the folder "]);
+        assert_eq!(received.stdout, "x\ny\n");
     }
 }
 

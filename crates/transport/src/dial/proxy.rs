@@ -8,7 +8,7 @@ use psijoin_printable::{Escaped, Word};
 use zeroize::Zeroizing;
 
 use super::{Way, exempt::Exempt};
-use crate::{Error, endpoint::Address};
+use crate::{Endpoint, Error, endpoint::Address};
 
 /// The port of a proxy whose address names none: that of HTTP.
 const DEFAULT_PORT: u16 = 80;
@@ -41,7 +41,14 @@ impl FromStr for Proxy {
     /// # Errors
     /// [`Error::ProxyAddress`], which does not repeat the text: it may hold a password.
     fn from_str(text: &str) -> Result<Self, Error> {
-        let refuse = |reason| Err(Error::ProxyAddress(reason));
+        Self::read(text).map_err(Error::ProxyAddress)
+    }
+}
+
+impl Proxy {
+    /// Reads a proxy's address, or returns why it is none.
+    fn read(text: &str) -> Result<Self, &'static str> {
+        let refuse = Err;
         let rest = match text.split_once("://") {
             Some((scheme, rest)) if scheme.eq_ignore_ascii_case("http") => rest,
             Some((scheme, _)) if scheme.eq_ignore_ascii_case("https") => {
@@ -108,6 +115,8 @@ impl fmt::Debug for Proxy {
 pub struct Proxies {
     proxy: Option<Proxy>,
     exempt: Exempt,
+    /// The reason that what the environment names is not used.
+    unusable: Option<&'static str>,
 }
 
 impl Proxies {
@@ -115,7 +124,7 @@ impl Proxies {
     pub fn all(proxy: Proxy) -> Self {
         Self {
             proxy: Some(proxy),
-            exempt: Exempt::default(),
+            ..Self::default()
         }
     }
 
@@ -124,21 +133,36 @@ impl Proxies {
     /// this machine itself: a list of hosts, domains, IP addresses and networks (`192.0.2.0/24`),
     /// with or without a port, or `*` for all. `variable` returns the value of a variable.
     ///
-    /// # Errors
-    /// [`Error::ProxyAddress`] if what is named is no proxy's address.
-    pub fn from_environment(variable: impl Fn(&str) -> Option<String>) -> Result<Self, Error> {
+    /// A proxy that is named for other programs, and [cannot be used](Self::unusable) here, is none.
+    pub fn from_environment(variable: impl Fn(&str) -> Option<String>) -> Self {
         let value = |name: &str| {
             let value = variable(name).or_else(|| variable(&name.to_ascii_uppercase()))?;
             let value = value.trim();
             (!value.is_empty()).then(|| value.to_owned())
         };
         let Some(proxy) = value("https_proxy") else {
-            return Ok(Self::default());
+            return Self::default();
         };
-        Ok(Self {
-            proxy: Some(proxy.parse()?),
+        let (proxy, unusable) = match Proxy::read(&proxy) {
+            Ok(proxy) => (Some(proxy), None),
+            Err(why) => (None, Some(why)),
+        };
+        Self {
+            proxy,
             exempt: Exempt::listed(&value("no_proxy").unwrap_or_default()),
-        })
+            unusable,
+        }
+    }
+
+    /// Returns why a proxy that the environment names is not used on the way there, if there is
+    /// one.
+    pub fn unusable(&self, endpoint: &Endpoint) -> Option<&'static str> {
+        let place = match endpoint {
+            Endpoint::Connect(address) => address,
+            Endpoint::Relay(at) => at.relay.address(),
+            Endpoint::Listen(_) | Endpoint::Folder(_) => return None,
+        };
+        self.unusable.filter(|_| !self.exempt.holds(place))
     }
 
     /// Returns the way to a place.
@@ -292,7 +316,7 @@ mod tests {
             (&[("https_proxy", "p:1"), ("no_proxy", "example.org")], None),
             (&[("https_proxy", "p:1"), ("NO_PROXY", "*")], None),
         ] {
-            let proxies = in_environment(variables).unwrap();
+            let proxies = in_environment(variables);
             assert_eq!(
                 proxy_of(&proxies, far).as_deref(),
                 expected,
@@ -300,7 +324,11 @@ mod tests {
             );
             assert_eq!(proxy_of(&proxies, "localhost:7000"), None);
         }
-        assert!(in_environment(&[("https_proxy", "socks5://p:1")]).is_err());
+        let proxies = in_environment(&[("https_proxy", "socks5://ann:secret@p:1")]);
+        assert_eq!(proxy_of(&proxies, far), None);
+        let unusable = |place: &str| proxies.unusable(&Endpoint::Connect(place.parse().unwrap()));
+        assert!(unusable(far).unwrap().contains("SOCKS"));
+        assert_eq!(unusable("localhost:7000"), None);
         let all = Proxies::all(proxy("p:1"));
         assert_eq!(proxy_of(&all, "127.0.0.1:7000").as_deref(), Some("p:1"));
     }

@@ -2,7 +2,7 @@
 
 use std::{fmt, str::FromStr};
 
-use super::Address;
+use super::{Address, MAX_ADDRESS_BYTES};
 use crate::Error;
 
 /// The address of a relay: `HOST:PORT`, or `wss://HOST/PATH` behind a web server that speaks TLS,
@@ -63,7 +63,8 @@ impl FromStr for RelayAddress {
     /// # Errors
     /// [`Error::RelayAddress`] if the text has another form.
     fn from_str(text: &str) -> Result<Self, Error> {
-        read(text).ok_or_else(|| Error::RelayAddress(text.to_owned()))
+        let is_short = |relay: &Self| relay.to_string().len() <= MAX_ADDRESS_BYTES;
+        (read(text).filter(is_short)).ok_or_else(|| Error::RelayAddress(text.to_owned()))
     }
 }
 
@@ -149,7 +150,9 @@ mod tests {
 
     #[test]
     fn anything_else_is_none() {
+        let long = format!("wss://relay.example.org/{}", "x".repeat(232));
         for text in [
+            &long,
             "",
             "relay.example.org",
             "https://relay.example.org/",

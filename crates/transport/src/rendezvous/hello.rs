@@ -1,6 +1,7 @@
 //! The first words of a party at a relay.
 
 use super::{Fault, Gathered, TOKEN_BYTES, Token};
+use crate::Fingerprint;
 
 /// The length of a party's first words.
 pub const HELLO_BYTES: usize = MAGIC.len() + 1 + 1 + TOKEN_BYTES + CLIENT_BYTES + 1;
@@ -26,6 +27,15 @@ pub enum Side {
 }
 
 impl Side {
+    /// Returns the part of the party that `ours` names, where two that know no more of each other
+    /// than their fingerprints meet.
+    pub fn between(ours: Fingerprint, theirs: Fingerprint) -> Self {
+        match ours.symbols() < theirs.symbols() {
+            true => Self::Server,
+            false => Self::Client,
+        }
+    }
+
     /// Returns the side that this one is joined with.
     #[must_use]
     pub fn other(self) -> Self {

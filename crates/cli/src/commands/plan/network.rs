@@ -25,13 +25,15 @@ pub(super) fn measure(
     console: &Console,
 ) -> Result<Option<Between>, Failure> {
     let args::PlanMeeting { listen, connect } = &args.meeting;
-    let Some(mut endpoint) = parties::endpoint(listen.as_ref(), connect.as_ref()) else {
+    let listen = listen.clone().map(Endpoint::Listen);
+    let connect = connect.clone().map(Endpoint::Connect);
+    let Some(mut endpoint) = listen.or(connect) else {
         return Ok(None);
     };
     let partner = parties::partner(&args.trust, console)?;
     let mut options = Options::new(partner.security);
     options.interrupt = stop.interrupt().clone();
-    options.proxies = meeting::proxies(None, &endpoint)?;
+    options.proxies = meeting::proxies(None, &endpoint);
     let notes = Notes::default();
     notes.know_as(partner.known_as);
     let watcher = &Narrator {
