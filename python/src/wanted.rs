@@ -10,8 +10,7 @@ use psijoin::{Protocol, Role, registry};
 use psijoin_frontend::{
     Failure, NamedFiles, Wanted,
     files::read_terms,
-    home,
-    meeting,
+    home, meeting,
     partner::{Named, Partner},
     sizes,
 };

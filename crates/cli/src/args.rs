@@ -25,7 +25,7 @@ mod table;
 
 pub(crate) use connection::{Connection, Meeting, Trust};
 pub(crate) use join::{Check, CheckedSide, Join, Receive, Send};
-pub(crate) use peers::{Accept, Invite, Peers, PeersAction};
+pub(crate) use peers::{Accept, Invite, Peers, PeersAction, Told};
 pub(crate) use plan::{Calibrate, Goal, Part, Plan, PlanMeeting};
 pub(crate) use relay::Relay;
 pub(crate) use table::Key;

@@ -138,8 +138,7 @@ impl Partner {
         key: Option<&Path>,
     ) -> Result<Option<Endpoint>, Failure> {
         let place = said.or(self.place.as_ref());
-        let endpoint =
-            place.map(|place| meeting::endpoint(place, self.appointment.as_ref(), key));
+        let endpoint = place.map(|place| meeting::endpoint(place, self.appointment.as_ref(), key));
         endpoint.transpose()
     }
 }
