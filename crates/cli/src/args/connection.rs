@@ -58,10 +58,9 @@ pub(crate) struct Meeting {
     #[arg(long, value_name = "HOST:PORT")]
     pub(crate) connect: Option<Address>,
 
-    /// Meet at a relay, which both sides connect to: HOST:PORT, or wss://HOST/PATH behind a web
-    /// server.
+    /// Meet at a relay: HOST:PORT, or wss://HOST/PATH at a web server.
     ///
-    /// Both name the same relay, and each the other party. The relay carries what they say, and can
+    /// Both sides connect to it, and each names the other party. It carries what they say, and can
     /// neither read nor change it.
     #[arg(long, value_name = "ADDRESS", conflicts_with = "insecure_plaintext")]
     pub(crate) relay: Option<RelayAddress>,
@@ -78,11 +77,11 @@ pub(crate) struct Meeting {
 /// The parties that may be at the other end.
 #[derive(ClapArgs)]
 pub(crate) struct Trust {
-    /// The other party: its name, as `psijoin peers` lists it, or its fingerprint.
+    /// The other party's name, from `psijoin peers`, or fingerprint.
     ///
-    /// Its `psijoin fingerprint` prints that. A name tells where both meet, too, unless --listen,
-    /// --connect, --relay or --via says so. With --listen or --connect, it can be given several
-    /// times: then whichever of them comes is the other party.
+    /// Its `psijoin fingerprint` prints the latter. A name tells where both meet, too, unless
+    /// --listen, --connect, --relay or --via says so. With --listen or --connect, it can be given
+    /// several times: then whichever of them comes is the other party.
     #[arg(long = "peer", value_name = "NAME|FINGERPRINT")]
     pub(crate) peers: Vec<Named>,
 

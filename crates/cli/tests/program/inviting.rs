@@ -112,6 +112,14 @@ fn parties_that_both_dial_out_get_from_a_relay_and_an_invitation_to_a_result() {
         ended.says(0, &[&format!("ws://{address}/")]);
     }
 
+    // Both want to receive. They meet, and are told so.
+    let receives = ["receive", "--wait", "5", "--input", &table];
+    let both = [(&ann, "bob"), (&bob, "ann")]
+        .map(|(party, peer)| party.start(&[&receives[..], &["--peer", peer]].concat()));
+    for ended in both.map(Process::end) {
+        ended.says(5, &["both"]);
+    }
+
     // A key is replaced, and the link comes to light.
     let [old, new] = [&["fingerprint"][..], &["keygen", "--replace"]].map(|args| bob.prints(args));
     let [received, sent] = join([&ann, &bob], ["bob", "ann"], &table);
