@@ -20,6 +20,7 @@ ELSEWHERE = {
     "skip-lines": "of files",
     "comment": "of files",
     "escapes": "of files",
+    "profile": "keywords can come from a dictionary",
     "encoding": "of files",
 }
 """The options that cannot be used, and why."""
