@@ -35,6 +35,12 @@ impl Narrator<'_> {
         self.listener.say(next);
     }
 
+    /// Returns the other party in words: its name, if the user has called it so.
+    fn other(&self) -> String {
+        let partner = self.notes.partner();
+        partner.map_or_else(|| "the other party".to_owned(), |it| it.name.to_string())
+    }
+
     /// Returns an event in words; nothing if there is nothing to tell.
     fn told(&self, event: &Event<'_>) -> Option<String> {
         Some(match event {
@@ -48,9 +54,10 @@ impl Narrator<'_> {
                 humanize::counted(*keys, "distinct key"),
             ),
             Event::Listening { address, wait } => format!(
-                "listening on {}; waiting up to {} s for the other party",
+                "listening on {}; waiting up to {} s for {}",
                 Word(address.as_str()),
                 wait.as_secs(),
+                self.other(),
             ),
             Event::Connecting { address, wait } => format!(
                 "connecting to {}; trying for up to {} s",
@@ -58,11 +65,12 @@ impl Narrator<'_> {
                 wait.as_secs()
             ),
             Event::Going { place, wait } => format!(
-                "going to {}, to meet the other party; trying for up to {} s",
+                "going to {}, to meet {}; trying for up to {} s",
                 sentences::meeting_place(*place),
+                self.other(),
                 wait.as_secs()
             ),
-            Event::Seen { place, sight } => sentences::sight(*place, sight)?,
+            Event::Seen { place, sight } => sentences::sight(*place, &self.other(), sight)?,
             Event::Connected {
                 peer,
                 address,

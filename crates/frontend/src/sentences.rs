@@ -41,13 +41,13 @@ pub fn meeting_place(place: MeetingPlace<'_>) -> String {
     }
 }
 
-/// Returns what is seen where both parties go.
-pub fn sight(place: MeetingPlace<'_>, sight: &Sight) -> Option<String> {
+/// Returns what is seen where both parties go. `other` is the other one in words.
+pub fn sight(place: MeetingPlace<'_>, other: &str, sight: &Sight) -> Option<String> {
     let place = meeting_place(place);
     Some(match sight {
-        Sight::Waiting => format!("at {place}; the other party is not there yet"),
+        Sight::Waiting => format!("at {place}; {other} is not there yet"),
         Sight::Here => {
-            format!("somebody has come to {place}: making sure that it is the other party")
+            format!("somebody has come to {place}: making sure that it is {other}")
         }
         Sight::Trouble(why) => format!("not met yet, and trying again: {why}"),
         _ => return None,

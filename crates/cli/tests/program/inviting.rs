@@ -96,8 +96,8 @@ fn parties_that_both_dial_out_get_from_a_relay_and_an_invitation_to_a_result() {
     let link = ann.prints(&["invite", "bob", "--relay", &address, "--as", "ann"]);
     bob.prints(&["accept", &link]);
     let [received, sent] = join([&ann, &bob], ["bob", "ann"], &table);
-    received.says(0, &["the relay ", "bob is psi1-", "you know each other"]);
-    sent.says(0, &["the relay ", "ann is psi1-", "you know each other"]);
+    received.says(0, &["to meet bob", "bob is psi1-", "you know each other"]);
+    sent.says(0, &["to meet ann", "ann is psi1-", "you know each other"]);
     assert_eq!(received.stdout, "x\ny\n");
 
     // From now on, they meet under another name, also where the parts of both are swapped; and
