@@ -69,6 +69,8 @@ pub(crate) enum Command {
     /// Shows their kinds, the first keys, and what each rule of --normalize changed.
     Keys(Keys),
     /// Run a join as the receiver: learn the shared rows, or the agreed count, sum or shares.
+    ///
+    /// At a terminal, it asks for what is missing.
     #[command(after_help = help::RECEIVE, after_long_help = help::after_join(help::RECEIVE))]
     #[command(mut_args = help::showing(help::JOIN), disable_help_flag = true)]
     Receive(Receive),

@@ -9,7 +9,7 @@
 //! | `invocation` | the arguments of `send` and `receive`, checked, as a request to the [session](psijoin_session) |
 //! | `commands`, `old_names` | one module per command; the options that were renamed |
 //! | `dialect`, `parties` | the options for the form of a table, and for the parties |
-//! | `profile` | options from a file |
+//! | `profile`, `asking` | options from a file, and from answers at a terminal |
 //! | `exit` | the failures that only a program can have, and the exit codes |
 //! | `guard`, `interrupt` | ends that are not in order: no memory, panics, deadlines, Ctrl-C |
 //! | `hints` | [remedies](psijoin_frontend::Remedy) as options and commands |
@@ -21,6 +21,7 @@
 
 #[doc(hidden)]
 pub mod args;
+mod asking;
 #[doc(hidden)]
 pub mod commands;
 #[doc(hidden)]
@@ -79,6 +80,9 @@ pub fn run(args: impl IntoIterator<Item = OsString>) -> u8 {
         Ok(profile) => profile,
         Err(failure) => return failed(failure) as u8,
     };
+    if let Err(failure) = asking::complete(&mut args) {
+        return failed(failure) as u8;
+    }
     let args: Args = program::understand(args);
     let done = program::prepare()
         .map_err(failed)

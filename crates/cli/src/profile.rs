@@ -61,7 +61,7 @@ fn named(args: &[OsString]) -> Option<String> {
 
 /// Returns the command in these arguments that can have a profile: `receive` or `send`, also behind
 /// `check`.
-fn command(args: &[OsString]) -> Option<Command> {
+pub(crate) fn command(args: &[OsString]) -> Option<Command> {
     let mut command = Args::command();
     command.build();
     let mut found = false;
@@ -98,22 +98,21 @@ fn option<'a>(command: &'a Command, name: &str) -> Result<&'a Arg, String> {
     }
 }
 
+/// Returns whether these arguments have the option of this long name.
+pub(crate) fn is_said(args: &[OsString], name: &str) -> bool {
+    args.iter().any(|word| {
+        let word = word.to_string_lossy();
+        let rest = word
+            .strip_prefix("--")
+            .and_then(|word| word.strip_prefix(name));
+        rest.is_some_and(|rest| rest.is_empty() || rest.starts_with('='))
+    })
+}
+
 /// Returns whether the command line has said this option, or one that cannot stand beside it.
 fn is_overruled(command: &Command, arg: &Arg, args: &[OsString]) -> bool {
-    let is_said = |arg: &Arg| {
-        let Some(name) = arg.get_long() else {
-            return false;
-        };
-        let is_it = |word: &OsString| {
-            let word = word.to_string_lossy();
-            let rest = word
-                .strip_prefix("--")
-                .and_then(|word| word.strip_prefix(name));
-            rest.is_some_and(|rest| rest.is_empty() || rest.starts_with('='))
-        };
-        args.iter().any(is_it)
-    };
-    let mut said = command.get_arguments().filter(|arg| is_said(arg));
+    let is_among = |arg: &Arg| arg.get_long().is_some_and(|name| is_said(args, name));
+    let mut said = command.get_arguments().filter(|arg| is_among(arg));
     said.any(|said| said.get_id() == arg.get_id() || exclude_each_other(command, said, arg))
 }
 
