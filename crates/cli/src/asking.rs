@@ -77,7 +77,7 @@ impl<A: BufRead, Q: Write> Terminal<A, Q> {
         }
         let mut peer = value(args, "peer");
         if peer.is_none() && !is_said(args, "insecure-plaintext") {
-            let question = "The other party, by its name (as `psijoin peers list` has it) or its fingerprint: ";
+            let question = "The other party, by its name or its fingerprint: ";
             peer = self.line(question)?;
             match &peer {
                 Some(peer) => options.push(format!("--peer={peer}")),
