@@ -64,8 +64,8 @@ def invite(
     it expires. Nobody waits: both get to know each other in their first session.
 
     - `relay`, `listen` or `via`: where both meet. `relay` is "HOST:PORT" or "wss://HOST/PATH",
-      `listen` HOST:PORT as the other party has to dial it, and `via` a folder, which the other party
-      has to name, too.
+      `listen` HOST:PORT as the other party has to dial it, and `via` a folder, which the other
+      party has to name, too.
     - `confirm`: let nobody in before `Peer.confirm` was called with the other party's fingerprint.
     - `own_name`: the name that you suggest for yourself.
     - `identity`: this party's; without one, the user's own.
