@@ -1,7 +1,7 @@
-//! The commands of the tutorial, run as they stand there.
+//! The commands of the tutorial and of the README, run as they stand there.
 //!
-//! Two things are put in the place of others: the word lists by short ones, since they are
-//! not on every machine, and the port by a free one.
+//! Few things are put in the place of others: the word lists by short ones, since they are
+//! not on every machine, ports by free ones, and a link by one that was printed.
 
 use std::{
     env, fs,
@@ -13,6 +13,7 @@ use std::{
 use crate::support::{Folder, Process, free_address};
 
 const TUTORIAL: &str = include_str!("../../../../docs/tutorial.md");
+const README: &str = include_str!("../../../../README.md");
 const DICTIONARIES: &str = "/usr/share/dict";
 const ADDRESS: &str = "127.0.0.1:7766";
 
@@ -131,4 +132,85 @@ fn its_commands_do_what_it_says() {
     let shown = format!("```csv\n{}```", folder.read("by-email.csv"));
     assert!(TUTORIAL.contains(&shown), "{shown}");
     assert!(folder.names().contains(&"by-name.parquet".to_owned()));
+}
+
+/// Returns the words of the commands of the README for parties that know each other by name, in
+/// order, each with the person that it is for.
+fn commands_by_name() -> Vec<(&'static str, Vec<&'static str>)> {
+    let (_, rest) = README.split_once("<!-- by-name -->\n```sh\n").unwrap();
+    let (block, _) = rest.split_once("```").unwrap();
+    let mut person = "";
+    let mut commands = Vec::new();
+    for line in block.lines() {
+        let words = line.split_whitespace().filter(|word| *word != "\\");
+        match line.split_once(' ') {
+            Some(("#", comment)) => person = comment.split([',', ' ']).next().unwrap(),
+            Some(("psijoin", _)) => commands.push((person, words.skip(1).collect::<Vec<_>>())),
+            // The rest of the command before it.
+            _ => commands.last_mut().unwrap().1.extend(words),
+        }
+    }
+    commands
+}
+
+#[test]
+fn two_parties_behind_firewalls_join_by_the_five_commands_of_the_readme() {
+    let folder = Folder::new();
+    let theirs = "email\nann@x.org\n Cid@X.org\n";
+    folder.file(
+        "customers.csv",
+        "email,name\nANN@x.org,Ann\nbob@x.org,Bob\n",
+    );
+    folder.file("subscribers.csv", theirs);
+    let start = |person: &str, words: &[String]| {
+        let words: Vec<_> = words.iter().map(String::as_str).collect();
+        Process::start_with(&words, |command| {
+            command
+                .current_dir(folder.path(""))
+                .env("PSIJOIN_HOME", folder.path(person))
+                .stdin(Stdio::null())
+                .stdout(Stdio::piped())
+        })
+    };
+    let address = free_address();
+    let mut link = String::new();
+    let (mut relay, mut running) = (None, Vec::new());
+    let commands = commands_by_name();
+    assert_eq!(commands.len(), 5);
+    for (person, words) in commands {
+        let words: Vec<_> = words
+            .into_iter()
+            .map(|word| match word {
+                "0.0.0.0:7767" | "relay.example.org:7767" => address.clone(),
+                "psijoin:1:ANNS-LINK" => link.clone(),
+                word => word.to_owned(),
+            })
+            .collect();
+        let mut process = start(person, &words);
+        match &*words[0] {
+            "relay" => {
+                process.address();
+                relay = Some(process);
+            }
+            "receive" => {
+                process.wait_for("is not there yet");
+                running.push(process);
+            }
+            "send" => running.push(process),
+            _ => {
+                let ended = process.end();
+                ended.says(0, &[]);
+                if words[0] == "invite" {
+                    link = ended.stdout.trim().to_owned();
+                }
+            }
+        }
+    }
+    for process in running {
+        process.end().says(0, &["from now on you know each other"]);
+    }
+    assert_eq!(folder.read("shared.csv"), "email,name\nANN@x.org,Ann\n");
+    let relay = relay.unwrap();
+    relay.signal("TERM");
+    relay.end().says(0, &[]);
 }
