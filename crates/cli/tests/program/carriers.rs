@@ -23,7 +23,7 @@ mod secrets;
 mod synchronised;
 
 /// Words that only the tables and the command lines of this test have.
-const WORDS: [&str; 8] = [
+const WORDS: [&str; 10] = [
     "qanzu_mail",
     "qevro_post",
     "qilto_plan",
@@ -32,6 +32,8 @@ const WORDS: [&str; 8] = [
     "qindra@qusto.example",
     "qodamgold",
     "qatables",
+    "qunbob",
+    "quinann",
 ];
 
 /// Words that the parties say to each other about any such session. The program has them in its
@@ -82,6 +84,29 @@ impl Parties {
         }
         parties.known = [receiver, sender].map(Vec::from);
         parties
+    }
+
+    /// Makes parties of which one has invited the other to a relay, and which call each other by
+    /// names.
+    fn invited(relay: &str) -> Self {
+        let mut parties = Self::strange();
+        let invite = ["invite", "qunbob", "--relay", relay, "--as", "quinann"];
+        let invited = parties.start("receive", &invite).end();
+        let link = invited.says(0, &[]).stdout.trim();
+        parties.start("send", &["accept", link]).end().says(0, &[]);
+        parties.secrets.add_link(link);
+        parties.known =
+            ["qunbob", "quinann"].map(|name| vec!["--peer".to_owned(), name.to_owned()]);
+        parties
+    }
+
+    /// Looks up what the parties keep of each other.
+    fn add_kept(&mut self) {
+        for role in ["receive", "send"] {
+            let home = self.folder.path(role);
+            self.secrets.add_identity(&format!("{home}/identity.pem"));
+            self.secrets.add_peers(&format!("{home}/peers.toml"));
+        }
     }
 
     /// Lets both join, each by a way of its own.
@@ -176,6 +201,18 @@ fn what_passes_a_relay_tells_nothing() {
         parties.assert_hidden(&passed, b"psirelay");
         assert_eq!(Secrets::new(&SETTINGS).within(&passed), [""; 0]);
     }
+}
+
+#[test]
+fn what_passes_a_relay_tells_no_name_and_no_invitation() {
+    let (_relay, address) = Process::listen("relay", &[]);
+    let tape = Tape::default();
+    let mut parties = Parties::invited(&tap(&address, &tape));
+    // The first time by the invitation, the second time as those who know each other.
+    parties.join([&[], &[]]);
+    parties.join([&[], &[]]);
+    parties.add_kept();
+    parties.assert_hidden(&tape.lock().unwrap().concat(), b"psirelay");
 }
 
 /// Returns all that has passed, out of the frames of a WebSocket if there are any.

@@ -55,6 +55,30 @@ impl Secrets {
         self.add("a private key", &der[16..48]);
     }
 
+    /// Adds an invitation, and its one-time secret, which stands behind the inviter's key.
+    pub(super) fn add_link(&mut self, link: &str) {
+        let text = link.strip_prefix("psijoin:1:").unwrap();
+        self.add("an invitation", text.as_bytes());
+        self.add("the secret of an invitation", &bytes_of(text)[32..48]);
+    }
+
+    /// Adds the secrets in a list of peers.
+    pub(super) fn add_peers(&mut self, path: &str) {
+        let before = self.0.len();
+        for line in fs::read_to_string(path).unwrap().lines() {
+            let value = line
+                .split_once(" = ")
+                .map(|(_, value)| value.trim_matches('"'));
+            let Some(value) = value.filter(|value| value.len() == 64) else {
+                continue;
+            };
+            let byte = |at| u8::from_str_radix(&value[at..at + 2], 16).unwrap();
+            let secret: Vec<u8> = (0..64).step_by(2).map(byte).collect();
+            self.add("a secret of both", &secret);
+        }
+        assert!(self.0.len() > before);
+    }
+
     /// Returns the names of those that are in these bytes.
     pub(super) fn within(&self, bytes: &[u8]) -> Vec<&str> {
         // A form is compared where its first two bytes are found.
@@ -73,4 +97,14 @@ impl Secrets {
         }
         found
     }
+}
+
+/// Returns the bytes of a text in base 32, in the alphabet of fingerprints.
+fn bytes_of(text: &str) -> Vec<u8> {
+    const ALPHABET: &str = "0123456789abcdefghjkmnpqrstvwxyz";
+    let symbols = text.chars().map(|symbol| ALPHABET.find(symbol).unwrap());
+    let bits = symbols.flat_map(|symbol| (0..5).rev().map(move |bit| symbol >> bit & 1));
+    let bits: Vec<usize> = bits.collect();
+    let byte = |bits: &[usize]| bits.iter().fold(0, |byte, bit| byte << 1 | *bit as u8);
+    bits.chunks_exact(8).map(byte).collect()
 }
