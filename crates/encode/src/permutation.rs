@@ -69,6 +69,13 @@ impl Permutations {
         u128::from(bins.saturating_sub(2)) << (rest_bits - VARIANT_BITS)
     }
 
+    /// Returns the fewest bins with which all numbers of `item_bits` bits, at most 64, have
+    /// [`places`](Self::places).
+    pub fn fewest_bins(item_bits: u32, rest_bits: u32) -> u64 {
+        let upper_bits = item_bits.saturating_sub(rest_bits - VARIANT_BITS);
+        2 + (1 << upper_bits)
+    }
+
     /// Computes the places of each item.
     ///
     /// # Panics
@@ -163,6 +170,19 @@ mod tests {
                     assert!(seen.insert((place.bin, place.rest)), "{place:?}");
                 }
             }
+        }
+    }
+
+    #[test]
+    fn the_fewest_bins_have_room_for_all_numbers() {
+        for (item_bits, rest_bits) in [(1, 4), (13, 16), (32, 16), (32, 24), (64, 48), (64, 64)] {
+            let bins = Permutations::fewest_bins(item_bits, rest_bits) as u32;
+            assert!(bins >= CHOICES as u32);
+            let has_room = |bins| Permutations::places(bins, rest_bits) >> item_bits > 0;
+            assert!(
+                has_room(bins) && !has_room(bins - 1),
+                "{item_bits}, {rest_bits}"
+            );
         }
     }
 

@@ -60,6 +60,14 @@ pub struct Costs {
     pub stash_bits: u64,
 }
 
+impl Costs {
+    /// Returns the cost of a table.
+    pub fn of(self, shape: Shape) -> u128 {
+        u128::from(shape.bins) * u128::from(self.bin_bits)
+            + u128::from(shape.stash) * u128::from(self.stash_bits)
+    }
+}
+
 /// Returns the cheapest table in which `items` items find a place, except with a probability of at
 /// most `share`: stash sizes 0 to [`MAX_STASH`] are tried, each with the fewest bins that suffice
 /// (at least 1.23 per item, and at least 3).
@@ -67,15 +75,17 @@ pub struct Costs {
 /// # Errors
 /// [`Error::Unreachable`] if no table of up to [`MAX_BINS`] bins keeps within `share`.
 pub fn smallest(items: u64, share: Log2Prob, costs: Costs) -> Result<Shape, Error> {
-    smallest_by(items, share, costs, |shape| failure(items, shape))
+    smallest_by(items, 0, share, costs, |shape| failure(items, shape))
 }
 
-/// Returns the cheapest table, where `failure` bounds how likely a table is not to hold the items.
+/// Returns the cheapest table of at least `least_bins` bins, where `failure` bounds how likely a
+/// table is not to hold the items.
 ///
 /// # Errors
 /// As [`smallest`].
 pub fn smallest_by(
     items: u64,
+    least_bins: u64,
     share: Log2Prob,
     costs: Costs,
     failure: impl Fn(Shape) -> Log2Prob,
@@ -84,24 +94,21 @@ pub fn smallest_by(
         parameter: "Cuckoo table",
         share,
     };
-    let floor = (items.saturating_mul(MIN_BINS_PERCENT).div_ceil(100)).max(MIN_BINS.into());
+    let floor = items.saturating_mul(MIN_BINS_PERCENT).div_ceil(100);
+    let floor = floor.max(MIN_BINS.into()).max(least_bins);
     let floor = u32::try_from(floor).map_err(|_| unreachable.clone())?;
-    let price = |shape: Shape| {
-        u128::from(shape.bins) * u128::from(costs.bin_bits)
-            + u128::from(shape.stash) * u128::from(costs.stash_bits)
-    };
 
     let mut best: Option<Shape> = None;
     for stash in 0..=MAX_STASH {
-        let at_best = price(Shape { bins: floor, stash });
-        if best.is_some_and(|best| price(best) <= at_best) {
+        let at_best = costs.of(Shape { bins: floor, stash });
+        if best.is_some_and(|best| costs.of(best) <= at_best) {
             break;
         }
         let Some(bins) = fewest_bins(stash, floor, share, &failure) else {
             continue;
         };
         let shape = Shape { bins, stash };
-        if best.is_none_or(|best| price(shape) < price(best)) {
+        if best.is_none_or(|best| costs.of(shape) < costs.of(best)) {
             best = Some(shape);
         }
     }

@@ -44,4 +44,5 @@ pub static PERMUTATION: Scheme = Scheme::new(
     "pssz",
     "psz-cuckoo with permutation-based hashing: fewer OTs per item",
     "PSSZ15",
+    2,
 );

@@ -124,6 +124,7 @@ pub static NONE: Scheme = Scheme::new(
     "psz-none",
     "equality tests by 1-of-256 OT of every pair of items: at most 2^28 pairs",
     "PSZ14 §5",
+    1,
 );
 
 /// One bin per item, of many places (PSZ14 §6.1).
@@ -132,6 +133,7 @@ pub static SIMPLE: Scheme = Scheme::new(
     "psz-simple",
     "equality tests by 1-of-256 OT, in bins of simple hashing",
     "PSZ14 §6",
+    1,
 );
 
 /// Two bins per item, of several places each (PSZ14 §6.1).
@@ -140,6 +142,7 @@ pub static BALANCED: Scheme = Scheme::new(
     "psz-balanced",
     "equality tests by 1-of-256 OT, in bins of balanced allocations",
     "PSZ14 §6",
+    1,
 );
 
 /// Three bins per item, of one place each, and a stash (PSZ14 §6.1).
@@ -148,6 +151,7 @@ pub static CUCKOO: Scheme = Scheme::new(
     "psz-cuckoo",
     "equality tests by 1-of-256 OT, in bins of Cuckoo hashing",
     "PSZ14 §6",
+    1,
 );
 
 /// The way items are hashed to the places where they are compared, and the protocol that does so.
@@ -178,6 +182,7 @@ impl Scheme {
         name: &'static str,
         summary: &'static str,
         paper: &'static str,
+        version: u32,
     ) -> Self {
         Self {
             hashing,
@@ -187,7 +192,7 @@ impl Scheme {
                 paper,
                 adversary: Adversary::SemiHonest,
                 leaks: "set sizes",
-                version: 1,
+                version,
             },
         }
     }

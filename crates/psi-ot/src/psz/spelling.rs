@@ -119,11 +119,13 @@ impl Spelling {
             Hashing::Permutation => {
                 if let Domain::Numbers { bits } = domain {
                     let permuted = Self::permuted(bits, letter_bits, items, share, &price);
-                    // With so few items, their bins may save no letter.
-                    return permuted.map_or_else(
-                        || for_all_pairs(&|letters| Ok(Method::Cuckoo(cuckoo(letters)?))),
-                        Ok,
-                    );
+                    let letters = spelled(pairs)?;
+                    let whole = cuckoo(letters)?;
+                    let costs = price.cuckoo(letters, letters);
+                    return Ok(match permuted {
+                        Some((cost, permuted)) if cost < costs.of(whole) => permuted,
+                        _ => uniform(Method::Cuckoo(whole), letters, pairs),
+                    });
                 }
                 // A long item is a random digest. No part of it depends on its bins, so the part
                 // alone represents the item in a bin.
@@ -136,33 +138,37 @@ impl Spelling {
         }
     }
 
-    /// Returns the fewest letters, and then the fewest bins, in which items of `item_bits` bits
-    /// have places; `None` if their bins save no letter.
+    /// Returns the cheapest letters and bins in which items of `item_bits` bits have places, and
+    /// their cost: with more bins, a rest may be a letter shorter. `None` if no bins save a letter.
     fn permuted(
         item_bits: u32,
         letter_bits: u32,
         items: u64,
         share: Log2Prob,
         price: &Price,
-    ) -> Option<Self> {
+    ) -> Option<(u128, Self)> {
         let all_letters = letters::of_bits(item_bits, letter_bits);
-        let rest_bits = |letters: usize| letter_bits * letters as u32;
-        let mut fewer = (1..all_letters).filter(|letters| REST_BITS.contains(&rest_bits(*letters)));
-        fewer.find_map(|letters| {
+        let spelled = (1..all_letters).filter_map(|letters| {
+            let rest_bits = letter_bits * letters as u32;
+            if !REST_BITS.contains(&rest_bits) {
+                return None;
+            }
             let costs = price.cuckoo(letters, all_letters);
-            let shape = cuckoo::smallest_by(items, share, costs, |shape| {
-                permuted_failure(items, shape, rest_bits(letters))
+            let least = Permutations::fewest_bins(item_bits, rest_bits);
+            let shape = cuckoo::smallest_by(items, least, share, costs, |shape| {
+                permuted_failure(items, shape, rest_bits)
             });
             let shape = shape.ok()?;
-            let has_room = Permutations::places(shape.bins, rest_bits(letters)) >> item_bits > 0;
-            has_room.then_some(Self {
+            let spelling = Self {
                 method: Method::Permuted(shape),
                 letter_bits,
                 letters,
                 all_letters,
                 compared: 0,
-            })
-        })
+            };
+            Some((costs.of(shape), spelling))
+        });
+        spelled.min_by_key(|(cost, _)| *cost)
     }
 
     /// Returns how many bits of an item are spelled in a bin.

@@ -319,6 +319,48 @@ fn kkrt16_table_1_has_as_many_letters() {
     assert_eq!(table, [3, 3, 3, 2, 1]);
 }
 
+/// Bins are cheaper than letters if a few more of them save one. At 2^18 items of 32 bits that
+/// would take 2^19 bins of two letters in place of 322,438 of three.
+#[test]
+fn permuted_items_take_the_cheapest_letters() {
+    let chosen = |items| {
+        let params = short_params(&rows(items, items), &PERMUTATION, 32);
+        let Method::Permuted(shape) = params.spelling.method else {
+            panic!("{:?}", params.spelling)
+        };
+        assert_eq!(shape.stash, 0);
+        (params.spelling.letters, shape.bins)
+    };
+    // A rest of two letters has room if there are 2^(32 - 16 + 3) bins, and two to spare.
+    let room = (1 << 19) + 2;
+    assert_eq!(chosen(1 << 18), (3, 322_438));
+    // As 3 · 1.23 · 284,000 < 2 · room < 3 · 1.23 · 285,000.
+    assert_eq!(chosen(284_000), (3, 349_320));
+    assert_eq!(chosen(285_000), (2, room));
+    assert_eq!(chosen(1 << 20), (2, 1_289_749));
+}
+
+#[test]
+fn permuted_items_are_never_dearer_than_whole_ones() {
+    for (sender, receiver) in [
+        (1, 1),
+        (40, 30),
+        (256, 256),
+        (1 << 20, 1 << 8),
+        (1 << 8, 1 << 16),
+    ] {
+        let request = rows(sender, receiver);
+        for bits in [20, 24, 32, 48, 64] {
+            let [permuted, whole] = [&PERMUTATION, &CUCKOO]
+                .map(|scheme| short(&request, scheme, bits).cost().total.total_bytes());
+            assert!(
+                permuted <= whole,
+                "{sender}, {receiver}, {bits}: {permuted}, {whole}"
+            );
+        }
+    }
+}
+
 proptest! {
     #![proptest_config(ProptestConfig::with_cases(24))]
 
