@@ -352,16 +352,16 @@ fn phase(metric: Metric) -> Option<Phase> {
 fn profile_at(profile: &Profile, end: usize) -> Profile {
     let runs = profile.runs.iter();
     Profile {
-        runs: runs.map(|run| run_at(run, profile.threads, end)).collect(),
+        runs: runs.map(|run| run_at(run, end)).collect(),
         ..profile.clone()
     }
 }
 
 /// As [`profile_at`], of a run and its phases.
-fn run_at(run: &Run, threads: usize, end: usize) -> Run {
-    let seconds = [0, 1].map(|party| spread(&run.times(party), threads)[end]);
+fn run_at(run: &Run, end: usize) -> Run {
+    let seconds = [0, 1].map(|party| spread(&run.times(party))[end]);
     Run {
-        phases: run.map_phases(|phase| run_at(phase, threads, end)),
+        phases: run.map_phases(|phase| run_at(phase, end)),
         ..run.taking(seconds)
     }
 }

@@ -208,8 +208,8 @@ fn notes(measured: &Measured, sections: &[Section]) -> Vec<String> {
          four times at most: then computing grows as the number of its operations does. What is `extrapolated far`, \
          from smaller runs or fewer threads, decides nothing. Bytes are exact."
             .into(),
-        "A time is the median of its runs. It scatters `within` their quartiles, and by 5 % to either side at least (10 % with \
-         several threads), as campaigns on one machine differ by that."
+        "A time is the median of its runs. It scatters `within` their quartiles, and by 10 % to either side at least, as campaigns \
+         on one machine differ by that."
             .into(),
         "Networks are full or half duplex, as the authors of each paper had them, unless somebody asked for another one: each \
          section says it, and whether connections start slowly."

@@ -47,8 +47,8 @@ const LATEST: [&str; 1] = ["rr22"];
 /// extrapolated, or they are close to each other.
 type Won = (usize, bool);
 
-/// Two that are closer than this are too close to call: each scatters by 5 % to either side.
-const CLOSE: f64 = 1.1;
+/// Two that are closer than this are too close to call: each scatters by 10 % to either side.
+const CLOSE: f64 = 1.2;
 
 /// What uncertain cells are called in a legend.
 const UNCERTAIN: &str = "extrapolated, or too close to call";
