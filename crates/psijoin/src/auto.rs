@@ -122,7 +122,7 @@ static DH_RUNS: Candidate = Candidate {
     protocol: &DH,
     half_round_trips: 2,
     fixed_micros: 500,
-    item_nanos: [8300, 8300],
+    item_nanos: [5500, 5500],
     overlap: Overlap::All,
 };
 
@@ -334,17 +334,17 @@ mod tests {
     #[test]
     fn the_network_decides_with_the_sizes() {
         let rows = [
-            ("wan:10gbps,200us", "dh to 2^7, kkrt to 2^13, rr22 to 2^26"),
-            ("wan:10gbps,40ms", "dh to 2^10, rr22 to 2^26"),
+            ("wan:10gbps,200us", "dh to 2^8, kkrt to 2^13, rr22 to 2^26"),
+            ("wan:10gbps,40ms", "dh to 2^11, rr22 to 2^26"),
             ("wan:1gbps,1ms", "dh to 2^8, kkrt to 2^12, rr22 to 2^26"),
-            ("wan:1gbps,80ms", "dh to 2^11, rr22 to 2^26"),
-            ("wan:100mbps,10ms", "dh to 2^10, cm20 to 2^11, rr22 to 2^26"),
+            ("wan:1gbps,80ms", "dh to 2^12, rr22 to 2^26"),
+            ("wan:100mbps,10ms", "dh to 2^11, rr22 to 2^26"),
             ("wan:100mbps,80ms", "dh to 2^12, rr22 to 2^26"),
-            ("wan:50mbps,96ms", "dh to 2^12, rr22 to 2^26"),
+            ("wan:50mbps,96ms", "dh to 2^13, rr22 to 2^26"),
             ("wan:10mbps,20ms", "dh to 2^13, rr22 to 2^26"),
             ("wan:10mbps,80ms", "dh to 2^13, rr22 to 2^26"),
             ("wan:1mbps,80ms", "dh to 2^13, rr22 to 2^26"),
-            ("unknown", "dh to 2^7, kkrt to 2^12, rr22 to 2^26"),
+            ("unknown", "dh to 2^8, kkrt to 2^12, rr22 to 2^26"),
         ];
         for (network, expected) in rows {
             assert_eq!(
@@ -359,16 +359,16 @@ mod tests {
     fn counts_over_slow_lines_are_for_dh() {
         let counts = [
             ("wan:10gbps,200us", "dh to 2^10, rr22-circuit to 2^26"),
-            ("wan:10gbps,40ms", "dh to 2^14, rr22-circuit to 2^26"),
-            ("wan:1gbps,1ms", "dh to 2^10, rr22-circuit to 2^26"),
-            ("wan:1gbps,80ms", "dh to 2^15, rr22-circuit to 2^26"),
-            ("wan:100mbps,10ms", "dh to 2^14, rr22-circuit to 2^26"),
-            ("wan:100mbps,80ms", "dh to 2^16, rr22-circuit to 2^26"),
+            ("wan:10gbps,40ms", "dh to 2^15, rr22-circuit to 2^26"),
+            ("wan:1gbps,1ms", "dh to 2^11, rr22-circuit to 2^26"),
+            ("wan:1gbps,80ms", "dh to 2^16, rr22-circuit to 2^26"),
+            ("wan:100mbps,10ms", "dh to 2^26"),
+            ("wan:100mbps,80ms", "dh to 2^26"),
             ("wan:50mbps,96ms", "dh to 2^26"),
             ("wan:10mbps,20ms", "dh to 2^26"),
             ("wan:10mbps,80ms", "dh to 2^26"),
             ("wan:1mbps,80ms", "dh to 2^26"),
-            ("unknown", "dh to 2^10, rr22-circuit to 2^26"),
+            ("unknown", "dh to 2^11, rr22-circuit to 2^26"),
         ];
         for (network, expected) in counts {
             assert_eq!(
