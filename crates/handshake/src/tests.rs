@@ -4,6 +4,8 @@ use psijoin_channel::memory;
 
 use super::*;
 
+mod kept;
+
 const PARAMS: [u8; 32] = [3; 32];
 
 fn hello(role: Role) -> Hello {
