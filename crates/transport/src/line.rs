@@ -77,8 +77,8 @@ pub(crate) fn hang_up(lines: &mut [Line]) {
         line.link.close(deadline);
         line.threads.join();
     }
-    // What was said last may still be on a bridge.
-    let deadline = Instant::now() + LINGER;
+    // What was said last may still be on a bridge, and the peer's last file on its way.
+    let deadline = Instant::now() + 2 * LINGER;
     for bridge in lines.iter_mut().filter_map(|line| line.bridge.take()) {
         bridge.close(deadline);
     }
