@@ -90,7 +90,7 @@ def test_errors_say_what_to_do(pair: Pair) -> None:
         alice.receive(MINE, on="none")
     with pytest.raises(TypeError, match="a table is a data frame"):
         alice.receive({"key": MINE})
-    with pytest.raises(psijoin.UsageError, match="connect or listen"):
+    with pytest.raises(psijoin.UsageError, match="`peer`: a fingerprint has 28 characters"):
         psijoin.Session(peer="psi1-")
 
 
