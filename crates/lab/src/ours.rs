@@ -14,7 +14,7 @@ use crate::{
     published::Metric,
     quantity::{Figures, Kind, Place, Quantity, Value},
     scatter::spread,
-    variants::Variant,
+    variants::{Variant, psz_with_letter_bits},
     work::operations,
 };
 
@@ -136,11 +136,15 @@ impl<'a> Ours<'a> {
             protocol,
             items,
             output,
+            letter_bits,
             ..
         } = quantity;
         let variant = Variant::of(quantity);
         let make = || {
             let request = variant.request(*items, output).ok()?;
+            if let Some(bits) = letter_bits {
+                return psz_with_letter_bits(protocol, &request, *bits).map(Rc::new);
+            }
             let protocol = registry::find(protocol)?;
             let plan = match way {
                 Way::Program if variant.item_bits.is_none() => psijoin::plan(protocol, &request),
@@ -149,7 +153,7 @@ impl<'a> Ours<'a> {
             Some(Rc::new(plan.ok()?))
         };
         let output = variant.described(output);
-        let key = format!("{protocol} {output} {items:?} {way:?}");
+        let key = format!("{protocol} {output} {items:?} {letter_bits:?} {way:?}");
         self.plans
             .borrow_mut()
             .entry(key)

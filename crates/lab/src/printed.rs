@@ -21,7 +21,7 @@ impl Printed {
             published::find(name).unwrap_or_else(|| panic!("there is no table {name}"))
         });
         let rows = tables.flat_map(|table| &table.rows);
-        Self(rows.filter(|row| is_plain(row)).map(figure).collect())
+        Self(rows.map(figure).collect())
     }
 
     fn find(&self, quantity: &Quantity) -> Option<f64> {
@@ -56,12 +56,6 @@ impl Printed {
             _ => None,
         }
     }
-}
-
-/// Returns whether it is about a protocol as our registry has it, or about one that it does not
-/// have at all.
-fn is_plain(row: &Row) -> bool {
-    row.ours.is_some() || row.more.get("ot").is_none()
 }
 
 fn figure(row: &Row) -> (Quantity, f64) {

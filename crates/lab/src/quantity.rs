@@ -5,6 +5,7 @@ use std::{collections::BTreeSet, fmt};
 use psijoin::OutputKind;
 use psijoin_channel::link::Link;
 use psijoin_forecast::money::Setting;
+use psijoin_params::letters;
 use serde::Serialize;
 
 use crate::published::{Metric, Row};
@@ -28,6 +29,8 @@ pub struct Quantity {
     /// Bits of statistical security, where a paper varies them: those of KK20 are its hash
     /// functions.
     pub statistical_bits: Option<u32>,
+    /// Bits of a letter of `psz-…`, if they are not the usual ones: 1 with 1-out-of-2 OTs.
+    pub letter_bits: Option<u32>,
     /// The place of the rented machines, if it is about money.
     pub place: Option<Place>,
     /// The output that our protocols are to compute.
@@ -135,6 +138,7 @@ impl Quantity {
             threads: 1,
             item_bits: None,
             statistical_bits: None,
+            letter_bits: None,
             place: None,
             output: OutputKind::Rows,
         }
@@ -151,6 +155,7 @@ impl Quantity {
             threads: row.threads.unwrap_or(1),
             item_bits: bits("item_bits"),
             statistical_bits: bits("bloom_hash_functions"),
+            letter_bits: letter_bits(row),
             place: Place::of(row),
             output: output.clone(),
         }
@@ -203,6 +208,17 @@ impl Place {
             setting,
         })
     }
+}
+
+/// Returns the bits of a letter by 1-out-of-N OTs, unless they are the usual ones.
+fn letter_bits(row: &Row) -> Option<u32> {
+    let messages: u32 = row
+        .more
+        .get("ot")?
+        .strip_prefix("1-out-of-")?
+        .parse()
+        .ok()?;
+    Some(messages.ilog2()).filter(|bits| *bits != letters::BITS)
 }
 
 /// Returns `b2b` or `internet`, between two sites.

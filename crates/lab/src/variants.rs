@@ -4,7 +4,7 @@
 use psijoin::{Error, OutputKind, Plan, Request, Security, Sizes};
 use psijoin_psi_ot::{
     cm20,
-    psz::{self, CUCKOO},
+    psz::{self, BALANCED, CUCKOO, NONE, SIMPLE},
 };
 
 use crate::quantity::Quantity;
@@ -86,11 +86,15 @@ pub(crate) fn cm20_with_rows(items: u64, rows: u64) -> Option<Plan> {
     Some(params.with_rows(rows).ok()?.plan())
 }
 
-/// Returns the plan of `psz-cuckoo` on numbers of this many bits, with letters of fewer bits than
-/// eight.
-pub(crate) fn psz_with_letter_bits(items: u64, item_bits: u32, letter_bits: u32) -> Option<Plan> {
-    let request = request([items; 2], None).ok()?.numbers(item_bits).ok()?;
-    let params = psz::Params::with_letter_bits(&request, &CUCKOO, letter_bits);
+/// Returns the plan of a `psz-…` protocol with letters of fewer bits than eight.
+pub(crate) fn psz_with_letter_bits(
+    protocol: &str,
+    request: &Request,
+    letter_bits: u32,
+) -> Option<Plan> {
+    let mut schemes = [&NONE, &SIMPLE, &BALANCED, &CUCKOO].into_iter();
+    let scheme = schemes.find(|scheme| scheme.info().name == protocol)?;
+    let params = psz::Params::with_letter_bits(request, scheme, letter_bits);
     Some(params.ok()?.plan())
 }
 
@@ -127,14 +131,24 @@ mod tests {
 
     #[test]
     fn longer_letters_take_fewer_bytes() {
-        let bytes = |letter_bits| {
-            let plan = psz_with_letter_bits(1 << 16, 32, letter_bits);
+        let request = of_bits(32).request([1 << 12; 2], &OutputKind::Rows);
+        let request = request.unwrap();
+        let bytes = |protocol, letter_bits| {
+            let plan = psz_with_letter_bits(protocol, &request, letter_bits);
             plan.map(|plan| plan.cost().total.total_bytes())
         };
-        for bits in 1..8 {
-            assert!(bytes(bits).unwrap() > bytes(8).unwrap(), "{bits}");
+        for protocol in ["psz-none", "psz-simple", "psz-balanced", "psz-cuckoo"] {
+            for bits in 1..8 {
+                assert!(
+                    bytes(protocol, bits) > bytes(protocol, 8),
+                    "{protocol}, {bits}"
+                );
+            }
+            let usual = registry::find(protocol).unwrap().plan(&request).unwrap();
+            assert_eq!(bytes(protocol, 8), Some(usual.cost().total.total_bytes()));
+            assert_eq!(bytes(protocol, 9), None);
         }
-        assert_eq!(bytes(9), None);
+        assert_eq!(bytes("kkrt", 1), None);
     }
 
     #[test]

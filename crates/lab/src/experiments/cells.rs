@@ -140,6 +140,7 @@ fn later_quantities(experiment: &Experiment, tables: &[&str]) -> Vec<Quantity> {
     let rows = rows(tables).filter(|row| row.metric != Metric::OtBits);
     let all = rows.map(|row| Quantity {
         item_bits: None,
+        letter_bits: None,
         ..Quantity::of(row, &experiment.output())
     });
     let settings = distinct(all, |one| (one.metric.name(), one.setting()));

@@ -133,8 +133,9 @@ pub(super) fn with_its_rows(_: &str, items: u64, row: &Cells) -> Option<Plan> {
 
 /// Returns the plan of `psz` with letters as long as a row of PSZ14's Table 9 has them; `None` if
 /// our code has no room for so many letters.
-pub(super) fn with_its_letters(_: &str, items: u64, row: &Cells) -> Option<Plan> {
-    psz_with_letter_bits(items, SHORT_BITS, row.get("eta")?.parse().ok()?)
+pub(super) fn with_its_letters(protocol: &str, items: u64, row: &Cells) -> Option<Plan> {
+    let request = request([items; 2], None).ok()?.numbers(SHORT_BITS).ok()?;
+    psz_with_letter_bits(protocol, &request, row.get("eta")?.parse().ok()?)
 }
 
 /// Items of PSZ14.
