@@ -26,7 +26,7 @@ pub fn plan(protocol: &'static Protocol, request: &Request) -> Result<Plan, Erro
     if parts == 1 || request.is_decided() {
         return protocol.plan(request);
     }
-    match in_parts(protocol, request, parts) {
+    match in_parts(chosen(protocol, request), request, parts) {
         Err(Error::NotInParts { .. }) if request.sizes.at_once().is_ok() => protocol.plan(request),
         planned => planned,
     }
@@ -39,7 +39,17 @@ fn payload_bytes(request: &Request) -> u128 {
     of(Role::Sender, request.sizes.sender()) + of(Role::Receiver, request.sizes.smaller())
 }
 
-/// Returns the plan of a session in this number of parts, whatever its size.
+/// Returns the protocol that a request in parts is planned with. Parts are filled up with random
+/// digests, and a number may be somebody's: items that are numbers are digested, and the protocol
+/// is chosen for digests.
+fn chosen(protocol: &'static Protocol, request: &Request) -> &'static Protocol {
+    let mut digested = request.clone();
+    digested.item_bits = None;
+    protocol.chosen(&digested)
+}
+
+/// Returns the plan of a session in this number of parts, whatever its size. A protocol that stands
+/// for several stands for one that gives the output in parts, if the first choice does not.
 ///
 /// # Errors
 /// As [`plan`].
@@ -47,16 +57,15 @@ fn payload_bytes(request: &Request) -> u128 {
 /// # Panics
 /// Unless there are 2 to [`parts::MAX_PARTS`] parts.
 pub fn in_parts(protocol: &'static Protocol, request: &Request, parts: u32) -> Result<Plan, Error> {
-    // Parts are filled up with random digests, and a number may be somebody's: items that are
-    // numbers are digested, and the protocol is chosen for digests.
-    let mut digested = request.clone();
-    digested.item_bits = None;
-    let protocol = protocol.chosen(&digested);
+    let output = output_of_a_part(request);
+    let protocol = match chosen(protocol, request) {
+        first if first.computes(&output) => first,
+        _ => chosen(protocol, &request.clone().output(output.clone())),
+    };
     protocol.serves(request)?;
     if request.is_decided() {
         return protocol.plan(request);
     }
-    let output = output_of_a_part(request);
     if !protocol.computes(&output) {
         return Err(Error::NotInParts {
             protocol: protocol.info().name,

@@ -28,7 +28,7 @@ pub enum Error {
 
     /// The sets are too large for one run, and the protocol opens this output part by part.
     #[error(
-        "the protocol `{protocol}` cannot compute the output `{output}` of more than 2^26 items: it would tell the result of each part; take `rr22-circuit`"
+        "the protocol `{protocol}` cannot compute the output `{output}` in parts, as it would tell the result of each part, and more than 2^26 items are joined in parts; take `rr22-circuit`"
     )]
     NotInParts {
         /// The protocol.

@@ -379,6 +379,19 @@ mod tests {
         }
     }
 
+    /// `dh` would tell the count of each part.
+    #[test]
+    fn in_parts_a_protocol_is_taken_that_counts_in_parts() {
+        let taken_in_parts = |request: &Request| {
+            let plan = parts::in_parts(&AUTO, request, 3).unwrap();
+            plan.info().name
+        };
+        let count = request(100, 100, OutputKind::Count);
+        assert_eq!(taken(&count).info().name, "dh");
+        assert_eq!(taken_in_parts(&count), "rr22-circuit");
+        assert_eq!(taken_in_parts(&request(100, 100, OutputKind::Rows)), "dh");
+    }
+
     /// The choice takes at most a tenth longer than the best candidate, as both are predicted for
     /// the networks from measured runs.
     #[test]
