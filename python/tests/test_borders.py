@@ -286,7 +286,7 @@ LIMITS: list[dict[str, Any]] = [
     {"memory": "much"},
     {"timeout": 0},
     {"timeout": 1.5},
-    {"peer": "x"},
+    {"peer": "x y"},
     {"peer": "psi1-\ud800"},
     {"connect": ""},
     {"connect": "localhost"},
