@@ -44,6 +44,11 @@ pub(crate) fn apply(args: &mut Vec<OsString>) -> Result<Option<AppliedProfile>, 
         }
     }
     args.extend(set.iter().map(OsString::from));
+    // It is told and reported, and a proxy may have a password.
+    let set = set
+        .iter()
+        .map(|word| home::without_password(word))
+        .collect();
     Ok(Some(AppliedProfile { name, path, set }))
 }
 
@@ -243,6 +248,21 @@ mod tests {
             found.sort_unstable_by_key(|word| std::cmp::Reverse(word.clone()));
             assert_eq!(found, set, "{more}");
         }
+    }
+
+    #[test]
+    fn a_password_is_used_and_not_told() {
+        let folder = tempfile::tempdir().unwrap();
+        let path = folder.path().join("p.toml");
+        fs::write(&path, "proxy = \"http://ann:s3cret@proxy:3128\"").unwrap();
+        let mut args = args(LINE);
+        args.extend([OPTION.into(), path.into_os_string()]);
+        let told = told(&apply(&mut args).unwrap().unwrap());
+        assert!(
+            told.contains("--proxy=http://ann:PASSWORD@proxy:3128"),
+            "{told}"
+        );
+        assert_eq!(args.last().unwrap(), "--proxy=http://ann:s3cret@proxy:3128");
     }
 
     #[test]

@@ -147,7 +147,7 @@ fn jobs() -> Option<PathBuf> {
 
 /// Returns a word of a command without the password in it, if it is an address that holds one, as
 /// that of a proxy may.
-fn without_password(word: &str) -> String {
+pub fn without_password(word: &str) -> String {
     let hidden = word.split_once("://").and_then(|(scheme, rest)| {
         let (user, host) = rest.rsplit_once('@')?;
         let (name, _) = user.split_once(':')?;
