@@ -2,11 +2,13 @@
 
 from __future__ import annotations
 
+import os
 import socket
 import tempfile
 from collections.abc import Callable, Iterator
 from concurrent.futures import Future, ThreadPoolExecutor
-from contextlib import contextmanager
+from contextlib import contextmanager, suppress
+from itertools import count
 from pathlib import Path
 from typing import Any, TypeVar, Unpack
 
@@ -18,6 +20,10 @@ from psijoin._types import Limits
 
 A = TypeVar("A")
 B = TypeVar("B")
+
+# Below those that systems give to whoever connects, and might then take before a party listens.
+_PORTS = range(12_000, 32_000)
+_calls = count()
 
 
 @contextmanager
@@ -35,7 +41,7 @@ def local_pair(**options: Unpack[Limits]) -> Iterator[tuple[Session, Session]]:
     """
     with tempfile.TemporaryDirectory() as folder:
         alice, bob = (Identity.create(Path(folder) / name) for name in ("alice.pem", "bob.pem"))
-        address = f"127.0.0.1:{_free_port()}"
+        address = free_address()
         with (
             Session(identity=alice, peer=bob.fingerprint, listen=address, **options) as one,
             Session(identity=bob, peer=alice.fingerprint, connect=address, **options) as other,
@@ -84,7 +90,12 @@ def _follows(call: Future[Any]) -> bool:
     return isinstance(call.exception(), PeerFailedError)
 
 
-def _free_port() -> int:
-    with socket.socket() as unused:
-        unused.bind(("127.0.0.1", 0))
-        return int(unused.getsockname()[1])
+def free_address() -> str:
+    """Returns an address of this machine at which nobody listens, another one at each call."""
+    for _ in _PORTS:
+        # Processes that run at the same time begin elsewhere.
+        port = _PORTS[(os.getpid() * 61 + next(_calls)) % len(_PORTS)]
+        with socket.socket() as unused, suppress(OSError):
+            unused.bind(("127.0.0.1", port))
+            return f"127.0.0.1:{port}"
+    raise OSError("no port of this machine is free")

@@ -1,11 +1,11 @@
 """The parties of a join: Python here, and the program or another Python at the other end."""
 
-import socket
 import subprocess
 import sys
 from typing import Literal
 
 import psijoin
+from psijoin._pair import free_address as free_address
 
 Pair = tuple[psijoin.Session, psijoin.Session]
 Role = Literal["receive", "send"]
@@ -37,10 +37,3 @@ def end() -> None:
 
 
 _started: list[subprocess.Popen[str]] = []
-
-
-def free_address() -> str:
-    """An address on this machine where nobody listens."""
-    with socket.socket() as unused:
-        unused.bind(("127.0.0.1", 0))
-        return f"127.0.0.1:{unused.getsockname()[1]}"

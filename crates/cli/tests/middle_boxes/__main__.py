@@ -10,8 +10,10 @@ import urllib.request
 from collections.abc import Callable, Iterator
 from pathlib import Path
 
+from free_address import free_address
+
 from . import boxes
-from .parties import Parties, free_address
+from .parties import Parties
 
 USER = "ann:s3cret"
 

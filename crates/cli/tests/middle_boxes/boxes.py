@@ -9,7 +9,9 @@ from collections.abc import Callable, Iterator
 from contextlib import contextmanager
 from pathlib import Path
 
-from .parties import PATIENCE, free_address
+from free_address import free_address
+
+from .parties import PATIENCE
 
 SITE = Path("deploy/nginx/psijoin-relay.conf")
 

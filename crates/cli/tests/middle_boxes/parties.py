@@ -2,7 +2,6 @@
 
 import os
 import re
-import socket
 import subprocess
 from collections.abc import Iterator
 from contextlib import contextmanager
@@ -13,12 +12,6 @@ PATIENCE = 120
 
 MINE = range(0, 3000)
 THEIRS = range(1000, 5000)
-
-
-def free_address() -> str:
-    with socket.socket() as unused:
-        unused.bind(("127.0.0.1", 0))
-        return f"127.0.0.1:{unused.getsockname()[1]}"
 
 
 def lines(numbers: range) -> str:

@@ -5,13 +5,14 @@
 import argparse
 import os
 import re
-import socket
 import stat
 import subprocess
 import sys
 import tempfile
 from dataclasses import dataclass
 from pathlib import Path
+
+from free_address import free_address
 
 PAGE = Path("docs/recipes.md")
 PATIENCE = 120
@@ -64,9 +65,7 @@ class Kitchen:
             party.home.mkdir()
             made = self.start(party, "psijoin fingerprint")
             party.fingerprint = made.communicate(timeout=PATIENCE)[0].strip()
-        with socket.socket() as unused:
-            unused.bind(("127.0.0.1", 0))
-            self.address = f"127.0.0.1:{unused.getsockname()[1]}"
+        self.address = free_address()
         self.waiting: list[subprocess.Popen[str]] = []
 
     def start(self, party: Party, commands: str) -> subprocess.Popen[str]:

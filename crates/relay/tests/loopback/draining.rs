@@ -12,7 +12,8 @@ use crate::{PATIENCE, Running, hello};
 
 #[test]
 fn a_draining_relay_tells_those_who_wait_and_lets_pairs_run() {
-    let mut relay = Running::start(|_| ());
+    // No other test listens there, whatever port it is given.
+    let mut relay = Running::start(|options| options.listen = "127.0.0.3:0".parse().unwrap());
     let [mut server, mut client] = relay.pair(1);
     let mut waiting = relay.come(&hello(Side::Server, 2));
     waiting.waits();

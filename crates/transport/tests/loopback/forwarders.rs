@@ -9,7 +9,7 @@ use std::{
 
 use psijoin_transport::{Connection, Kind, Listener, Options, endpoint::Address};
 
-use crate::{Meeting, listener, meeting::patient_for, plaintext, tls_pair};
+use crate::{Meeting, free_address, meeting::patient_for, plaintext, tls_pair};
 
 /// The behaviour of a forwarder with a connection while nobody listens behind it.
 #[derive(Clone, Copy)]
@@ -56,7 +56,7 @@ fn meet_over(
     (listening, connecting): &(Options, Options),
     [listener_waits, connector_waits]: [Duration; 2],
 ) -> (Meeting, Meeting) {
-    let address = listener().address().clone();
+    let address = free_address();
     let front = forwarder(&address, alone);
     thread::scope(|scope| {
         let connected = scope.spawn(move || {
@@ -97,7 +97,7 @@ fn the_order_of_starting_does_not_matter_behind_a_forwarder_either() {
 
 #[test]
 fn a_forwarder_that_nobody_is_behind_is_told_as_such() {
-    let nobody = listener().address().clone();
+    let nobody = free_address();
     let front = forwarder(&nobody, Alone::Closes);
     let options = patient_for(Duration::from_secs(1), tls_pair().0);
     let error = Connection::connect(&front, &options).unwrap_err();

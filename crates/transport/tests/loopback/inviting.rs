@@ -13,7 +13,9 @@ use psijoin_transport::{
     invitation::{Host, Newcomer, Verdict},
 };
 
-use crate::{Meeting, QUICK, listener, meet, meeting::patient_for, pair_with, quick, tls};
+use crate::{
+    Meeting, QUICK, free_address, listener, meet, meeting::patient_for, pair_with, quick, tls,
+};
 
 const SECRET: [u8; 16] = [7; 16];
 
@@ -213,7 +215,7 @@ fn parties_that_know_each_other_meet_whatever_either_still_takes_the_other_for()
 fn an_inviter_that_does_not_know_its_guest_cannot_connect() {
     let [ann] = identities();
     let host = Arc::new(First::default());
-    let address = listener().address().clone();
+    let address = free_address();
     let error = Connection::connect(&address, &inviting(&ann, &host)).unwrap_err();
     assert!(matches!(error, Error::NobodyToMeet), "{error}");
     assert_eq!(error.kind(), Kind::Usage);
@@ -223,7 +225,7 @@ fn an_inviter_that_does_not_know_its_guest_cannot_connect() {
 fn a_guest_at_an_inviters_door_with_the_inviters_own_key_is_refused() {
     let [ann] = identities();
     let host = Arc::new(First::default());
-    let error = Connection::connect(listener().address(), &invited(&ann, &ann)).unwrap_err();
+    let error = Connection::connect(&free_address(), &invited(&ann, &ann)).unwrap_err();
     assert!(matches!(error, Error::OwnFingerprint(_)), "{error}");
     assert!(host.pair_secret().is_none());
 }

@@ -3,12 +3,17 @@
 use std::{
     io::{Read, Write},
     net::TcpStream,
+    ops::Range,
+    process,
+    sync::atomic::{AtomicU32, Ordering},
     thread,
     time::Duration,
 };
 
 use psijoin_channel::Channel;
-use psijoin_transport::{Connection, Error, Identity, Listener, Options, Security, Timeouts};
+use psijoin_transport::{
+    Connection, Error, Identity, Listener, Options, Security, Timeouts, endpoint::Address,
+};
 
 mod distance;
 mod ending;
@@ -65,8 +70,25 @@ fn tls_pair() -> (Options, Options) {
     (tls(&a, &b), tls(&b, &a))
 }
 
+/// Returns an address at which nobody listens, and nobody will unless told to: below the ports that
+/// the system gives to whoever connects or asks for any, and another one at each call.
+fn free_address() -> Address {
+    const PORTS: Range<u32> = 12_000..32_000;
+    static NEXT: AtomicU32 = AtomicU32::new(0);
+    loop {
+        // Processes that run at the same time begin elsewhere.
+        let nth = (process::id() % 10_000) * 61 + NEXT.fetch_add(1, Ordering::Relaxed);
+        let port = PORTS.start + nth % (PORTS.end - PORTS.start);
+        let address: Address = format!("127.0.0.1:{port}").parse().unwrap();
+        if Listener::bind(&address).is_ok() {
+            return address;
+        }
+    }
+}
+
+/// Returns a listener at a port that nobody takes once it is closed.
 fn listener() -> Listener {
-    Listener::bind(&"127.0.0.1:0".parse().unwrap()).unwrap()
+    Listener::bind(&free_address()).unwrap()
 }
 
 fn meet(listening: &Options, connecting: &Options) -> (Meeting, Meeting) {

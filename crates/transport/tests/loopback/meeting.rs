@@ -12,7 +12,9 @@ use psijoin_transport::{
     Connection, Endpoint, Error, Identity, Interrupt, Kind, Options, endpoint::Address,
 };
 
-use crate::{listener, meet, pair_with, plaintext, plaintext_connected, tls, tls_pair};
+use crate::{
+    free_address, listener, meet, pair_with, plaintext, plaintext_connected, tls, tls_pair,
+};
 
 /// Returns the options of somebody who waits for others only so long.
 pub(crate) fn patient_for(meet: Duration, mut options: Options) -> Options {
@@ -29,7 +31,7 @@ const A_WHILE: Duration = Duration::from_secs(2);
 
 #[test]
 fn the_order_of_starting_does_not_matter() {
-    let address = listener().address().clone();
+    let address = free_address();
     let (late, early) = tls_pair();
     thread::scope(|scope| {
         let port = address.as_str().rsplit_once(':').unwrap().1;
@@ -212,7 +214,7 @@ fn waiting_can_be_interrupted() {
     let interrupt = Interrupt::new();
     let mut options = plaintext();
     options.interrupt = interrupt.clone();
-    let free = listener().address().clone();
+    let free = free_address();
     let interrupted_at = thread::scope(|scope| {
         let waiting = [
             scope.spawn(|| Connection::accept(listener(), &options).unwrap_err()),
@@ -254,7 +256,7 @@ fn an_unknown_host_is_an_error_that_names_it() {
 
 #[test]
 fn a_refused_connection_is_told_as_such() {
-    let free = listener().address().clone();
+    let free = free_address();
     let error = Connection::connect(&free, &impatient()).unwrap_err();
     let text = error.to_string();
     assert!(text.contains("nobody listened at"), "{text}");

@@ -11,7 +11,7 @@ use psijoin_channel::joint_seed::JointSeed;
 use psijoin_transport::{Connection, Error, Identity, Kind, Options, Proxies, endpoint::Address};
 
 use crate::{
-    Meeting, listener,
+    Meeting, free_address, listener,
     meeting::patient_for,
     relays::{Parties, Relay, greet},
     tls, tls_pair,
@@ -139,7 +139,7 @@ fn whoever_is_done_first_still_hears_the_other_through_a_proxy() {
 
 #[test]
 fn a_proxy_is_asked_again_until_somebody_listens() {
-    let address = listener().address().clone();
+    let address = free_address();
     let (listening, connecting) = tls_pair();
     let connecting = through(Way::Open, connecting);
     thread::scope(|scope| {
@@ -153,7 +153,7 @@ fn a_proxy_is_asked_again_until_somebody_listens() {
 
 #[test]
 fn a_proxy_that_refuses_is_told_with_what_to_do() {
-    let address = listener().address().clone();
+    let address = free_address();
     for (way, said, kind) in [
         (
             Way::Answers("HTTP/1.1 403 No\r\n\r\n"),
@@ -185,8 +185,8 @@ fn a_proxy_that_refuses_is_told_with_what_to_do() {
 
 #[test]
 fn what_may_pass_is_tried_again_and_told_in_the_end() {
-    let address = listener().address().clone();
-    let nobody = Proxies::all(listener().address().as_str().parse().unwrap());
+    let address = free_address();
+    let nobody = Proxies::all(free_address().as_str().parse().unwrap());
     for (proxies, said) in [
         (proxies(Way::Open), "could not connect there itself (502)"),
         (nobody, "cannot be reached: cannot connect to"),

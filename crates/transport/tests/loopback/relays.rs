@@ -19,7 +19,7 @@ use psijoin_transport::{
     rendezvous::{AccessKey, Hello, HelloDecoder, Side, State, Text, Token},
 };
 
-use crate::{Meeting, listener, meeting::patient_for, tls};
+use crate::{Meeting, free_address, meeting::patient_for, tls};
 
 /// Longer than any of these tests takes.
 const LONG: Duration = Duration::from_secs(60);
@@ -44,7 +44,8 @@ struct Shared {
 
 impl Relay {
     pub(crate) fn start() -> Self {
-        Self::at("127.0.0.1:0")
+        // Once it is stopped, nobody is to be there.
+        Self::at(free_address().as_str())
     }
 
     fn at(address: &str) -> Self {
@@ -312,7 +313,7 @@ fn a_relay_that_stops_in_mid_session_is_told_on_both_sides() {
 
 #[test]
 fn a_relay_that_comes_back_is_found_again() {
-    let free = listener().address().as_str().to_owned();
+    let free = free_address().as_str().to_owned();
     let parties = Parties::at(&free.parse().unwrap());
     thread::scope(|scope| {
         let met = scope.spawn(|| parties.meet(Duration::ZERO));
