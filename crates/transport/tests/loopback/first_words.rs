@@ -1,15 +1,9 @@
 //! The first bytes that a stranger can send, in TLS.
 
-use std::{
-    io::Read,
-    net::TcpListener,
-    sync::Arc,
-    thread,
-    time::{Duration, SystemTime},
-};
+use std::{io::Read, net::TcpListener, sync::Arc, thread, time::SystemTime};
 
 use psijoin_transport::{
-    Connection, Identity, Options, Signature, endpoint::Address, knock::Knock,
+    Connection, Identity, Interrupt, Options, Signature, endpoint::Address, knock::Knock,
 };
 use rustls::{ClientConfig, ClientConnection, RootCertStore};
 
@@ -45,13 +39,15 @@ pub(crate) fn overheard(connecting: &Options) -> Vec<u8> {
     let somebody = TcpListener::bind("127.0.0.1:0").unwrap();
     let address: Address = somebody.local_addr().unwrap().into();
     let mut connecting = connecting.clone();
-    connecting.timeouts.meet = Duration::from_millis(500);
+    connecting.interrupt = Interrupt::new();
+    let enough = connecting.interrupt.clone();
     thread::scope(|scope| {
         scope.spawn(move || Connection::connect(&address, &connecting).unwrap_err());
         let (mut socket, _) = somebody.accept().unwrap();
         let mut words = vec![0; 4096];
         let length = socket.read(&mut words).unwrap();
         words.truncate(length);
+        enough.trigger();
         words
     })
 }

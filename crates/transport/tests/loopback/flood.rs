@@ -14,6 +14,7 @@ use psijoin_transport::{Connection, Identity, Options, Timeouts, endpoint::Addre
 use rustix::net::{AddressFamily, SocketType, bind, connect, socket};
 
 use crate::{
+    LONG, assert_soon,
     distance::line,
     first_words::{forged, hello, overheard},
     listener,
@@ -30,9 +31,6 @@ const FLOODERS: usize = 4;
 
 /// The number of sockets that a flooder keeps open, so that the process needs few descriptors.
 const KEPT: usize = 60;
-
-/// The time that the peer may take, in the midst of it all.
-const LIMIT: Duration = Duration::from_secs(2);
 
 /// Makes the connections that fall to it, one of each kind in turn, until all are made and the
 /// peer is through.
@@ -71,19 +69,14 @@ fn flood(
 #[test]
 fn the_peer_gets_through_a_flood() {
     let [a, b, stranger] = std::array::from_fn(|_| Identity::generate().unwrap());
-    let patient = |mut options: Options| {
-        options.timeouts.meet = Duration::from_secs(120);
-        options.timeouts.setup = Duration::from_secs(10);
-        options
-    };
-    let (listening, connecting) = (patient(tls(&a, &b)), patient(tls(&b, &a)));
+    let (listening, connecting) = (tls(&a, &b), tls(&b, &a));
     let stranger = patient_for(Duration::from_millis(500), tls(&stranger, &a));
     let hello = overheard(&stranger);
     for _ in 0..ROUNDS {
         let listener = listener();
         let address = listener.address().clone();
         let (made, is_over) = (AtomicUsize::new(0), AtomicBool::new(false));
-        let took = thread::scope(|scope| {
+        thread::scope(|scope| {
             let accepted = scope.spawn(|| Connection::accept(listener, &listening).unwrap());
             for _ in 0..FLOODERS {
                 scope.spawn(|| flood(&address, &stranger, &hello, &made, &is_over));
@@ -96,11 +89,10 @@ fn the_peer_gets_through_a_flood() {
             channel.send(b"hello").unwrap();
             let (_accepted, mut accepted) = accepted.join().unwrap();
             assert_eq!(&accepted.recv_array().unwrap(), b"hello");
-            let took = started.elapsed();
             is_over.store(true, Ordering::Relaxed);
-            took
+            // In the midst of it all, and before a seat is free because a stranger was given up.
+            assert_soon(started);
         });
-        assert!(took < LIMIT, "the peer was let in after {took:?}");
     }
 }
 
@@ -204,7 +196,7 @@ impl Attacked {
         for options in &mut patient {
             options.streams = true;
             options.timeouts = Timeouts {
-                meet: Duration::from_secs(20),
+                meet: LONG,
                 ..Timeouts::default()
             };
         }

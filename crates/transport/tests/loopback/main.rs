@@ -7,7 +7,7 @@ use std::{
     process,
     sync::atomic::{AtomicU32, Ordering},
     thread,
-    time::Duration,
+    time::{Duration, Instant},
 };
 
 use psijoin_channel::Channel;
@@ -38,27 +38,48 @@ mod webs;
 
 use older::PREAMBLE;
 
-const QUICK: Timeouts = Timeouts {
-    meet: Duration::from_secs(5),
-    setup: Duration::from_secs(2),
-    idle: Duration::from_millis(600),
+/// Longer than anything takes on a busy machine. Whatever is done in half of it did not wait for
+/// any of them.
+const LONG: Duration = Duration::from_secs(60);
+
+const PATIENT: Timeouts = Timeouts {
+    meet: LONG,
+    setup: LONG,
+    idle: LONG,
     keep_alive: Duration::from_millis(100),
 };
 
+/// The time for which parties of tests are silent that wait for it. A busy machine keeps no thread
+/// from a sign of life for so long.
+const IDLE: Duration = Duration::from_secs(2);
+
+/// Longer than a party that hangs is waited for: some of it passes before it falls silent.
+const HUNG: Duration = Duration::from_secs(3 * IDLE.as_secs());
+
+/// The time that whoever is waited for in vain gets for being heard on a busy machine.
+const A_WHILE: Duration = Duration::from_secs(5);
+
+/// Checks that nobody has waited for a time-out since then.
+#[track_caller]
+fn assert_soon(since: Instant) {
+    let took = since.elapsed();
+    assert!(took < LONG / 2, "it took {took:?}");
+}
+
 type Meeting = Result<(Connection, Channel), Error>;
 
-fn quick(security: Security) -> Options {
+fn patient(security: Security) -> Options {
     let mut options = Options::new(security);
-    options.timeouts = QUICK;
+    options.timeouts = PATIENT;
     options
 }
 
 fn plaintext() -> Options {
-    quick(Security::InsecurePlaintext)
+    patient(Security::InsecurePlaintext)
 }
 
 fn tls(identity: &Identity, peer: &Identity) -> Options {
-    quick(Security::PinnedTls {
+    patient(Security::PinnedTls {
         identity: identity.clone(),
         peer: peer.fingerprint(),
     })
@@ -118,6 +139,14 @@ fn plaintext_connected() -> Pair {
     pair_with(&plaintext(), &plaintext())
 }
 
+/// Returns options of parties that give up a silent one after [`IDLE`].
+fn with_idle((mut a, mut b): (Options, Options)) -> (Options, Options) {
+    for options in [&mut a, &mut b] {
+        options.timeouts.idle = IDLE;
+    }
+    (a, b)
+}
+
 /// Options for two parties, of each kind.
 fn pairs_of_options() -> [(Options, Options); 2] {
     [tls_pair(), (plaintext(), plaintext())]
@@ -128,12 +157,12 @@ fn connected_pairs() -> [Pair; 2] {
     pairs_of_options().map(|(a, b)| pair_with(&a, &b))
 }
 
-/// Returns a party whose peer is a bare socket that has said its preamble.
-fn with_bare_peer() -> ((Connection, Channel), TcpStream) {
+/// Returns a party with these options, whose peer is a bare socket that has said its preamble.
+fn with_bare_peer(options: &Options) -> ((Connection, Channel), TcpStream) {
     let listener = listener();
     let mut socket = TcpStream::connect(listener.address().as_str()).unwrap();
     socket.write_all(PREAMBLE).unwrap();
-    let party = Connection::accept(listener, &plaintext()).unwrap();
+    let party = Connection::accept(listener, options).unwrap();
     let mut preamble = [0; PREAMBLE.len()];
     socket.read_exact(&mut preamble).unwrap();
     assert_eq!(preamble, PREAMBLE);

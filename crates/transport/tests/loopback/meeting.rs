@@ -13,7 +13,8 @@ use psijoin_transport::{
 };
 
 use crate::{
-    free_address, listener, meet, pair_with, plaintext, plaintext_connected, tls, tls_pair,
+    A_WHILE, assert_soon, free_address, listener, meet, pair_with, plaintext, plaintext_connected,
+    tls, tls_pair,
 };
 
 /// Returns the options of somebody who waits for others only so long.
@@ -23,11 +24,8 @@ pub(crate) fn patient_for(meet: Duration, mut options: Options) -> Options {
 }
 
 fn impatient() -> Options {
-    patient_for(Duration::from_millis(300), plaintext())
+    patient_for(Duration::from_secs(1), plaintext())
 }
-
-/// Long enough for whoever is there to be heard.
-const A_WHILE: Duration = Duration::from_secs(2);
 
 #[test]
 fn the_order_of_starting_does_not_matter() {
@@ -201,7 +199,7 @@ fn when_both_listen_or_both_connect_the_error_says_what_to_do() {
     for error in [listened, connected] {
         let text = error.to_string();
         assert!(
-            text.contains("0.3 s; one side must listen and the other connect"),
+            text.contains("1 s; one side must listen and the other connect"),
             "{text}"
         );
         assert!(text.contains(address.as_str()), "{text}");
@@ -215,7 +213,7 @@ fn waiting_can_be_interrupted() {
     let mut options = plaintext();
     options.interrupt = interrupt.clone();
     let free = free_address();
-    let interrupted_at = thread::scope(|scope| {
+    thread::scope(|scope| {
         let waiting = [
             scope.spawn(|| Connection::accept(listener(), &options).unwrap_err()),
             scope.spawn(|| Connection::connect(&free, &options).unwrap_err()),
@@ -227,9 +225,8 @@ fn waiting_can_be_interrupted() {
             assert!(matches!(error, Error::Interrupted), "{error}");
             assert_eq!(error.kind(), Kind::Interrupted);
         }
-        triggered
+        assert_soon(triggered);
     });
-    assert!(interrupted_at.elapsed() < Duration::from_secs(1));
 }
 
 #[test]
@@ -248,7 +245,7 @@ fn an_unknown_host_is_an_error_that_names_it() {
     let text = error.to_string();
     assert!(matches!(error, Error::NobodyListened { .. }), "{text}");
     assert!(
-        text.starts_with("nobody listened at no-such-host.invalid:7000 within 2 s"),
+        text.starts_with("nobody listened at no-such-host.invalid:7000 within 5 s"),
         "{text}"
     );
     assert_eq!(error.kind(), Kind::Network);
@@ -283,8 +280,9 @@ fn an_address_that_does_not_answer_may_be_behind_a_firewall() {
     let options = patient_for(A_WHILE, plaintext());
     let error = Connection::connect(&number.into(), &options).unwrap_err();
     let text = error.to_string();
-    let expected = format!("the last attempt: nothing answered at {number} within 1 s: a firewall");
+    let expected = format!("the last attempt: nothing answered at {number} within ");
     assert!(text.contains(&expected), "{text}");
+    assert!(text.contains(" s: a firewall"), "{text}");
     assert_eq!(error.kind(), Kind::Network);
 }
 

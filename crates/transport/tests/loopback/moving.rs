@@ -5,7 +5,7 @@ use std::{thread, time::Duration};
 use psijoin_channel::{Error, MAX_MESSAGE_BYTES};
 use psijoin_handshake::{self as handshake, Hello, Role};
 
-use crate::{QUICK, connected_pairs, tls_connected};
+use crate::{IDLE, connected_pairs, pair_with, tls_connected, tls_pair, with_idle};
 
 /// Returns message `i` of a stream: lengths from nothing to the most, contents that differ.
 fn message(i: usize) -> Vec<u8> {
@@ -66,7 +66,8 @@ fn many_small_messages_keep_their_order_and_borders() {
 #[test]
 fn a_sender_waits_for_a_receiver_that_computes_longer_than_the_idle_time_out() {
     const MESSAGES: usize = 40;
-    let [(_a, mut a), (_b, mut b)] = tls_connected();
+    let (a, b) = with_idle(tls_pair());
+    let [(_a, mut a), (_b, mut b)] = pair_with(&a, &b);
     thread::scope(|scope| {
         scope.spawn(move || {
             // Ten times what the queues hold.
@@ -75,12 +76,12 @@ fn a_sender_waits_for_a_receiver_that_computes_longer_than_the_idle_time_out() {
             }
             a.recv_array::<0>().unwrap();
         });
-        thread::sleep(2 * QUICK.idle);
+        thread::sleep(2 * IDLE);
         let mut received = vec![0; MAX_MESSAGE_BYTES];
         for _ in 0..MESSAGES {
             b.recv(&mut received).unwrap();
         }
-        thread::sleep(2 * QUICK.idle);
+        thread::sleep(2 * IDLE);
         b.send(&[]).unwrap();
     });
 }

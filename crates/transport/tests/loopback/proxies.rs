@@ -11,7 +11,7 @@ use psijoin_channel::joint_seed::JointSeed;
 use psijoin_transport::{Connection, Error, Identity, Kind, Options, Proxies, endpoint::Address};
 
 use crate::{
-    Meeting, free_address, listener,
+    A_WHILE, Meeting, free_address, listener,
     meeting::patient_for,
     relays::{Parties, Relay, greet},
     tls, tls_pair,
@@ -171,7 +171,7 @@ fn a_proxy_that_refuses_is_told_with_what_to_do() {
             Kind::Usage,
         ),
     ] {
-        let options = through(way, patient_for(Duration::from_secs(60), tls_pair().0));
+        let options = through(way, tls_pair().0);
         let error = Connection::connect(&address, &options).unwrap_err();
         let text = error.to_string();
         assert!(matches!(error, Error::Proxy { .. }), "{text}");
@@ -195,7 +195,7 @@ fn what_may_pass_is_tried_again_and_told_in_the_end() {
             "does not answer in HTTP",
         ),
     ] {
-        let mut options = patient_for(Duration::from_secs(1), tls_pair().0);
+        let mut options = patient_for(Duration::from_secs(3), tls_pair().0);
         options.proxies = proxies;
         let error = Connection::connect(&address, &options).unwrap_err();
         let text = error.to_string();
@@ -210,8 +210,8 @@ fn another_key_behind_a_proxy_has_a_hint_of_its_own() {
     let [ann, bob, proxy] = [(); 3].map(|()| Identity::generate().unwrap());
     let listener = listener();
     let inspects = listener.address().clone();
-    let inspecting = patient_for(Duration::from_secs(3), tls(&proxy, &ann));
-    let connecting = patient_for(Duration::from_secs(1), tls(&ann, &bob));
+    let inspecting = patient_for(A_WHILE, tls(&proxy, &ann));
+    let connecting = patient_for(A_WHILE, tls(&ann, &bob));
     let connecting = through(Way::To(inspects), connecting);
     thread::scope(|scope| {
         scope.spawn(|| Connection::accept(listener, &inspecting));

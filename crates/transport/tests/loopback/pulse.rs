@@ -12,11 +12,11 @@ use std::{
 use psijoin_channel::Error;
 use psijoin_transport::Pulse;
 
-use crate::{Pair, QUICK, pair_with, plaintext_connected, tls_pair};
+use crate::{HUNG, IDLE, Pair, pair_with, plaintext, tls_pair, with_idle};
 
 /// Returns a pair whose first party has the pulse that is returned with it.
 fn pair_with_pulse() -> (Pair, Arc<AtomicU64>) {
-    let (mut a, b) = tls_pair();
+    let (mut a, b) = with_idle(tls_pair());
     let beats = Arc::new(AtomicU64::new(7));
     let pulse = {
         let beats = beats.clone();
@@ -26,20 +26,17 @@ fn pair_with_pulse() -> (Pair, Arc<AtomicU64>) {
     (pair_with(&a, &b), beats)
 }
 
-/// Longer than a party that hangs is waited for.
-const LONG: Duration = Duration::from_millis(4 * 600);
-
 #[test]
 fn a_party_that_hangs_falls_silent() {
     let ([_a, (_connection, mut b)], _beats) = pair_with_pulse();
     let started = Instant::now();
     let error = b.recv_array::<1>().unwrap_err();
     assert!(
-        matches!(error, Error::TimedOut(idle) if idle == QUICK.idle),
+        matches!(error, Error::TimedOut(idle) if idle == IDLE),
         "{error}"
     );
     // It was given some time before.
-    assert!(started.elapsed() > QUICK.idle);
+    assert!(started.elapsed() > IDLE);
 }
 
 #[test]
@@ -48,7 +45,7 @@ fn a_party_that_works_is_waited_for() {
     thread::scope(|scope| {
         let received = scope.spawn(move || b.recv_array::<1>());
         let started = Instant::now();
-        while started.elapsed() < LONG {
+        while started.elapsed() < HUNG {
             thread::sleep(Duration::from_millis(50));
             beats.fetch_add(1, Ordering::Relaxed);
         }
@@ -71,7 +68,7 @@ fn a_party_that_waits_for_a_message_needs_no_pulse() {
             let mut answer = [0];
             inbound.recv(&mut answer).map(|()| answer)
         });
-        thread::sleep(LONG);
+        thread::sleep(HUNG);
         outbound.send(&[1]).unwrap();
         assert_eq!(answered.join().unwrap().unwrap(), [2]);
     });
@@ -83,10 +80,10 @@ fn a_wait_that_was_long_leaves_time_to_work() {
     thread::scope(|scope| {
         scope.spawn(move || {
             assert_eq!(a.recv_array().unwrap(), [1]);
-            thread::sleep(QUICK.idle / 4);
+            thread::sleep(IDLE / 4);
             a.send(&[2]).unwrap();
         });
-        thread::sleep(LONG);
+        thread::sleep(HUNG);
         b.send(&[1]).unwrap();
         assert_eq!(b.recv_array().unwrap(), [2]);
     });
@@ -94,10 +91,11 @@ fn a_wait_that_was_long_leaves_time_to_work() {
 
 #[test]
 fn a_party_without_a_pulse_counts_as_working() {
-    let [(_connection_a, mut a), (_connection_b, mut b)] = plaintext_connected();
+    let (a, b) = with_idle((plaintext(), plaintext()));
+    let [(_connection_a, mut a), (_connection_b, mut b)] = pair_with(&a, &b);
     thread::scope(|scope| {
         let received = scope.spawn(move || b.recv_array::<1>());
-        thread::sleep(LONG);
+        thread::sleep(HUNG);
         a.send(&[1]).unwrap();
         assert_eq!(received.join().unwrap().unwrap(), [1]);
     });

@@ -1,10 +1,10 @@
 //! Parties of which one has replaced its key.
 
-use std::time::{Duration, SystemTime};
+use std::time::SystemTime;
 
 use psijoin_transport::{Error, Identity, Kind, Options, Pin, Security};
 
-use crate::{Meeting, meet, meeting::patient_for, pair_with, quick, tls};
+use crate::{A_WHILE, Meeting, meet, meeting::patient_for, pair_with, patient, tls};
 
 const DAY: u64 = 24 * 3600;
 
@@ -13,7 +13,7 @@ fn now() -> u64 {
 }
 
 fn pinning(identity: &Identity, peers: &[Pin]) -> Options {
-    quick(Security::AnyOf {
+    patient(Security::AnyOf {
         identity: identity.clone(),
         peers: peers.to_vec(),
     })
@@ -21,7 +21,7 @@ fn pinning(identity: &Identity, peers: &[Pin]) -> Options {
 
 fn failed(listening: Options, connecting: Options) -> [Error; 2] {
     let [listening, connecting] =
-        [listening, connecting].map(|options| patient_for(Duration::from_secs(2), options));
+        [listening, connecting].map(|options| patient_for(A_WHILE, options));
     let failed = |meeting: Meeting| meeting.map(|_| ()).unwrap_err();
     let (accepted, connected) = meet(&listening, &connecting);
     [failed(accepted), failed(connected)]

@@ -85,15 +85,20 @@ fn each_side_measures_the_round_trip_and_what_reaches_it() {
         bits_per_second: 200_000.0,
         delay,
     };
-    let [connecting, listening] = measured_over(there, back);
-    for (measured, incoming) in [(connecting, back), (listening, there)] {
-        // Neither clock nor line can be faster.
-        assert!(
-            measured.round_trip_micros().unwrap() >= 40_000,
-            "{measured:?}"
-        );
-        let rate = measured.incoming_bits_per_second().unwrap() as f64;
-        let ratio = rate / incoming.bits_per_second;
-        assert!((0.5..2.0).contains(&ratio), "{measured:?}");
-    }
+    let is_near = || {
+        let [connecting, listening] = measured_over(there, back);
+        [(connecting, back), (listening, there)].map(|(measured, incoming)| {
+            // Neither clock nor line can be faster.
+            assert!(
+                measured.round_trip_micros().unwrap() >= 40_000,
+                "{measured:?}"
+            );
+            let rate = measured.incoming_bits_per_second().unwrap() as f64;
+            let ratio = rate / incoming.bits_per_second;
+            assert!(ratio < 2.0, "{measured:?}");
+            ratio > 0.5
+        })
+    };
+    // A machine that lets this process wait makes the line slower.
+    assert!((0..10).any(|_| is_near() == [true; 2]));
 }

@@ -8,7 +8,9 @@ use std::{
 use psijoin_channel::{AbortCode, Channel, Error as ChannelError, joint_seed::JointSeed};
 use psijoin_transport::{Connection, Error, Kind, Listener, Options, Pulse, endpoint::Address};
 
-use crate::{Meeting, QUICK, listener, meet, pairs_of_options, plaintext, tls_pair};
+use crate::{
+    HUNG, Meeting, assert_soon, listener, meet, pairs_of_options, plaintext, tls_pair, with_idle,
+};
 
 mod failing;
 mod opening;
@@ -66,6 +68,16 @@ fn all_with_streams() -> [(Options, Options); 2] {
     pairs_of_options().map(with_streams)
 }
 
+/// Returns options of parties that soon stop to wait for streams.
+fn all_impatient() -> [(Options, Options); 2] {
+    all_with_streams().map(|(mut listening, mut connecting)| {
+        for options in [&mut listening, &mut connecting] {
+            options.timeouts.setup = Duration::from_secs(3);
+        }
+        (listening, connecting)
+    })
+}
+
 fn met((listening, connecting): &(Options, Options)) -> [Met; 2] {
     let (a, b) = meet(listening, connecting);
     [a, b].map(Met::of)
@@ -120,7 +132,7 @@ fn ends([a, b]: [Party; 2], act: impl FnOnce(&[Connection; 2])) -> [Vec<ChannelE
         act(&connections);
         [a, b].map(|ends| ends.join().unwrap())
     });
-    assert!(started.elapsed() < 4 * QUICK.idle);
+    assert_soon(started);
     ends
 }
 
@@ -207,12 +219,9 @@ fn a_message_that_nobody_expected_on_any_stream_spoils_the_end() {
     assert_eq!(error.kind(), Kind::Peer, "{error}");
 }
 
-/// Longer than a party that hangs is waited for.
-const LONG: Duration = Duration::from_millis(4 * 600);
-
 #[test]
 fn a_stream_that_waits_for_its_turn_is_kept_alive() {
-    let (mut a, b) = with_streams(tls_pair());
+    let (mut a, b) = with_streams(with_idle(tls_pair()));
     // Nothing else shows that this party works.
     a.pulse = Some(Pulse::new(|| 7));
     let [mut a, mut b] = opened(&(a, b));
@@ -226,7 +235,7 @@ fn a_stream_that_waits_for_its_turn_is_kept_alive() {
             panic!("there are four");
         };
         let received = scope.spawn(|| second.recv_array::<1>());
-        thread::sleep(LONG);
+        thread::sleep(HUNG);
         first.send(&[1]).unwrap();
         assert_eq!(received.join().unwrap().unwrap(), [2]);
     });
@@ -234,7 +243,7 @@ fn a_stream_that_waits_for_its_turn_is_kept_alive() {
 
 #[test]
 fn a_party_that_hangs_falls_silent_on_all_streams() {
-    let (mut a, b) = with_streams(tls_pair());
+    let (mut a, b) = with_streams(with_idle(tls_pair()));
     a.pulse = Some(Pulse::new(|| 7));
     let [_a, b] = opened(&(a, b));
     for error in wait_on_all(b.streams) {

@@ -20,6 +20,7 @@ use rustls::{
 };
 
 use crate::{
+    A_WHILE,
     meeting::patient_for,
     relays::{Parties, Relay, greet},
 };
@@ -224,7 +225,7 @@ fn a_web_server_without_a_relay_is_told_as_such() {
             .parse()
             .unwrap()
     };
-    for (address, said) in [
+    let cases = [
         (
             answers(b"HTTP/1.1 404 Not Found\r\n\r\n"),
             "is not behind the web server at this address and path: the server answered with the HTTP status 404",
@@ -237,13 +238,18 @@ fn a_web_server_without_a_relay_is_told_as_such() {
             encrypted(answers(b"HTTP/1.1 400 Bad\r\n\r\n")),
             "cannot be spoken to in TLS",
         ),
-    ] {
-        let parties = Parties::at(&address);
-        for (at, options) in parties.at.iter().zip(parties.options.clone()) {
-            let options = patient_for(Duration::from_secs(1), options);
-            let error = Connection::meet_at_relay(at, &options, &|_| {}).unwrap_err();
-            assert!(matches!(error, Error::NobodyAtRelay { .. }), "{error}");
-            assert!(error.to_string().contains(said), "{error}");
+    ];
+    thread::scope(|scope| {
+        for (address, said) in cases {
+            let parties = Parties::at(&address);
+            for (at, options) in parties.at.into_iter().zip(parties.options) {
+                scope.spawn(move || {
+                    let options = patient_for(A_WHILE, options);
+                    let error = Connection::meet_at_relay(&at, &options, &|_| {}).unwrap_err();
+                    assert!(matches!(error, Error::NobodyAtRelay { .. }), "{error}");
+                    assert!(error.to_string().contains(said), "{error}");
+                });
+            }
         }
-    }
+    });
 }

@@ -25,7 +25,7 @@ fn a_stream_that_is_cut_ends_all() {
 
 #[test]
 fn a_stream_that_stalls_ends_all() {
-    for options in all_with_streams() {
+    for options in all_with_streams().map(with_idle) {
         let (met, tunnels) = met_over_tunnels(&options);
         let ends = ends(open(met), |_| tunnels.stall(2));
         for error in ends.iter().flatten() {
@@ -137,6 +137,6 @@ fn a_peer_that_goes_away_closes_all() {
         }
         let error = b.connection.finish().unwrap_err();
         assert_eq!(error.kind(), Kind::Network);
-        assert!(started.elapsed() < Duration::from_secs(3));
+        assert_soon(started);
     }
 }
