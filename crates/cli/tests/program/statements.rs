@@ -17,7 +17,7 @@ fn joined([both, receiver, sender]: [&str; 3]) -> [Ended; 2] {
     let send = format!("--input {theirs} --key mail {both} {sender}");
     let [receive, send] = [receive, send].map(|words| {
         let named = words.replace("RECEIVED", &received);
-        named.replace("SENT", &sent) + " --insecure-plaintext"
+        named.replace("SENT", &sent) + " --insecure-plaintext --threads 2"
     });
     let [receive, send] = [&receive, &send].map(|words| words.split(' ').filter(|w| !w.is_empty()));
     join(&receive.collect::<Vec<_>>(), &send.collect::<Vec<_>>()).both()
