@@ -40,9 +40,18 @@ class Identity:
             raise raised(failure) from None
 
     @classmethod
-    def create(cls, path: str | os.PathLike[str]) -> Identity:
-        """Creates a new identity, in a new file."""
+    def create(cls, path: str | os.PathLike[str], passphrase: str | None = None) -> Identity:
+        """Creates a new identity, in a new file. With a passphrase, the private key is encrypted
+        there, and each `Session` needs the passphrase, too."""
         try:
-            return cls(*_psijoin.new_identity(path))
+            return cls(*_psijoin.new_identity(path, passphrase))
+        except _psijoin.Failure as failure:
+            raise raised(failure) from None
+
+    def change_passphrase(self, old: str | None, new: str | None) -> None:
+        """Gives the identity another passphrase: `new` in place of `old`. Either may be `None`, for
+        an identity without one. The key and the fingerprint stay."""
+        try:
+            _psijoin.change_passphrase(self.path, old, new)
         except _psijoin.Failure as failure:
             raise raised(failure) from None

@@ -57,6 +57,7 @@ def invite(
     confirm: bool = False,
     own_name: str | None = None,
     identity: Identity | None = None,
+    passphrase: str | None = None,
 ) -> str:
     """Invites another party, which is known by `name` from then on, and returns a link for it.
 
@@ -69,6 +70,7 @@ def invite(
     - `confirm`: let nobody in before `Peer.confirm` was called with the other party's fingerprint.
     - `own_name`: the name that you suggest for yourself.
     - `identity`: this party's; without one, the user's own.
+    - `passphrase`: that of the identity, if it has one.
 
     >>> import psijoin, tempfile
     >>> folder = tempfile.mkdtemp()
@@ -92,7 +94,8 @@ def invite(
     if seconds < 1:
         raise UsageError("`expires` is a positive time")
     own = identity or Identity.load_or_create()
-    return _called(lambda: _psijoin.invite(own.path, name, places[0], seconds, confirm, own_name))
+    asked = (name, places[0], seconds, confirm, own_name)
+    return _called(lambda: _psijoin.invite(own.path, passphrase, *asked))
 
 
 def accept(

@@ -75,6 +75,7 @@ class Session:
         via: Path | None = None,
         proxy: str | None = None,
         identity: Identity | None = None,
+        passphrase: str | None = None,
         wait: int = 60,
         timeout: int | None = None,
         threads: int | None = None,
@@ -97,6 +98,8 @@ class Session:
         - `proxy`: the web proxy to connect through, as "http://HOST:PORT"; without it, what
           `https_proxy` and `no_proxy` in the environment say.
         - `identity`: this party's; without one, the user's own.
+        - `passphrase`: that of the identity, if it has one. Take it from where secrets are kept,
+          such as `getpass.getpass()`, and not from a program's text.
         - `wait`: the seconds for which to try to meet the other party.
         - `timeout`: the seconds for which the other party may be silent before it counts as gone:
           30, or 1800 in a folder, if nothing is said. A party that computes or waits gives signs of
@@ -120,6 +123,7 @@ class Session:
             "via": via,
             "proxy": proxy,
             "identity": (identity or Identity.load_or_create()).path,
+            "passphrase": passphrase,
             "wait": wait,
             "timeout": timeout,
             "threads": threads,
@@ -306,8 +310,8 @@ class Session:
         - `report`: a file for the `report` of the result.
 
         Where and with whom the parties meet, and the resources of a join, are arguments of
-        `Session`: `listen`, `connect`, `relay`, `via`, `proxy`, `identity`, `peer`, `wait`,
-        `timeout`, `threads`, `memory`, `spill_dir`.
+        `Session`: `listen`, `connect`, `relay`, `via`, `proxy`, `identity`, `passphrase`,
+        `peer`, `wait`, `timeout`, `threads`, `memory`, `spill_dir`.
         """
         options = {"take": take, "learn": learn, "align": align, **options}
         return self._rows("receive", table, on, normalize, give, rows, output, options)

@@ -23,6 +23,10 @@ pub(crate) fn of(remedy: &Remedy) -> Option<Hint> {
         Remedy::NewJobs => "with `job`, name new folders",
         Remedy::SigningIdentity => "Identity.create makes an identity that can",
         Remedy::Identity => "Identity.create makes an identity",
+        Remedy::Passphrase => "`passphrase` tells it",
+        Remedy::ProtectedIdentity => {
+            "Identity.change_passphrase gives it one; without one, leave `passphrase` out"
+        }
         Remedy::Fingerprints => {
             "each side names the fingerprint of the other's Identity as Session(peer=)"
         }

@@ -107,6 +107,7 @@ impl JoinCall {
             record: named("`record`", &spec.record),
             output: named("`output`", &spec.written.output),
             identity: Some(Named::new("`identity`", &self.identity)),
+            passphrase: None,
             terms: named("`terms`", &self.terms),
             inputs: match &spec.table {
                 TableSpec::Files { inputs, .. } => {

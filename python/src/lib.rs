@@ -67,7 +67,7 @@ use jiff::Timestamp;
 use psijoin::Role;
 use psijoin_frontend::{home, planning as plans, sentences};
 use psijoin_session as session;
-use psijoin_transport::Identity;
+use psijoin_transport::{Fingerprint, Identity};
 use pyo3::{
     exceptions::{PyRuntimeError, PyValueError},
     prelude::*,
@@ -233,23 +233,37 @@ fn with_hint(message: &str, hint: Option<&str>) -> String {
 #[pyo3(signature = (path=None))]
 fn identity(path: Option<PathBuf>) -> PyResult<(String, String)> {
     let own = home::identity(path.as_deref()).map_err(|failure| raised(failure.into()))?;
-    Ok(identified(own.path, &own.identity))
+    Ok(identified(own.path, own.fingerprint))
 }
 
 /// A new identity in a new file: the file, and the fingerprint.
 #[pyfunction]
-fn new_identity(path: PathBuf) -> PyResult<(String, String)> {
-    let made = Identity::generate().and_then(|identity| {
+#[pyo3(signature = (path, passphrase=None))]
+fn new_identity(path: PathBuf, passphrase: Option<String>) -> PyResult<(String, String)> {
+    let passphrase = wanted::passphrase(passphrase)?;
+    let made = Identity::generate().and_then(|mut identity| {
+        if let Some(passphrase) = &passphrase {
+            identity = identity.lock(passphrase)?;
+        }
         identity.write_new(&path)?;
         Ok(identity)
     });
     let identity = made.map_err(|error| raised(Failed::of(error)))?;
-    Ok(identified(path, &identity))
+    Ok(identified(path, identity.fingerprint()))
 }
 
-fn identified(path: PathBuf, identity: &Identity) -> (String, String) {
-    let fingerprint = identity.fingerprint().to_string();
-    (path.to_string_lossy().into_owned(), fingerprint)
+/// Gives the identity in a file another passphrase, a first one, or none.
+#[pyfunction]
+#[pyo3(signature = (path, old, new))]
+fn change_passphrase(path: PathBuf, old: Option<String>, new: Option<String>) -> PyResult<()> {
+    let (old, new) = (wanted::passphrase(old)?, wanted::passphrase(new)?);
+    let changed = home::change_passphrase(Some(&path), &old.into(), || Ok(new));
+    changed.map_err(|failure| raised(failure.into()))?;
+    Ok(())
+}
+
+fn identified(path: PathBuf, fingerprint: Fingerprint) -> (String, String) {
+    (path.to_string_lossy().into_owned(), fingerprint.to_string())
 }
 
 /// Runs the program as the only thing in this process, with these arguments, and returns its exit
@@ -271,6 +285,7 @@ fn _psijoin(module: &Bound<'_, PyModule>) -> PyResult<()> {
     module.add_function(wrap_pyfunction!(plan, module)?)?;
     module.add_function(wrap_pyfunction!(identity, module)?)?;
     module.add_function(wrap_pyfunction!(new_identity, module)?)?;
+    module.add_function(wrap_pyfunction!(change_passphrase, module)?)?;
     module.add_function(wrap_pyfunction!(peers::invite, module)?)?;
     module.add_function(wrap_pyfunction!(peers::accept, module)?)?;
     module.add_function(wrap_pyfunction!(peers::peers, module)?)?;

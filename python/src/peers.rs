@@ -4,17 +4,18 @@ use std::path::PathBuf;
 
 use psijoin_frontend::{Failure, home, meeting, partner::shown::Shown, report::json_line};
 use psijoin_peers::{Book, Link, Name, Peers, Place, Wanted, now};
-use psijoin_transport::{Error, Identity};
+use psijoin_transport::Error;
 use pyo3::prelude::*;
 
-use crate::{failed::raised, options::usage};
+use crate::{failed::raised, options::usage, wanted};
 
 /// Invites another party, to be known by that name, and returns the link. `place` is a pair:
 /// `relay` or `listen` and its address, or `via` and a folder.
 #[pyfunction]
-#[pyo3(signature = (identity, name, place, seconds, confirm, own_name))]
+#[pyo3(signature = (identity, passphrase, name, place, seconds, confirm, own_name))]
 pub(crate) fn invite(
     identity: PathBuf,
+    passphrase: Option<String>,
     name: &str,
     place: (String, String),
     seconds: u64,
@@ -25,8 +26,10 @@ pub(crate) fn invite(
     let mut wanted = wanted(&place, now().saturating_add(seconds))?;
     wanted.confirm = confirm;
     wanted.own_name = own_name;
+    let passphrase = wanted::passphrase(passphrase)?;
     let invited = || {
-        let own = Identity::read(&identity)?;
+        let own = home::identity(Some(&identity))?;
+        let own = own.unlock(&passphrase.into())?;
         let book = home::book(Some(&identity))?;
         let link = book.change(|peers| peers.invite(name, &own, wanted))?;
         Ok(link.to_string())
@@ -46,9 +49,9 @@ pub(crate) fn accept(
 ) -> PyResult<String> {
     let name = name.map(called).transpose()?;
     let accepted = || {
-        let own = Identity::read(&identity)?;
+        let own = home::identity(Some(&identity))?;
         let link = link.parse::<Link>().map_err(psijoin_peers::Error::from)?;
-        if own.fingerprint() == link.fingerprint() {
+        if own.fingerprint == link.fingerprint() {
             return Err(psijoin_peers::Error::OwnInvitation.into());
         }
         let name = name.or_else(|| link.name().cloned()).ok_or_else(|| {

@@ -20,7 +20,7 @@ use psijoin_session::{
     RequestedOutput, Resources, TableSpec, Taken, Trade, Written,
 };
 use psijoin_table::{ColumnRules, Existing, KeySpec, share::RepeatedKeys};
-use psijoin_transport::{Fingerprint, Identity, Proxy};
+use psijoin_transport::{Fingerprint, Passphrase, Proxy};
 use pyo3::{prelude::*, types::PyDict};
 
 use crate::{
@@ -30,7 +30,7 @@ use crate::{
 };
 
 /// Keywords of a session.
-const OF_SESSIONS: [&str; 13] = [
+const OF_SESSIONS: [&str; 14] = [
     "peer",
     "connect",
     "listen",
@@ -39,6 +39,7 @@ const OF_SESSIONS: [&str; 13] = [
     "via",
     "proxy",
     "identity",
+    "passphrase",
     "wait",
     "timeout",
     "threads",
@@ -94,6 +95,7 @@ pub(crate) struct Party {
     proxy: Option<Proxy>,
     peers: Vec<Named>,
     identity: PathBuf,
+    passphrase: Option<Passphrase>,
     wait: Duration,
     timeout: Option<Duration>,
     resources: Resources,
@@ -124,6 +126,7 @@ impl Party {
             proxy: options.parsed("proxy")?,
             peers,
             identity,
+            passphrase: passphrase(options.text("passphrase")?)?,
             wait: wait.unwrap_or(Duration::from_secs(60)),
             timeout,
             resources: Resources {
@@ -138,7 +141,8 @@ impl Party {
 impl Party {
     /// Returns who the other party is.
     fn partner(&self) -> Result<Partner, Failure> {
-        let identity = Identity::read(&self.identity)?;
+        let own = home::identity(Some(&self.identity))?;
+        let identity = own.unlock(&self.passphrase.clone().into())?;
         let book = home::book(Some(&self.identity))?;
         Partner::find(&identity, &self.peers, &book)
     }
@@ -267,6 +271,16 @@ fn peers(options: &Options<'_, '_>) -> PyResult<Vec<Named>> {
             "`{NAME}` is the name or the fingerprint of the other party, or a list of them"
         ))),
     }
+}
+
+/// Returns the passphrase that a text is.
+pub(crate) fn passphrase(text: Option<String>) -> PyResult<Option<Passphrase>> {
+    let Some(text) = text else {
+        return Ok(None);
+    };
+    let passphrase = Passphrase::new(text.into_bytes());
+    let passphrase = passphrase.ok_or_else(|| usage("`passphrase` has 1 to 1024 bytes"))?;
+    Ok(Some(passphrase))
 }
 
 /// Returns the path of a folder where both meet.

@@ -20,6 +20,7 @@ ELSEWHERE = {
     "skip-lines": "of files",
     "comment": "of files",
     "escapes": "of files",
+    "passphrase-file": "`passphrase` is a text",
     "profile": "keywords can come from a dictionary",
     "encoding": "of files",
 }

@@ -91,3 +91,46 @@ def test_what_cannot_be_meant(ann: psijoin.Identity, tmp_path: Path) -> None:
         psijoin.Session(peer="bob", identity=ann).receive(MINE)
     with pytest.raises(psijoin.UsageError, match="by one of connect, listen, relay and via"):
         psijoin.Session(peer="bob", relay="r:1", via=tmp_path, identity=ann)
+
+
+def test_an_identity_with_a_passphrase(bob: psijoin.Identity, tmp_path: Path) -> None:
+    ann = psijoin.Identity.create(tmp_path / "ann.pem", "correct horse")
+    assert "ENCRYPTED" in Path(ann.path).read_text()
+    # Its name needs none.
+    assert psijoin.Identity.load_or_create(ann.path) == ann
+    link = psijoin.invite(
+        "bob", listen=parties.free_address(), identity=ann, passphrase="correct horse"
+    )
+    psijoin.accept(link, "ann", identity=bob)
+
+    def receiver(passphrase: str | None) -> psijoin.Session:
+        return psijoin.Session(peer="bob", identity=ann, passphrase=passphrase, progress=False)
+
+    with pytest.raises(psijoin.UsageError, match="`passphrase` tells it") as error:
+        receiver(None).receive(MINE)
+    assert "has a passphrase" in str(error.value)
+    with pytest.raises(psijoin.InputError, match="wrong passphrase for"):
+        receiver("correct house").receive(MINE)
+    with pytest.raises(psijoin.UsageError, match="1 to 1024 bytes"):
+        receiver("")
+    sender = psijoin.Session(peer="ann", identity=bob, progress=False)
+    shared, _ = psijoin.together(
+        lambda: receiver("correct horse").receive(MINE), lambda: sender.send(THEIRS)
+    )
+    assert shared.rows == ["bob", "joe"]
+
+
+def test_a_passphrase_changes_and_the_key_does_not(tmp_path: Path) -> None:
+    ann = psijoin.Identity.create(tmp_path / "ann.pem")
+    with pytest.raises(psijoin.UsageError, match="has no passphrase"):
+        ann.change_passphrase("correct horse", "another")
+    ann.change_passphrase(None, "correct horse")
+    assert "ENCRYPTED" in Path(ann.path).read_text()
+    with pytest.raises(psijoin.UsageError, match="has a passphrase"):
+        ann.change_passphrase(None, "another")
+    ann.change_passphrase("correct horse", "another")
+    with pytest.raises(psijoin.InputError, match="wrong passphrase for"):
+        ann.change_passphrase("correct horse", None)
+    ann.change_passphrase("another", None)
+    assert "ENCRYPTED" not in Path(ann.path).read_text()
+    assert psijoin.Identity.load_or_create(ann.path) == ann

@@ -3,7 +3,7 @@
 use std::{path::PathBuf, time::Duration};
 
 use clap::{
-    Args as ClapArgs, Parser, Subcommand,
+    ArgGroup, Args as ClapArgs, Parser, Subcommand,
     builder::{PossibleValuesParser, TypedValueParser},
 };
 use clap_complete::Shell;
@@ -23,7 +23,7 @@ mod relay;
 mod result;
 mod table;
 
-pub(crate) use connection::{Connection, Meeting, Trust};
+pub(crate) use connection::{Connection, Meeting, Trust, Unlock};
 pub(crate) use join::{Check, CheckedSide, Join, Receive, Send};
 pub(crate) use peers::{Accept, Invite, Peers, PeersAction, Told};
 pub(crate) use plan::{Calibrate, Goal, Part, Plan, PlanMeeting};
@@ -59,6 +59,8 @@ pub(crate) enum Command {
     /// Nobody waits: both get to know each other in their first session, whenever that is.
     Invite(Invite),
     /// Accept an invitation, and know the other party by name from then on.
+    // Nothing else there needs the private key.
+    #[command(mut_arg("passphrase_file", |arg| arg.requires("wait")))]
     Accept(Accept),
     /// List, show, rename or remove the parties that you know by name.
     Peers(Peers),
@@ -137,6 +139,8 @@ pub struct Manual {
 }
 
 #[derive(ClapArgs)]
+#[group(skip)]
+#[command(group(ArgGroup::new("old").args(["replace", "change_passphrase"])))]
 pub(crate) struct Keygen {
     /// Where to write the identity.
     ///
@@ -157,6 +161,36 @@ pub(crate) struct Keygen {
     /// h or d.
     #[arg(long, value_name = "TIME", default_value = "30d", requires = "replace", value_parser = peers::lasting)]
     pub(crate) overlap: Duration,
+
+    /// Protect the new identity by a passphrase.
+    ///
+    /// It is asked for twice now, and once whenever the identity is used. With --replace alone, the
+    /// new identity has the passphrase of the old one, if that has one.
+    #[arg(long)]
+    pub(crate) passphrase: bool,
+
+    #[command(flatten)]
+    pub(crate) unlock: Unlock,
+
+    /// Give your identity, or that in FILE, another passphrase, or its first one.
+    ///
+    /// Its key stays, and with it its fingerprint: nobody has to be told. The new passphrase is
+    /// asked for twice.
+    #[arg(long, value_name = "FILE", num_args = 0..=1, conflicts_with_all = ["out", "replace", "passphrase"])]
+    pub(crate) change_passphrase: Option<Option<PathBuf>>,
+
+    /// Take the passphrase off your identity, or that in FILE.
+    ///
+    /// Whoever can read the file has the key then.
+    #[arg(long, value_name = "FILE", num_args = 0..=1, conflicts_with_all = ["out", "replace", "passphrase", "change_passphrase"])]
+    pub(crate) remove_passphrase: Option<Option<PathBuf>>,
+
+    /// A file whose first line is the passphrase that --replace or --change-passphrase gives.
+    ///
+    /// Without this, it is asked for at the terminal. --passphrase-file is for the one that the
+    /// identity has.
+    #[arg(long, value_name = "FILE", requires = "old", conflicts_with_all = ["out", "remove_passphrase"])]
+    pub(crate) new_passphrase_file: Option<PathBuf>,
 }
 
 #[derive(ClapArgs)]

@@ -59,6 +59,17 @@ pub(crate) enum ProgramFault {
     #[error("cannot read standard input: {0}")]
     Stdin(io::Error),
 
+    #[cfg_attr(not(unix), expect(dead_code, reason = "nobody is asked there"))]
+    #[error("cannot ask at the terminal: {0}")]
+    Terminal(io::Error),
+
+    #[cfg_attr(not(unix), expect(dead_code, reason = "nobody is asked there"))]
+    #[error("a passphrase has 1 to 1024 bytes: nothing was done")]
+    NoPassphrase,
+
+    #[error("the two passphrases differ: nothing was written")]
+    TwoPassphrases,
+
     #[error("the profile {} cannot be used: {why}", psijoin_printable::path(path))]
     Profile { path: PathBuf, why: String },
 
@@ -73,7 +84,9 @@ impl From<ProgramFault> for Failure {
     fn from(fault: ProgramFault) -> Self {
         Self::Own {
             code: match fault {
-                ProgramFault::LogLevel(_) => Code::Usage,
+                ProgramFault::LogLevel(_)
+                | ProgramFault::NoPassphrase
+                | ProgramFault::TwoPassphrases => Code::Usage,
                 ProgramFault::Relay(psijoin_relay::Error::Listen { .. }) => Code::Network,
                 _ => Code::File,
             },

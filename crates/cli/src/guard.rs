@@ -26,6 +26,7 @@ use psijoin_table::is_panic_contained;
 use crate::{
     console,
     exit::{Code, Failure},
+    passphrase,
 };
 
 /// The time that the last words may take.
@@ -161,9 +162,10 @@ pub(crate) fn stop_if_in_trouble() {
     }
 }
 
-/// Ends the process now, without leaving a half-written file.
+/// Ends the process now, without leaving a half-written file, or a terminal that shows nothing.
 pub fn exit(code: i32) -> ! {
     remove_staged();
+    passphrase::restore();
     process::exit(code)
 }
 

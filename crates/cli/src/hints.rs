@@ -42,6 +42,17 @@ pub(crate) fn of(remedy: &Remedy) -> Hint {
         Remedy::NewJobs => "with --job, name new folders",
         Remedy::SigningIdentity => "`psijoin keygen` makes an identity that can",
         Remedy::Identity => "`psijoin keygen` makes an identity",
+        Remedy::Passphrase if cfg!(unix) => {
+            "run it at a terminal, which asks for it, or name a file that holds it and that only you \
+             can read: --passphrase-file FILE"
+        }
+        Remedy::Passphrase => {
+            "name a file that holds it and that only you can read: --passphrase-file FILE"
+        }
+        Remedy::ProtectedIdentity => {
+            "`psijoin keygen --change-passphrase` gives it one; without one, leave \
+             --passphrase-file out"
+        }
         Remedy::Fingerprints => {
             "each side gives the fingerprint that the other's `psijoin keygen` printed as --peer"
         }

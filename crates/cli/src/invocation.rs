@@ -144,6 +144,8 @@ impl<'a> Invocation<'a> {
             output: self.output.map(|path| NamedFile::new("--output", path)),
             identity: (connection.trust.identity.as_deref())
                 .map(|path| NamedFile::new("--identity", path)),
+            passphrase: (connection.trust.unlock.passphrase_file.as_deref())
+                .map(|path| NamedFile::new("--passphrase-file", path)),
             terms: (evidence.terms.as_deref()).map(|path| NamedFile::new("--terms", path)),
             inputs: (table
                 .input

@@ -9,6 +9,7 @@
 //! | `invocation` | the arguments of `send` and `receive`, checked, as a request to the [session](psijoin_session) |
 //! | `commands`, `old_names` | one module per command; the options that were renamed |
 //! | `dialect`, `parties` | the options for the form of a table, and for the parties |
+//! | `passphrase` | the passphrase of an identity, from a file or the terminal |
 //! | `profile`, `asking` | options from a file, and from answers at a terminal |
 //! | `exit` | the failures that only a program can have, and the exit codes |
 //! | `guard`, `interrupt` | ends that are not in order: no memory, panics, deadlines, Ctrl-C |
@@ -43,6 +44,7 @@ mod old_names;
 #[doc(hidden)]
 pub mod output;
 mod parties;
+mod passphrase;
 #[doc(hidden)]
 pub mod processor;
 mod profile;

@@ -4,7 +4,7 @@ use psijoin_frontend::{Failure, home, partner::Partner};
 use psijoin_peers::Place;
 use psijoin_transport::Endpoint;
 
-use crate::{args, console::Console};
+use crate::{args, console::Console, passphrase};
 
 /// Returns who the parties are. If no identity is named, it is the user's own.
 ///
@@ -24,14 +24,14 @@ pub(crate) fn partner(trust: &args::Trust, console: &Console) -> Result<Partner,
         };
     }
     let own = home::identity(trust.identity.as_deref())?;
-    let identity = own.identity;
     if own.is_new {
         console.say(format_args!(
             "made your identity, {}, in {}: the other side must name this fingerprint with --peer",
-            identity.fingerprint(),
+            own.fingerprint,
             psijoin_printable::path(&own.path),
         ));
     }
+    let identity = own.unlock(&passphrase::unlocking(&trust.unlock)?)?;
     let book = home::book(trust.identity.as_deref())?;
     Partner::find(&identity, &trust.peers, &book)
 }

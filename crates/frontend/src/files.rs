@@ -37,6 +37,8 @@ pub struct Files<'a> {
     pub output: Option<Named<'a>>,
     /// This party's identity.
     pub identity: Option<Named<'a>>,
+    /// Its passphrase.
+    pub passphrase: Option<Named<'a>>,
     /// The text of the terms.
     pub terms: Option<Named<'a>>,
     /// The table.
@@ -56,9 +58,9 @@ impl<'a> Named<'a> {
     }
 }
 
-/// Refuses a report, a record or an output in the place of the identity, of the terms, of an input
-/// or of each other, as far as their names tell. The files of a pattern or a folder are known once
-/// it has been opened.
+/// Refuses a report, a record or an output in the place of the identity, of its passphrase, of the
+/// terms, of an input or of each other, as far as their names tell. The files of a pattern or a
+/// folder are known once it has been opened.
 ///
 /// # Errors
 /// [`Failure::Usage`].
@@ -68,11 +70,13 @@ pub fn refuse_clashes(files: &Files<'_>) -> Result<(), Failure> {
         record,
         output,
         identity,
+        passphrase,
         terms,
         inputs,
     } = files;
     for written in [report, record, output].into_iter().flatten() {
         refuse_pair(written, identity.as_ref())?;
+        refuse_pair(written, passphrase.as_ref())?;
         refuse_pair(written, terms.as_ref())?;
     }
     for written in [report, record].into_iter().flatten() {

@@ -2,16 +2,32 @@
 //! and how far jobs have come.
 
 use std::{
-    env, io,
+    env, fs, io,
     path::{Path, PathBuf},
 };
 
 use psijoin_files::folder;
 use psijoin_peers::Book;
 use psijoin_session::JobFolder;
-use psijoin_transport::{Error, Identity};
+use psijoin_transport::{Error, Fingerprint, Identity, Passphrase};
 
 use crate::Failure;
+
+/// The way to the passphrase of an identity.
+pub enum Unlocking<'a> {
+    /// It was told. An identity that has none is refused then: whoever told it takes the private
+    /// key for an encrypted one.
+    Told(Passphrase),
+    /// If the identity in a file has one, this asks for it. `None` if there is nobody to ask.
+    Asked(&'a dyn Fn(&Path) -> Result<Option<Passphrase>, Failure>),
+}
+
+impl From<Option<Passphrase>> for Unlocking<'_> {
+    /// Returns the way where nobody can be asked.
+    fn from(told: Option<Passphrase>) -> Self {
+        told.map_or(Self::Asked(&|_| Ok(None)), Self::Told)
+    }
+}
 
 /// The environment variable that names the folder.
 const VARIABLE: &str = "PSIJOIN_HOME";
@@ -101,18 +117,28 @@ pub struct Replaced {
 }
 
 /// Replaces the identity in this file, or the user's own, by a new one, until the end of an
-/// overlap. The old one is kept beside it, for peers who cannot follow.
+/// overlap. The old one is kept beside it, for peers who cannot follow. `choose` is given the old
+/// one's passphrase, if it has one, and returns that of the new one, if it is to have one.
 ///
 /// # Errors
 /// If there is none, or a file cannot be written. Then nothing is replaced.
-pub fn replace(named: Option<&Path>, until: u64) -> Result<Replaced, Failure> {
+pub fn replace(
+    named: Option<&Path>,
+    until: u64,
+    unlocking: &Unlocking<'_>,
+    choose: impl FnOnce(Option<Passphrase>) -> Result<Option<Passphrase>, Failure>,
+) -> Result<Replaced, Failure> {
     let path = named.map_or_else(identity_path, |path| Ok(path.to_owned()))?;
-    let old = Identity::read(&path)?;
-    let identity = old.replace(psijoin_peers::now(), until)?;
+    let (old, passphrase) = unlock(&path, unlocking)?;
     let kept = path.with_file_name(format!("{}.pem", old.fingerprint()));
+    let is_kept = is_same(&kept, &old, passphrase.as_ref());
+    let mut identity = old.replace(psijoin_peers::now(), until)?;
+    if let Some(passphrase) = choose(passphrase)? {
+        identity = identity.lock(&passphrase)?;
+    }
     match old.write_new(&kept) {
         // It was interrupted before.
-        Err(Error::IdentityExists(_)) if is_same(&kept, &old) => {}
+        Err(Error::IdentityExists(_)) if is_kept => {}
         written => written?,
     }
     identity.write_over(&path)?;
@@ -123,9 +149,58 @@ pub fn replace(named: Option<&Path>, until: u64) -> Result<Replaced, Failure> {
     })
 }
 
-fn is_same(path: &Path, identity: &Identity) -> bool {
-    let read = Identity::read(path);
+/// Gives the identity in this file, or the user's own, the passphrase that `choose` returns, in
+/// place of the one that it may have, or none. Its key stays. Returns the file.
+///
+/// # Errors
+/// If it cannot be read, or the file cannot be written; if it is to have none, and has none. Then
+/// nothing is changed.
+pub fn change_passphrase(
+    named: Option<&Path>,
+    unlocking: &Unlocking<'_>,
+    choose: impl FnOnce() -> Result<Option<Passphrase>, Failure>,
+) -> Result<Own, Failure> {
+    let path = named.map_or_else(identity_path, |path| Ok(path.to_owned()))?;
+    let (old, passphrase) = unlock(&path, unlocking)?;
+    let new = match choose()? {
+        Some(new) => old.lock(&new)?,
+        None if passphrase.is_none() => return Err(Error::IdentityNotLocked(path).into()),
+        None => old.remove_passphrase()?,
+    };
+    // A link is followed, or else the key would stay as it is in the file behind it.
+    let real = fs::canonicalize(&path).map_err(|source| Error::IdentityFile {
+        path: path.clone(),
+        source,
+    })?;
+    new.write_over(real)?;
+    Ok(Own {
+        fingerprint: new.fingerprint(),
+        path,
+        is_new: false,
+    })
+}
+
+fn is_same(path: &Path, identity: &Identity, passphrase: Option<&Passphrase>) -> bool {
+    let read = match passphrase {
+        Some(passphrase) => Identity::unlock(path, passphrase),
+        None => Identity::read(path),
+    };
     read.is_ok_and(|read| read.fingerprint() == identity.fingerprint())
+}
+
+/// Reads the identity in a file, and returns its passphrase, too, if it has one.
+fn unlock(
+    path: &Path,
+    unlocking: &Unlocking<'_>,
+) -> Result<(Identity, Option<Passphrase>), Failure> {
+    let passphrase = match unlocking {
+        Unlocking::Told(passphrase) => passphrase.clone(),
+        Unlocking::Asked(ask) => match Identity::read(path) {
+            Err(locked @ Error::IdentityLocked { .. }) => ask(path)?.ok_or(locked)?,
+            read => return Ok((read?, None)),
+        },
+    };
+    Ok((Identity::unlock(path, &passphrase)?, Some(passphrase)))
 }
 
 /// Returns the folder of a job, which is to note what was started as this process was.
@@ -169,54 +244,74 @@ fn command() -> String {
     words.collect::<Vec<_>>().join(" ")
 }
 
-/// A party's identity.
+/// A party's identity, as far as its file tells it without a passphrase.
 pub struct Own {
-    /// The identity.
-    pub identity: Identity,
+    /// The name of its key.
+    pub fingerprint: Fingerprint,
     /// Its file.
     pub path: PathBuf,
     /// `true` if it has just been made.
     pub is_new: bool,
 }
 
-/// Returns the identity in this file, or the user's own, which is made if there is none.
+impl Own {
+    /// Returns the identity, with its passphrase if it has one.
+    ///
+    /// # Errors
+    /// If it cannot be read, nobody tells its passphrase, or one is told for an identity without.
+    pub fn unlock(&self, unlocking: &Unlocking<'_>) -> Result<Identity, Failure> {
+        Ok(unlock(&self.path, unlocking)?.0)
+    }
+}
+
+/// Finds the identity in this file, or the user's own, which is made if there is none.
 ///
 /// # Errors
 /// If it cannot be read, or made.
 pub fn identity(named: Option<&Path>) -> Result<Own, Failure> {
-    if let Some(path) = named {
-        return Ok(Own {
-            identity: Identity::read(path)?,
-            path: path.to_owned(),
-            is_new: false,
-        });
-    }
-    let path = identity_path()?;
-    match Identity::read(&path) {
-        Err(Error::IdentityFile { source, .. }) if source.kind() == io::ErrorKind::NotFound => {}
-        read => {
-            return Ok(Own {
-                identity: read?,
-                path,
-                is_new: false,
-            });
+    let (path, is_new) = match named {
+        Some(path) => (path.to_owned(), false),
+        None => {
+            let path = identity_path()?;
+            let is_new = make_missing(&path)?;
+            (path, is_new)
         }
+    };
+    let fingerprint = match Identity::read(&path) {
+        Err(Error::IdentityLocked { fingerprint, .. }) => fingerprint,
+        read => read?.fingerprint(),
+    };
+    Ok(Own {
+        fingerprint,
+        path,
+        is_new,
+    })
+}
+
+/// Makes the user's own identity if there is none, and returns whether it did.
+fn make_missing(path: &Path) -> Result<bool, Failure> {
+    match Identity::read(path) {
+        Err(Error::IdentityFile { source, .. }) if source.kind() == io::ErrorKind::NotFound => {}
+        _ => return Ok(false),
     }
-    let identity = Identity::generate()?;
-    match keep(&identity) {
+    match keep(&Identity::generate()?) {
         // Another process was first.
         Err(Failure::Session(psijoin_session::Error::Transport(Error::IdentityExists(_)))) => {
-            Ok(Own {
-                identity: Identity::read(&path)?,
-                path,
-                is_new: false,
-            })
+            Ok(false)
         }
-        kept => kept.map(|path| Own {
-            identity,
-            path,
-            is_new: true,
-        }),
+        kept => kept.map(|_| true),
+    }
+}
+
+/// Refuses to make an identity where there is one, before anybody is asked for its passphrase.
+///
+/// # Errors
+/// If there is a file at this place, or the user's own identity.
+pub fn refuse_existing(named: Option<&Path>) -> Result<(), Failure> {
+    let path = named.map_or_else(identity_path, |path| Ok(path.to_owned()))?;
+    match path.symlink_metadata() {
+        Ok(_) => Err(Error::IdentityExists(path).into()),
+        Err(_) => Ok(()),
     }
 }
 

@@ -52,6 +52,10 @@ pub enum Remedy {
     SigningIdentity,
     /// Make an identity.
     Identity,
+    /// Tell the passphrase of the identity, from a file if there is nobody to ask.
+    Passphrase,
+    /// Give the identity a passphrase, or tell none.
+    ProtectedIdentity,
     /// Tell each side the fingerprint of the other's identity.
     Fingerprints,
     /// Ask the other party for its fingerprint.
@@ -228,6 +232,8 @@ fn of_transport(error: &TransportError) -> Option<Remedy> {
         TransportError::IdentityFile { source, .. } if source.kind() == io::ErrorKind::NotFound => {
             Some(Remedy::Identity)
         }
+        TransportError::IdentityLocked { .. } => Some(Remedy::Passphrase),
+        TransportError::IdentityNotLocked(_) => Some(Remedy::ProtectedIdentity),
         TransportError::TooFewStreams { .. } => Some(Remedy::OneConnection),
         TransportError::Intercepted { .. }
         | TransportError::Proxy {

@@ -78,6 +78,48 @@ pub enum Error {
         reason: &'static str,
     },
 
+    /// The private key of an identity is encrypted, and no passphrase was given for it.
+    #[error("the identity {} has a passphrase", psijoin_printable::path(path))]
+    IdentityLocked {
+        /// The file.
+        path: PathBuf,
+        /// The name of the identity, which needs no passphrase.
+        fingerprint: Fingerprint,
+    },
+
+    /// The private key of an identity is encrypted under another passphrase.
+    #[error(
+        "wrong passphrase for the identity {}, or its private key is damaged",
+        psijoin_printable::path(.0)
+    )]
+    WrongPassphrase(PathBuf),
+
+    /// A passphrase was given for an identity that has none.
+    #[error(
+        "the identity {} has no passphrase: its private key is not encrypted",
+        psijoin_printable::path(.0)
+    )]
+    IdentityNotLocked(PathBuf),
+
+    /// A passphrase could not be read from its file.
+    #[error(
+        "the file {} with the passphrase cannot be used: {source}",
+        psijoin_printable::path(path)
+    )]
+    PassphraseFile {
+        /// The file.
+        path: PathBuf,
+        /// The reason.
+        source: io::Error,
+    },
+
+    /// The private key of an identity cannot be encrypted.
+    #[error(
+        "the private key of this identity cannot be encrypted, as it does not have the form of \
+         PKCS#8: `openssl pkcs8 -topk8 -scrypt` brings it into that"
+    )]
+    NotLockable,
+
     /// An identity that cannot sign which one follows it was to be replaced.
     #[error(
         "this identity is not an Ed25519 key, so it cannot sign which key follows it: make a new \
@@ -556,6 +598,9 @@ impl Error {
             | Self::OwnFingerprint(_)
             | Self::NobodyToMeet
             | Self::NotReplaceable
+            | Self::IdentityLocked { .. }
+            | Self::IdentityNotLocked(_)
+            | Self::NotLockable
             | Self::Relay {
                 why: RelayFault::NeedsKey | RelayFault::Forbidden(_),
                 ..
@@ -567,6 +612,8 @@ impl Error {
             Self::IdentityExists(_)
             | Self::IdentityFile { .. }
             | Self::IdentityMalformed { .. }
+            | Self::WrongPassphrase(_)
+            | Self::PassphraseFile { .. }
             | Self::Folder { .. } => Kind::LocalFile,
             Self::Randomness
             | Self::Listen { .. }

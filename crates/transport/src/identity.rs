@@ -2,12 +2,13 @@
 
 use std::{fmt, fs, io, path::Path, sync::Arc};
 
+use pkcs8::der::pem::{self, LineEnding};
 use psijoin_files::private;
 use rcgen::{CertificateParams, KeyPair, PKCS_ED25519};
 use rustls::{
     SignatureScheme,
     crypto::CryptoProvider,
-    pki_types::{CertificateDer, PrivateKeyDer, pem::PemObject},
+    pki_types::{CertificateDer, PrivateKeyDer, PrivatePkcs8KeyDer, pem::PemObject},
     server::ParsedCertificate,
     sign::CertifiedKey,
 };
@@ -16,6 +17,7 @@ use zeroize::{Zeroize, Zeroizing};
 use crate::{
     Error, Fingerprint, PublicKey,
     key_exchange::X25519MlKem768,
+    passphrase::{self, Passphrase},
     signature::{Signature, from_hex, is_unsound, signed, write_hex},
     succession::{self, STATEMENT_BYTES, Succession},
 };
@@ -34,7 +36,10 @@ pub(crate) fn provider() -> Arc<CryptoProvider> {
 #[derive(Clone)]
 pub struct Identity {
     certified: Arc<CertifiedKey>,
-    pem: Arc<Zeroizing<String>>,
+    /// The private key, decrypted: in one form, whether its file has it encrypted or not.
+    key: Arc<Zeroizing<Vec<u8>>>,
+    /// The text of its file.
+    file: Arc<Zeroizing<String>>,
     fingerprint: Fingerprint,
     /// The statements by which its key follows others, the oldest first.
     successions: Arc<[Succession]>,
@@ -50,8 +55,7 @@ impl Identity {
     /// # Errors
     /// [`Error::Randomness`] if the operating system gives none.
     pub fn generate() -> Result<Self, Error> {
-        let pem = generate_pem()?;
-        Ok(Self::from_pem(pem).expect("a fresh identity is well-formed"))
+        Ok(Self::fresh(generate_pem()?))
     }
 
     /// Makes a fresh identity in the place of this one, which states so until the end of an
@@ -62,25 +66,65 @@ impl Identity {
     /// identity is not an Ed25519 key.
     pub fn replace(&self, since: u64, until: u64) -> Result<Self, Error> {
         let fresh = generate_pem()?;
-        let key = Self::from_pem(fresh.clone()).expect("a fresh identity is well-formed");
-        let key = key.public_key().expect("a fresh one is an Ed25519 key");
+        let key = Self::fresh(fresh.clone()).public_key();
+        let key = key.expect("a fresh one is an Ed25519 key");
         let succession = Succession::sign(self, key, since, until).ok_or(Error::NotReplaceable)?;
-        let mut pem = Zeroizing::new(String::new());
-        for statement in self.successions.iter().chain([&succession]) {
-            let digits = Hexadecimal(statement.to_bytes());
-            pem.push_str(&format!("{SUCCESSION}{digits}\n"));
-        }
-        pem.push_str(&fresh);
-        Ok(Self::from_pem(pem).expect("a fresh identity is well-formed"))
+        let statements = lines_of(self.successions.iter().chain([&succession]));
+        Ok(Self::fresh(joined(&[&statements, &fresh])))
+    }
+
+    /// Protects the identity by a passphrase: it has its private key encrypted in its file, as
+    /// `openssl pkcs8 -topk8 -scrypt` would encrypt it. Its key, its [`secret`](Self::secret) and
+    /// its name stay. Of the file, only what is of the identity is kept, since a text beside it may
+    /// show the key, too.
+    ///
+    /// # Errors
+    /// [`Error::NotLockable`] if its private key does not have the form of PKCS#8;
+    /// [`Error::Randomness`].
+    pub fn lock(&self, passphrase: &Passphrase) -> Result<Self, Error> {
+        let file = self.file_with(&passphrase::lock(&self.key, passphrase)?);
+        Self::from_pem(file, Some(passphrase)).map_err(|_| Error::NotLockable)
+    }
+
+    /// Takes the passphrase off: the identity has its private key in its file as it is.
+    ///
+    /// # Errors
+    /// [`Error::NotLockable`] if its private key does not have the form of PKCS#8.
+    pub fn remove_passphrase(&self) -> Result<Self, Error> {
+        let file = self.file_with(&passphrase::plain(&self.key).ok_or(Error::NotLockable)?);
+        Self::from_pem(file, None).map_err(|_| Error::NotLockable)
+    }
+
+    /// Returns the text of a file that has the private key in this block.
+    fn file_with(&self, key: &str) -> Zeroizing<String> {
+        let certificate = &self.certified.cert[0];
+        let certificate = pem::encode_string("CERTIFICATE", LineEnding::LF, certificate);
+        let certificate = certificate.expect("a certificate is far shorter than what overflows");
+        joined(&[&lines_of(self.successions.iter()), key, &certificate])
     }
 
     /// Reads an identity from a PEM file with a PKCS#8 private key and its certificate.
     ///
     /// # Errors
     /// [`Error::IdentityFile`] if it cannot be read, [`Error::IdentityMalformed`] if it is
-    /// something else, or key and certificate do not belong together.
+    /// something else, or key and certificate do not belong together, and
+    /// [`Error::IdentityLocked`] if it needs a passphrase.
     pub fn read(path: impl AsRef<Path>) -> Result<Self, Error> {
-        let path = path.as_ref();
+        Self::read_with(path.as_ref(), None)
+    }
+
+    /// Reads an identity whose private key is encrypted under this passphrase.
+    ///
+    /// # Errors
+    /// Those of [`read`](Self::read), [`Error::WrongPassphrase`], and
+    /// [`Error::IdentityNotLocked`]: whoever tells a passphrase takes the file for a protected one.
+    /// A file that asks for more memory or time than it needs to make a key of a passphrase is
+    /// malformed.
+    pub fn unlock(path: impl AsRef<Path>, passphrase: &Passphrase) -> Result<Self, Error> {
+        Self::read_with(path.as_ref(), Some(passphrase))
+    }
+
+    fn read_with(path: &Path, passphrase: Option<&Passphrase>) -> Result<Self, Error> {
         let text = fs::read(path).map_err(|source| Error::IdentityFile {
             path: path.to_owned(),
             source,
@@ -94,7 +138,15 @@ impl Identity {
             error.into_bytes().zeroize();
             malformed("it is not a text")
         })?;
-        Self::from_pem(Zeroizing::new(text)).map_err(malformed)
+        Self::from_pem(Zeroizing::new(text), passphrase).map_err(|fault| match fault {
+            Fault::Malformed(reason) => malformed(reason),
+            Fault::Locked(fingerprint) => Error::IdentityLocked {
+                path: path.to_owned(),
+                fingerprint,
+            },
+            Fault::NotLocked => Error::IdentityNotLocked(path.to_owned()),
+            Fault::WrongPassphrase => Error::WrongPassphrase(path.to_owned()),
+        })
     }
 
     /// Writes the identity to a new PEM file that only its owner can read.
@@ -104,7 +156,7 @@ impl Identity {
     /// cannot be written.
     pub fn write_new(&self, path: impl AsRef<Path>) -> Result<(), Error> {
         let path = path.as_ref();
-        let written = private::write_new(path, self.pem.as_bytes());
+        let written = private::write_new(path, self.file.as_bytes());
         written.map_err(|source| match source.kind() {
             io::ErrorKind::AlreadyExists => Error::IdentityExists(path.to_owned()),
             _ => Error::IdentityFile {
@@ -139,7 +191,7 @@ impl Identity {
     /// [`Error::IdentityFile`] if it cannot be written.
     pub fn write_over(&self, path: impl AsRef<Path>) -> Result<(), Error> {
         let path = path.as_ref();
-        private::replace(path, self.pem.as_bytes()).map_err(|source| Error::IdentityFile {
+        private::replace(path, self.file.as_bytes()).map_err(|source| Error::IdentityFile {
             path: path.to_owned(),
             source,
         })
@@ -165,46 +217,101 @@ impl Identity {
 
     /// Returns a secret that only who has this identity can derive: another one for each purpose, a
     /// constant as for [`sign`](Self::sign).
-    ///
-    /// # Panics
-    /// Never: an identity has a private key.
     pub fn secret(&self, purpose: &str) -> Zeroizing<[u8; 32]> {
-        let mut key =
-            PrivateKeyDer::from_pem_slice(self.pem.as_bytes()).expect("it was read before");
-        let secret = Zeroizing::new(blake3::derive_key(purpose, key.secret_der()));
-        key.zeroize();
-        secret
+        Zeroizing::new(blake3::derive_key(purpose, &self.key))
     }
 
     pub(crate) fn certified(&self) -> &Arc<CertifiedKey> {
         &self.certified
     }
 
-    fn from_pem(pem: Zeroizing<String>) -> Result<Self, &'static str> {
-        let mut private_key = PrivateKeyDer::from_pem_slice(pem.as_bytes())
-            .map_err(|_| "it holds no private key in PEM form")?;
+    /// Takes a text that was written here for an identity.
+    fn fresh(file: Zeroizing<String>) -> Self {
+        Self::from_pem(file, None).expect("a fresh identity is well-formed")
+    }
+
+    fn from_pem(file: Zeroizing<String>, passphrase: Option<&Passphrase>) -> Result<Self, Fault> {
+        let mut private_key = private_key_in(&file, passphrase)?;
+        let key = Zeroizing::new(private_key.secret_der().to_vec());
         let signing_key = provider()
             .key_provider
             .load_private_key(private_key.clone_key());
         private_key.zeroize();
         let signing_key = signing_key.map_err(|_| "its private key cannot be used")?;
-        let certificate = CertificateDer::from_pem_slice(pem.as_bytes())
-            .map_err(|_| "it holds no certificate in PEM form")?;
-        let fingerprint = fingerprint_of(&certificate).ok_or("its certificate cannot be read")?;
-        let successions = successions_of(&pem)?;
+        let (certificate, fingerprint) = named_in(&file)?;
+        let successions = successions_of(&file)?;
         let mut entries = vec![certificate];
         entries.extend(succession::entry(&successions));
         let certified = CertifiedKey::new(entries, signing_key);
         certified
             .keys_match()
             .map_err(|_| "its key and its certificate do not belong together")?;
+        let public = certified.end_entity_cert().ok().and_then(key_of);
+        let complete = public.and_then(|public| passphrase::complete(&key, &public));
         Ok(Self {
             certified: Arc::new(certified),
-            pem: Arc::new(pem),
+            key: Arc::new(complete.unwrap_or(key)),
+            file: Arc::new(file),
             fingerprint,
             successions: successions.into(),
         })
     }
+}
+
+/// The reason that a text is no identity, or not yet.
+#[derive(Debug)]
+enum Fault {
+    Malformed(&'static str),
+    /// It needs a passphrase.
+    Locked(Fingerprint),
+    /// It has none.
+    NotLocked,
+    WrongPassphrase,
+}
+
+impl From<&'static str> for Fault {
+    fn from(reason: &'static str) -> Self {
+        Self::Malformed(reason)
+    }
+}
+
+impl From<passphrase::Fault> for Fault {
+    fn from(fault: passphrase::Fault) -> Self {
+        match fault {
+            passphrase::Fault::Malformed(reason) => Self::Malformed(reason),
+            passphrase::Fault::WrongPassphrase => Self::WrongPassphrase,
+        }
+    }
+}
+
+/// Returns the private key in a text of PEM blocks, which may be encrypted.
+fn private_key_in(
+    text: &str,
+    passphrase: Option<&Passphrase>,
+) -> Result<PrivateKeyDer<'static>, Fault> {
+    match (passphrase::block(text, passphrase::ENCRYPTED), passphrase) {
+        (None, passphrase) => {
+            let key = PrivateKeyDer::from_pem_slice(text.as_bytes());
+            let key = key.map_err(|_| "it holds no private key in PEM form")?;
+            match passphrase {
+                None => Ok(key),
+                Some(_) => Err(Fault::NotLocked),
+            }
+        }
+        (Some(_), None) => Err(Fault::Locked(named_in(text)?.1)),
+        (Some(place), Some(passphrase)) => {
+            let key = passphrase::unlock(&text[place], passphrase)?;
+            Ok(PrivatePkcs8KeyDer::from(key.as_bytes().to_vec()).into())
+        }
+    }
+}
+
+/// Returns the certificate in a text of PEM blocks, and the name of its key.
+fn named_in(text: &str) -> Result<(CertificateDer<'static>, Fingerprint), &'static str> {
+    let certificate = CertificateDer::from_pem_slice(text.as_bytes())
+        .map_err(|_| "it holds no certificate in PEM form")?;
+    let fingerprint = fingerprint_of(&certificate).ok_or("its certificate cannot be read")?;
+    Ok((certificate, fingerprint))
 }
 
 /// Makes a fresh key with its certificate, as the file of an identity holds them.
@@ -216,6 +323,20 @@ fn generate_pem() -> Result<Zeroizing<String>, Error> {
     let pem = Zeroizing::new(key.serialize_pem() + &certificate.pem());
     key.zeroize();
     Ok(pem)
+}
+
+/// Joins the parts of a file, and leaves no copy of them where it grew.
+fn joined(parts: &[&str]) -> Zeroizing<String> {
+    Zeroizing::new(parts.concat())
+}
+
+/// Writes statements as the lines in front of the PEM blocks.
+fn lines_of<'a>(statements: impl Iterator<Item = &'a Succession>) -> String {
+    let line = |statement: &Succession| {
+        let digits = Hexadecimal(statement.to_bytes());
+        format!("{SUCCESSION}{digits}\n")
+    };
+    statements.map(line).collect()
 }
 
 /// Reads the statements in front of the PEM blocks.
@@ -267,7 +388,8 @@ pub(crate) fn key_of(certificate: &CertificateDer<'_>) -> Option<PublicKey> {
     PublicKey::from_der(&parsed.subject_public_key_info())
 }
 
-fn warn_if_others_can_read(path: &Path) {
+/// Warns of a file with a secret that others can read.
+pub(crate) fn warn_if_others_can_read(path: &Path) {
     if private::access(path).is_ok_and(|access| access.is_shared) {
         tracing::warn!(
             "{} can be read by other users of this machine; run chmod 600 on it",
@@ -279,6 +401,7 @@ fn warn_if_others_can_read(path: &Path) {
 #[cfg(test)]
 mod tests {
     use super::*;
+    use crate::passphrase::tests::passphrase;
 
     #[test]
     fn survives_a_file_that_only_the_owner_reads() {
@@ -322,6 +445,67 @@ mod tests {
     }
 
     #[test]
+    fn a_passphrase_hides_its_key_and_not_its_name() {
+        let folder = tempfile::tempdir().unwrap();
+        let path = folder.path().join("id.pem");
+        let [right, wrong] = ["right", "wrong"].map(passphrase);
+        let first = Identity::generate().unwrap();
+        let plain = first.replace(1, 2).unwrap();
+        // Also where the key stands in a comment, as `openssl pkey -text` writes it.
+        let commented = format!("{}priv: 00\n", plain.file.as_str());
+        let plain = Identity::from_pem(Zeroizing::new(commented), None).unwrap();
+        let locked = plain.lock(&right).unwrap();
+        assert_eq!(locked.secret("a use"), plain.secret("a use"));
+        locked.write_new(&path).unwrap();
+        let text = fs::read_to_string(&path).unwrap();
+        assert!(text.contains(passphrase::ENCRYPTED));
+        assert!(!text.contains("BEGIN PRIVATE") && !text.contains("priv: "));
+        let error = Identity::read(&path).unwrap_err();
+        assert!(
+            matches!(&error, Error::IdentityLocked { fingerprint, .. } if *fingerprint == locked.fingerprint()),
+            "{error}"
+        );
+        let error = Identity::unlock(&path, &wrong).unwrap_err();
+        assert!(matches!(error, Error::WrongPassphrase(_)), "{error}");
+        let read = Identity::unlock(&path, &right).unwrap();
+        assert_eq!(read.fingerprint(), locked.fingerprint());
+        assert_eq!(read.secret("a use"), locked.secret("a use"));
+        assert_eq!(read.successions(), locked.successions());
+        let signature = read.sign("a use", b"a text").unwrap();
+        let key = locked.public_key().unwrap();
+        assert!(key.verify("a use", b"a text", &signature));
+        // Under another passphrase.
+        let again = read.lock(&wrong).unwrap();
+        assert_eq!(again.fingerprint(), locked.fingerprint());
+        assert_eq!(again.file.matches("BEGIN ENCRYPTED").count(), 1);
+        // Without one, it is what it was in the beginning.
+        let plain_again = again.remove_passphrase().unwrap();
+        let text = plain.file.strip_suffix("priv: 00\n");
+        assert_eq!(text, Some(plain_again.file.as_str()));
+    }
+
+    #[test]
+    fn one_that_openssl_made_needs_its_passphrase_and_its_own_certificate() {
+        use passphrase::tests::*;
+        let folder = tempfile::tempdir().unwrap();
+        let path = folder.path().join("id.pem");
+        let right = passphrase(OPENSSLS_PASSPHRASE);
+        let read = |certificate: &str| {
+            fs::write(&path, format!("{OPENSSLS_SCRYPT_KEY}{certificate}")).unwrap();
+            Identity::unlock(&path, &right)
+        };
+        assert!(read(OPENSSLS_CERTIFICATE).unwrap().public_key().is_some());
+        let other = Identity::generate().unwrap();
+        let place = passphrase::block(&other.file, "CERTIFICATE").unwrap();
+        let error = read(&other.file[place]).unwrap_err().to_string();
+        assert!(error.contains("do not belong together"), "{error}");
+        // One without a passphrase is not taken for one that has this.
+        other.write_over(&path).unwrap();
+        let error = Identity::unlock(&path, &right).unwrap_err();
+        assert!(matches!(error, Error::IdentityNotLocked(_)), "{error}");
+    }
+
+    #[test]
     fn is_never_overwritten() {
         let folder = tempfile::tempdir().unwrap();
         let path = folder.path().join("id.pem");
@@ -338,7 +522,7 @@ mod tests {
     #[test]
     fn a_bad_file_is_named_with_its_fault() {
         let folder = tempfile::tempdir().unwrap();
-        let pem_of = |identity: &Identity| identity.pem.to_string();
+        let pem_of = |identity: &Identity| identity.file.to_string();
         let one = pem_of(&Identity::generate().unwrap());
         let other = pem_of(&Identity::generate().unwrap());
         let certificate_at = one.find("-----BEGIN CERTIFICATE").unwrap();

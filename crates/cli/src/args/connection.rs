@@ -91,11 +91,25 @@ pub(crate) struct Trust {
     #[arg(long, value_name = "FILE", requires = "peers")]
     pub(crate) identity: Option<PathBuf>,
 
+    #[command(flatten)]
+    pub(crate) unlock: Unlock,
+
     /// INSECURE: no encryption, and anybody may be at the other end.
     ///
     /// For tests on one machine.
-    #[arg(long, conflicts_with_all = ["identity", "peers"])]
+    #[arg(long, conflicts_with_all = ["identity", "peers", "passphrase_file"])]
     pub(crate) insecure_plaintext: bool,
+}
+
+/// The way to the passphrase of an identity.
+#[derive(ClapArgs)]
+pub(crate) struct Unlock {
+    /// A file whose first line is your identity's passphrase.
+    ///
+    /// Without this, the passphrase is asked for at the terminal, except on Windows. Only you
+    /// should be able to read that file.
+    #[arg(long, value_name = "FILE")]
+    pub(crate) passphrase_file: Option<PathBuf>,
 }
 
 /// Reads the fingerprint of a party.

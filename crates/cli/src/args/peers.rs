@@ -6,7 +6,7 @@ use clap::{Args as ClapArgs, Subcommand};
 use psijoin_peers::Name;
 use psijoin_transport::{Fingerprint, RelayAddress, endpoint::Address};
 
-use super::connection;
+use super::connection::{self, Unlock};
 
 /// The longest that an invitation may be good for: a year.
 const LONGEST_DAYS: u64 = 366;
@@ -45,6 +45,9 @@ pub(crate) struct Invite {
 
     #[command(flatten)]
     pub(crate) own: Own,
+
+    #[command(flatten)]
+    pub(crate) unlock: Unlock,
 }
 
 /// The place that an invitation tells.
@@ -101,6 +104,9 @@ pub(crate) struct Accept {
 
     #[command(flatten)]
     pub(crate) own: Own,
+
+    #[command(flatten)]
+    pub(crate) unlock: Unlock,
 }
 
 #[derive(ClapArgs)]

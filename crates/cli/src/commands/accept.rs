@@ -16,7 +16,7 @@ use psijoin_session::{Meeting, Stop, meet, settings::PROTOCOL};
 use psijoin_transport::{Endpoint, Identity};
 use zeroize::Zeroizing;
 
-use crate::{args, console::Console, exit::ProgramFault, interrupt::handle_ctrl_c};
+use crate::{args, console::Console, exit::ProgramFault, interrupt::handle_ctrl_c, passphrase};
 
 /// More than any link takes.
 const MAX_LINK_BYTES: u64 = 1 << 16;
@@ -24,8 +24,8 @@ const MAX_LINK_BYTES: u64 = 1 << 16;
 pub(super) fn run(args: &args::Accept) -> Result<(), Failure> {
     let link = read(&args.link)?;
     let named = args.own.identity.as_deref();
-    let identity = home::identity(named)?.identity;
-    if link.fingerprint() == identity.fingerprint() {
+    let own = home::identity(named)?;
+    if link.fingerprint() == own.fingerprint {
         return Err(psijoin_peers::Error::OwnInvitation.into());
     }
     let name = args.name.as_ref().or(link.name()).ok_or_else(|| {
@@ -48,12 +48,15 @@ pub(super) fn run(args: &args::Accept) -> Result<(), Failure> {
          which has to begin before {}:\n  \
          psijoin send --peer {name}{} …",
         link.fingerprint(),
-        identity.fingerprint(),
+        own.fingerprint,
         date(link.ends()),
         if is_place_known { "" } else { " --via FOLDER" },
     ));
     match args.wait {
-        true => get_to_know(&identity, (&book, name), &console),
+        true => {
+            let identity = own.unlock(&passphrase::unlocking(&args.unlock)?)?;
+            get_to_know(&identity, (&book, name), &console)
+        }
         false => Ok(()),
     }
 }

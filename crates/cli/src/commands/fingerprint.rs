@@ -6,7 +6,7 @@ use crate::{args, console::Console, exit::Failure, output};
 
 pub(super) fn run(args: &args::Fingerprinted) -> Result<(), Failure> {
     let own = home::identity(args.file.as_deref())?;
-    output::text(&format!("{}\n", own.identity.fingerprint()))?;
+    output::text(&format!("{}\n", own.fingerprint))?;
     if own.is_new {
         Console::wanted().say(format_args!(
             "Made your identity, in {}. Keep that file to yourself.",

@@ -4,11 +4,12 @@ use psijoin_frontend::{home, meeting};
 use psijoin_peers::{Place, Wanted, date, now};
 
 use super::accept::get_to_know;
-use crate::{args, console::Console, exit::Failure, output};
+use crate::{args, console::Console, exit::Failure, output, passphrase};
 
 pub(super) fn run(args: &args::Invite) -> Result<(), Failure> {
     let named = args.own.identity.as_deref();
-    let identity = home::identity(named)?.identity;
+    let own = home::identity(named)?;
+    let identity = own.unlock(&passphrase::unlocking(&args.unlock)?)?;
     let book = home::book(named)?;
     let ends = now().saturating_add(args.expires.as_secs());
     let wanted = wanted(args, ends)?;

@@ -1,19 +1,30 @@
 //! `psijoin keygen`: makes an identity.
 
-use std::{path::Path, time::Duration};
+use std::path::Path;
 
 use psijoin_frontend::home;
 use psijoin_peers::{date, now};
 use psijoin_printable::Escaped;
-use psijoin_transport::Identity;
+use psijoin_transport::{Identity, Passphrase};
 
-use crate::{args, console::Console, exit::Failure, output};
+use crate::{args, console::Console, exit::Failure, output, passphrase};
 
 pub(super) fn run(args: &args::Keygen) -> Result<(), Failure> {
     if let Some(named) = &args.replace {
-        return replace(named.as_deref(), args.overlap);
+        return replace(args, named.as_deref());
     }
-    let identity = Identity::generate()?;
+    if let Some(named) = &args.change_passphrase {
+        return change(args, named.as_deref());
+    }
+    if let Some(named) = &args.remove_passphrase {
+        return remove(args, named.as_deref());
+    }
+    home::refuse_existing(args.out.as_deref())?;
+    let mut identity = Identity::generate()?;
+    let file = args.unlock.passphrase_file.as_deref();
+    if args.passphrase || file.is_some() {
+        identity = identity.lock(&passphrase::choose(file, "--passphrase-file")?)?;
+    }
     let path = match &args.out {
         Some(path) => {
             identity.write_new(path)?;
@@ -39,9 +50,14 @@ pub(super) fn run(args: &args::Keygen) -> Result<(), Failure> {
 }
 
 /// Replaces an identity by a new one, which others take over for a while.
-fn replace(named: Option<&Path>, overlap: Duration) -> Result<(), Failure> {
-    let until = now().saturating_add(overlap.as_secs());
-    let replaced = home::replace(named, until)?;
+fn replace(args: &args::Keygen, named: Option<&Path>) -> Result<(), Failure> {
+    let until = now().saturating_add(args.overlap.as_secs());
+    let unlocking = passphrase::unlocking(&args.unlock)?;
+    let is_chosen = args.passphrase || args.new_passphrase_file.is_some();
+    let replaced = home::replace(named, until, &unlocking, |old| match is_chosen {
+        true => choose(args).map(Some),
+        false => Ok(old),
+    })?;
     output::text(&format!("{}\n", replaced.identity.fingerprint()))?;
     Console::wanted().say(format_args!(
         "Replaced your identity in {}; the old one is in {} now.\n\
@@ -54,4 +70,34 @@ fn replace(named: Option<&Path>, overlap: Duration) -> Result<(), Failure> {
         date(until),
     ));
     Ok(())
+}
+
+/// Gives an identity another passphrase, or its first one.
+fn change(args: &args::Keygen, named: Option<&Path>) -> Result<(), Failure> {
+    let unlocking = passphrase::unlocking(&args.unlock)?;
+    let own = home::change_passphrase(named, &unlocking, || choose(args).map(Some))?;
+    output::text(&format!("{}\n", own.fingerprint))?;
+    Console::wanted().say(format_args!(
+        "Your identity in {} has the new passphrase. Its key is as before: if somebody else may have \
+         had the file, or there is a backup of it, `psijoin keygen --replace` makes a new one.",
+        psijoin_printable::path(&own.path),
+    ));
+    Ok(())
+}
+
+/// Takes the passphrase off an identity.
+fn remove(args: &args::Keygen, named: Option<&Path>) -> Result<(), Failure> {
+    let unlocking = passphrase::unlocking(&args.unlock)?;
+    let own = home::change_passphrase(named, &unlocking, || Ok(None))?;
+    output::text(&format!("{}\n", own.fingerprint))?;
+    Console::wanted().say(format_args!(
+        "Your identity in {} has no passphrase any more: whoever can read that file has the key.",
+        psijoin_printable::path(&own.path),
+    ));
+    Ok(())
+}
+
+/// Returns the passphrase that an identity gets which was there before.
+fn choose(args: &args::Keygen) -> Result<Passphrase, Failure> {
+    passphrase::choose(args.new_passphrase_file.as_deref(), "--new-passphrase-file")
 }

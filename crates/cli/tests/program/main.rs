@@ -36,6 +36,7 @@ mod memory;
 mod minimum;
 #[path = "../../../transport/tests/loopback/older.rs"]
 mod older;
+mod passphrases;
 mod plan;
 mod post_quantum;
 mod quotes;

@@ -55,6 +55,17 @@ impl Folder {
         self.path(name)
     }
 
+    /// Writes a file that only its owner can read, and returns its path as an argument.
+    pub(crate) fn secret(&self, name: &str, text: impl AsRef<[u8]>) -> String {
+        let path = self.file(name, text);
+        #[cfg(unix)]
+        {
+            use std::os::unix::fs::PermissionsExt;
+            fs::set_permissions(&path, fs::Permissions::from_mode(0o600)).unwrap();
+        }
+        path
+    }
+
     /// Returns the path of a file as an argument.
     pub(crate) fn path(&self, name: &str) -> String {
         let path: PathBuf = self.0.path().join(name);

@@ -24,6 +24,17 @@ const HOSTILE: &str = "a\u{1b}]0;x\u{7}b\u{202e}c\u{2028}d\u{9b}31me";
 /// That text on a terminal.
 const SHOWN: &str = r"a\u{1b}]0;x\u{7}b\u{202e}c\u{2028}d\u{9b}31me";
 
+/// Opens a terminal: this side of it, the stream of programs, and the path of that.
+pub(crate) fn pair() -> (File, OwnedFd, PathBuf) {
+    let ours = openpt(OpenptFlags::RDWR | OpenptFlags::NOCTTY).unwrap();
+    grantpt(&ours).unwrap();
+    unlockpt(&ours).unwrap();
+    let path = ptsname(&ours, Vec::new()).unwrap();
+    let path = PathBuf::from(path.into_string().unwrap());
+    let stream = OpenOptions::new().read(true).write(true).open(&path);
+    (ours.into(), stream.unwrap().into(), path)
+}
+
 /// A terminal, and all that it is to show.
 struct Terminal {
     path: PathBuf,
@@ -34,13 +45,7 @@ struct Terminal {
 
 impl Terminal {
     fn open() -> Self {
-        let ours = openpt(OpenptFlags::RDWR | OpenptFlags::NOCTTY).unwrap();
-        grantpt(&ours).unwrap();
-        unlockpt(&ours).unwrap();
-        let path = ptsname(&ours, Vec::new()).unwrap();
-        let path = PathBuf::from(path.into_string().unwrap());
-        let stream = OpenOptions::new().read(true).write(true).open(&path);
-        let stream = OwnedFd::from(stream.unwrap());
+        let (mut ours, stream, path) = pair();
         let size = Winsize {
             ws_row: 24,
             ws_col: 200,
@@ -51,7 +56,7 @@ impl Terminal {
         let shown = thread::spawn(move || {
             let mut shown = Vec::new();
             // Once nobody has it open any more, reading is an error.
-            let _ = File::from(ours).read_to_end(&mut shown);
+            let _ = ours.read_to_end(&mut shown);
             shown
         });
         Self {
