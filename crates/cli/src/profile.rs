@@ -45,11 +45,16 @@ pub(crate) fn apply(args: &mut Vec<OsString>) -> Result<Option<AppliedProfile>, 
     }
     args.extend(set.iter().map(OsString::from));
     // It is told and reported, and a proxy may have a password.
-    let set = set
+    let told: Vec<_> = set
         .iter()
         .map(|word| home::without_password(word))
         .collect();
-    Ok(Some(AppliedProfile { name, path, set }))
+    Ok(Some(AppliedProfile {
+        name,
+        path,
+        has_password: told != set,
+        set: told,
+    }))
 }
 
 /// Returns the name of the profile in these arguments, the last one if there are several.

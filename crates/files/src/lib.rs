@@ -16,7 +16,7 @@
 //! | item | purpose |
 //! |---|---|
 //! | [`AtomicFile`] | a result, which replaces a file or is a new one, and is there as a whole |
-//! | [`private`] | keys and what jobs keep: files that their owner alone can read |
+//! | [`private`] | keys and what jobs keep: files that their owner alone can read, and a warning of others |
 //! | [`folder`] | folders for these, and names that last |
 //! | [`positioned`] | one file that several threads read |
 //! | [`spill`] | data that is larger than memory, sealed, in files without a name |

@@ -6,6 +6,8 @@ use std::{
     path::Path,
 };
 
+use zeroize::Zeroizing;
+
 use crate::{
     Existing,
     atomic_file::{Temporary, remove_abandoned},
@@ -63,6 +65,27 @@ fn stage(path: &Path, content: &[u8]) -> io::Result<Temporary> {
     Ok(staged)
 }
 
+/// Reads a file with a secret, and [warns](warn_if_others_can_read) if others can read it, too.
+///
+/// # Errors
+/// Those of the operating system.
+pub fn read(path: &Path) -> io::Result<Zeroizing<Vec<u8>>> {
+    let content = Zeroizing::new(fs::read(path)?);
+    warn_if_others_can_read(path);
+    Ok(content)
+}
+
+/// Logs a warning if others can read a file with a secret. A pipe or a terminal is none.
+pub fn warn_if_others_can_read(path: &Path) {
+    let is_file = fs::metadata(path).is_ok_and(|found| found.is_file());
+    if is_file && access(path).is_ok_and(|access| access.is_shared) {
+        tracing::warn!(
+            "{} can be read by other users of this machine; run chmod 600 on it",
+            psijoin_printable::path(path)
+        );
+    }
+}
+
 /// The access of others to a file or a folder.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub struct Access {
@@ -83,9 +106,10 @@ pub fn access(path: &Path) -> io::Result<Access> {
     {
         use std::os::unix::fs::MetadataExt;
 
+        let user = rustix::process::geteuid().as_raw();
         Ok(Access {
-            is_ours: found.uid() == rustix::process::geteuid().as_raw(),
-            is_shared: found.mode() & 0o077 != 0,
+            is_ours: found.uid() == user,
+            is_shared: is_shared(found.mode(), found.uid(), user),
         })
     }
     #[cfg(not(unix))]
@@ -96,6 +120,20 @@ pub fn access(path: &Path) -> io::Result<Access> {
             is_shared: false,
         })
     }
+}
+
+/// Returns whether a file of this mode and owner is for others than this user and root.
+///
+/// systemd hands a service its credentials in files of root's that an access list lets the service
+/// read. The list's mask stands where the group's rights would be.
+#[cfg(unix)]
+fn is_shared(mode: u32, owner: u32, user: u32) -> bool {
+    const ROOT: u32 = 0;
+    let of_others = match owner == ROOT && user != ROOT {
+        true => 0o037,
+        false => 0o077,
+    };
+    mode & of_others != 0
 }
 
 #[cfg(test)]
@@ -142,13 +180,32 @@ mod tests {
         assert!(!left.exists());
     }
 
+    #[cfg(unix)]
+    #[test]
+    fn what_root_lets_a_service_read_is_not_shared() {
+        const ROOT: u32 = 0;
+        for (mode, owner, user, shared) in [
+            (0o600, 7, 7, false),
+            (0o640, 7, 7, true),
+            (0o604, 7, 7, true),
+            (0o440, ROOT, 7, false),
+            (0o460, ROOT, 7, true),
+            (0o444, ROOT, 7, true),
+            (0o440, ROOT, ROOT, true),
+            (0o440, 8, 7, true),
+        ] {
+            let found = is_shared(mode, owner, user);
+            assert_eq!(found, shared, "{mode:o} of {owner} for {user}");
+        }
+    }
+
     #[test]
     fn a_file_is_opened_with_what_it_holds() {
         let folder = tempfile::tempdir().unwrap();
         let path = folder.path().join("log");
         open(&path).unwrap().write_all(b"a line\n").unwrap();
         open(&path).unwrap();
-        assert_eq!(fs::read(&path).unwrap(), b"a line\n");
+        assert_eq!(*read(&path).unwrap(), b"a line\n");
         assert!(is_private(&path));
         assert_eq!(
             access(&folder.path().join("none")).unwrap_err().kind(),

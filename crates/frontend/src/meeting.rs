@@ -1,7 +1,8 @@
 //! The place where the parties meet, from what a user says of it.
 
-use std::{env, fs, path::Path};
+use std::{env, path::Path};
 
+use psijoin_files::private;
 use psijoin_peers::{Peer, Place};
 use psijoin_transport::{
     AtRelay, Endpoint, Fingerprint, InFolder, Proxies, Proxy,
@@ -107,9 +108,10 @@ pub fn folder(path: &str) -> Result<Place, Failure> {
 /// Reads the access key of a relay.
 fn read_key(path: &Path) -> Result<AccessKey, Failure> {
     let shown = psijoin_printable::path(path);
-    let text = fs::read_to_string(path).map_err(|error| {
+    let bytes = private::read(path).map_err(|error| {
         Failure::Usage(format!("the relay's key {shown} cannot be read: {error}"))
     })?;
+    let text = str::from_utf8(&bytes).unwrap_or_default();
     text.trim().parse().map_err(|_| {
         Failure::Usage(format!(
             "{shown} is no access key of a relay: these are 64 hexadecimal digits"
@@ -129,6 +131,8 @@ pub fn proxies(named: Option<&Proxy>, endpoint: &Endpoint) -> Proxies {
 
 #[cfg(test)]
 mod tests {
+    use std::fs;
+
     use super::*;
 
     fn appointment() -> Appointment {

@@ -79,8 +79,11 @@ pub struct AppliedProfile {
     /// The file.
     #[serde(serialize_with = "as_text")]
     pub path: PathBuf,
-    /// The options that it has set: those that were not said otherwise.
+    /// The options that it has set: those that were not said otherwise. Without passwords.
     pub set: Vec<String>,
+    /// There is a password in the file.
+    #[serde(skip)]
+    pub has_password: bool,
 }
 
 fn as_text<S: Serializer>(path: &Path, serializer: S) -> Result<S::Ok, S::Error> {

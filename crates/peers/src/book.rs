@@ -1,9 +1,6 @@
 //! The file of peers, and who waits for one of them.
 
-use std::{
-    fs, io,
-    path::{Path, PathBuf},
-};
+use std::{io, mem, path::PathBuf};
 
 use psijoin_files::private;
 use psijoin_transport::invitation::{Host, Newcomer, Verdict};
@@ -47,16 +44,15 @@ impl Book {
     /// [`Error::File`], [`Error::Malformed`] and [`Error::Later`].
     pub fn read(&self) -> Result<Peers, Error> {
         let path = self.path();
-        let bytes = match fs::read(&path) {
+        let mut bytes = match private::read(&path) {
             Err(error) if error.kind() == io::ErrorKind::NotFound => return Ok(Peers::default()),
             read => read.map_err(|source| self.fault(source))?,
         };
-        warn_if_others_can_read(&path);
         let malformed = |reason| Error::Malformed {
             path: path.clone(),
             reason,
         };
-        let text = String::from_utf8(bytes).map_err(|error| {
+        let text = String::from_utf8(mem::take(&mut *bytes)).map_err(|error| {
             error.into_bytes().zeroize();
             malformed("it is not a text".to_owned())
         })?;
@@ -121,14 +117,5 @@ impl Host for Doorway {
             tracing::error!("{} came, and could not be kept: {error}", self.name);
             Verdict::NotKept
         })
-    }
-}
-
-fn warn_if_others_can_read(path: &Path) {
-    if private::access(path).is_ok_and(|access| access.is_shared) {
-        tracing::warn!(
-            "{} can be read by other users of this machine; run chmod 600 on it",
-            psijoin_printable::path(path)
-        );
     }
 }

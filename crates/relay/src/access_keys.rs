@@ -1,7 +1,8 @@
 //! The keys of those who may use a relay.
 
-use std::{collections::HashMap, fs, path::Path};
+use std::{collections::HashMap, io, path::Path};
 
+use psijoin_files::private;
 use psijoin_transport::rendezvous::{Access, AccessKey, Hello, Nonce};
 
 use crate::Error;
@@ -26,10 +27,13 @@ impl AccessKeys {
     /// [`Error::AccessFile`], [`Error::AccessLine`], which tells nothing of a key, and
     /// [`Error::NoAccessKey`].
     pub fn read(path: &Path) -> Result<Self, Error> {
-        let text = fs::read_to_string(path).map_err(|source| Error::AccessFile {
+        let failed = |source| Error::AccessFile {
             path: path.to_owned(),
             source,
-        })?;
+        };
+        let bytes = private::read(path).map_err(failed)?;
+        let text = str::from_utf8(&bytes)
+            .map_err(|error| failed(io::Error::new(io::ErrorKind::InvalidData, error)))?;
         let mut keys = HashMap::new();
         for (i, line) in text.lines().enumerate() {
             let line = line.trim();
@@ -79,6 +83,8 @@ impl Named {
 
 #[cfg(test)]
 mod tests {
+    use std::fs;
+
     use psijoin_transport::rendezvous::{Side, Token};
 
     use super::*;

@@ -1,6 +1,6 @@
 //! The key that a party is known by.
 
-use std::{fmt, fs, io, path::Path, sync::Arc};
+use std::{fmt, io, mem, path::Path, sync::Arc};
 
 use pkcs8::der::pem::{self, LineEnding};
 use psijoin_files::private;
@@ -125,16 +125,15 @@ impl Identity {
     }
 
     fn read_with(path: &Path, passphrase: Option<&Passphrase>) -> Result<Self, Error> {
-        let text = fs::read(path).map_err(|source| Error::IdentityFile {
+        let mut text = private::read(path).map_err(|source| Error::IdentityFile {
             path: path.to_owned(),
             source,
         })?;
-        warn_if_others_can_read(path);
         let malformed = |reason| Error::IdentityMalformed {
             path: path.to_owned(),
             reason,
         };
-        let text = String::from_utf8(text).map_err(|error| {
+        let text = String::from_utf8(mem::take(&mut *text)).map_err(|error| {
             error.into_bytes().zeroize();
             malformed("it is not a text")
         })?;
@@ -388,18 +387,10 @@ pub(crate) fn key_of(certificate: &CertificateDer<'_>) -> Option<PublicKey> {
     PublicKey::from_der(&parsed.subject_public_key_info())
 }
 
-/// Warns of a file with a secret that others can read.
-pub(crate) fn warn_if_others_can_read(path: &Path) {
-    if private::access(path).is_ok_and(|access| access.is_shared) {
-        tracing::warn!(
-            "{} can be read by other users of this machine; run chmod 600 on it",
-            psijoin_printable::path(path)
-        );
-    }
-}
-
 #[cfg(test)]
 mod tests {
+    use std::fs;
+
     use super::*;
     use crate::passphrase::tests::passphrase;
 

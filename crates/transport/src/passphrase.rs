@@ -27,10 +27,11 @@ use pkcs8::{
         scrypt,
     },
 };
+use psijoin_files::private;
 use ring::rand::{SecureRandom, SystemRandom};
 use zeroize::Zeroizing;
 
-use crate::{Error, PublicKey, identity::warn_if_others_can_read};
+use crate::{Error, PublicKey};
 
 /// The labels of a key in PEM form: of one that is encrypted, and of one that is not.
 pub(crate) const ENCRYPTED: &str = "ENCRYPTED PRIVATE KEY";
@@ -80,7 +81,7 @@ impl Passphrase {
         let file = File::open(path).map_err(failed)?;
         let read = file.take(most as u64).read_to_end(&mut bytes);
         read.map_err(failed)?;
-        warn_if_others_can_read(path);
+        private::warn_if_others_can_read(path);
         if let Some(end) = bytes.iter().position(|byte| *byte == b'\n') {
             bytes.truncate(end);
         }

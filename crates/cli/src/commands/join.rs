@@ -2,6 +2,7 @@
 
 use std::sync::Arc;
 
+use psijoin_files::private;
 use psijoin_frontend::{
     Code, Failure, Narrator, Notes,
     report::{Ending, Report},
@@ -23,6 +24,9 @@ pub(super) fn follow(invocation: &Invocation<'_>) -> Result<(), Code> {
     let notes = Arc::new(Notes::of(invocation.wanted()));
     if let Some(profile) = &invocation.profile {
         console.say(profile::told(profile));
+        if profile.has_password {
+            private::warn_if_others_can_read(&profile.path);
+        }
     }
     let prints_report = invocation.join.evidence.prints_report();
     let joined = invocation

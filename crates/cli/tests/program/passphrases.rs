@@ -285,6 +285,46 @@ fn a_terminal_shows_what_is_typed_again_however_the_program_ends() {
 }
 
 #[test]
+fn files_with_secrets_are_warned_of_if_others_can_read_them() {
+    let folder = Folder::new();
+    let [identity, passphrase, _] = locked(&folder);
+    let bobs = run(&["keygen", "--out", &folder.path("bob.pem")]).stdout;
+    let open = |name: &str, text: &str| {
+        let path = folder.file(name, text);
+        fs::set_permissions(&path, fs::Permissions::from_mode(0o644)).unwrap();
+        path
+    };
+    let none = open("none", "no key\n");
+    let warned = "none can be read by other users of this machine; run chmod 600 on it";
+    run(&["relay", "--listen", "127.0.0.1:0", "--access", &none]).says(3, &[warned]);
+    let table = folder.file("table", "x\n");
+    let receive = ["receive", "--input", &table, "--wait", "1"];
+    let own = ["--identity", &identity, "--passphrase-file", &passphrase];
+    let relay = ["--relay", "127.0.0.1:1", "--peer", bobs.trim()];
+    let relay = [&receive[..], &own, &relay, &["--relay-key", &none]].concat();
+    run(&relay).says(2, &[warned, "is no access key"]);
+    let profile = [
+        "--profile",
+        "by.toml",
+        "--insecure-plaintext",
+        "--connect",
+        "127.0.0.1:1",
+    ];
+    for (proxy, is_secret) in [
+        ("http://ann:pw@127.0.0.1:1", true),
+        ("http://127.0.0.1:1", false),
+    ] {
+        let path = open("by.toml", &format!("proxy = \"{proxy}\"\n"));
+        let mut profile = profile;
+        profile[1] = &path;
+        let ended = run(&[&receive[..], &profile].concat());
+        ended.says(4, &[]);
+        let warned = ended.stderr.contains("by.toml can be read by other users");
+        assert_eq!(warned, is_secret, "{ended:#?}");
+    }
+}
+
+#[test]
 fn openssl_reads_what_was_written() {
     let folder = Folder::new();
     let [identity, passphrase, _] = locked(&folder);

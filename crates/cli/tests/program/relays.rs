@@ -65,8 +65,8 @@ fn a_second_signal_ends_the_sessions() {
 #[test]
 fn what_a_relay_cannot_use_is_named() {
     let folder = Folder::new();
-    let keys = folder.file("keys", "ann 0123\n");
-    let none = folder.file("none", "# nobody yet\n");
+    let keys = folder.secret("keys", "ann 0123\n");
+    let none = folder.secret("none", "# nobody yet\n");
     let (listening, address) = Process::listen("relay", &[]);
     let ended = [
         run(&["relay", "--listen", "127.0.0.1:0", "--access", &keys]),
