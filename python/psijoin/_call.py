@@ -8,7 +8,7 @@ from contextvars import ContextVar
 from threading import Lock
 from typing import TypeVar
 
-from psijoin import _psijoin
+from psijoin._types import Stoppable
 
 Result = TypeVar("Result")
 
@@ -18,7 +18,7 @@ class Call:
 
     def __init__(self) -> None:
         self._lock = Lock()
-        self._joins: set[_psijoin.Stop] = set()
+        self._joins: set[Stoppable] = set()
         self._is_stopped = False
 
     def of(self, function: Callable[[], Result]) -> Result:
@@ -37,14 +37,14 @@ class Call:
         for join in joins:
             join.stop()
 
-    def _begin(self, join: _psijoin.Stop) -> None:
+    def _begin(self, join: Stoppable) -> None:
         with self._lock:
             self._joins.add(join)
             is_stopped = self._is_stopped
         if is_stopped:
             join.stop()
 
-    def _end(self, join: _psijoin.Stop) -> None:
+    def _end(self, join: Stoppable) -> None:
         with self._lock:
             self._joins.remove(join)
 
@@ -53,7 +53,7 @@ _CALL: ContextVar[Call | None] = ContextVar("call", default=None)
 
 
 @contextmanager
-def stopped_with_its_call(join: _psijoin.Stop) -> Iterator[None]:
+def stopped_with_its_call(join: Stoppable) -> Iterator[None]:
     """Stops this join if the call in which it runs is stopped."""
     call = _CALL.get()
     if call is not None:

@@ -2,9 +2,12 @@
 
 from __future__ import annotations
 
+import csv
 import json
-from collections.abc import Mapping, Sequence
+from collections.abc import Iterator, Mapping, Sequence
+from contextlib import contextmanager
 from decimal import Decimal
+from threading import Timer
 from types import TracebackType
 from typing import Any, Literal, TypeVar, Unpack, overload
 
@@ -19,6 +22,7 @@ from psijoin._types import (
     Agreed,
     Asked,
     Columns,
+    Distributed,
     FileOptions,
     Frame,
     HelpingFileOptions,
@@ -30,11 +34,15 @@ from psijoin._types import (
     Path,
     Progress,
     RowOptions,
+    Stoppable,
     Which,
 )
 
-Table = TypeVar("Table", bound=Frame)
+Table = TypeVar("Table", bound=Frame | Distributed)
 Result = TypeVar("Result")
+
+TO_TELL_SECONDS = 10
+"""The time to tell the other party of a Ctrl-C that came before the parties met."""
 
 
 class Session:
@@ -135,7 +143,7 @@ class Session:
         except _psijoin.Failure as failure:
             raise raised(failure) from None
         self._progress = progress
-        self._running: set[_psijoin.Stop] = set()
+        self._running: set[Stoppable] = set()
         self.statement = None
         self.report = None
 
@@ -241,7 +249,7 @@ class Session:
 
         Both sides must agree on what is learned. Each chooses for itself:
 
-        - `table`: a data frame of pandas, polars, pyarrow or DuckDB, or anything else with
+        - `table`: a data frame of pandas, polars, pyarrow, DuckDB or Spark, or anything else with
           `__arrow_c_stream__`; or a list of texts, which are keys, in a column `key`. The rows
           come back in the type of that library; for a DuckDB relation, as a pyarrow table.
         - `on`: the key: a column, or several, in the same order on both
@@ -536,31 +544,55 @@ class Session:
     ) -> tuple[Any, str, dict[str, Any]]:
         """Joins, and returns the result, the statement and the report."""
         self.statement = self.report = None
-        columns = _columns_read(on, give, options.get("output_kind", "rows"))
-        given = _tables.given(table, Wanted(columns, use, _countries(options.get("normalize"))))
+        kind = options.get("output_kind", "rows")
+        wanted = Wanted(
+            columns=_columns_read(on, give, kind),
+            use=use,
+            either=_countries(options.get("normalize")),
+            key=_names(on),
+            beside_key={*_names(give), *_summed(kind)},
+            rows=options.get("rows") or "shared",
+            is_aligned=bool(options.get("align")),
+            stopped_with_join=self._stopped,
+        )
+        given = _tables.given(table, wanted)
         said = {"on": on, **options}
         bar = progress_bar() if self._progress is True else None
         progress = self._progress if callable(self._progress) else bar
         listener, stop = Listener(progress), _psijoin.Stop()
-        self._running.add(stop)
+        telling = Timer(TO_TELL_SECONDS, stop.stop)
+        if given.is_interrupted:
+            telling.start()
         try:
-            with stopped_with_its_call(stop):
+            with self._stopped(stop):
                 joined = _psijoin.join(
                     self._party, role, said, given.rows, "the table", given.how, listener, stop
                 )
         except _psijoin.Failure as failure:
+            if given.is_interrupted:
+                raise KeyboardInterrupt from None
             error = raised(failure)
             self.report = error.report
             raise error from failure.__cause__
         finally:
-            self._running.remove(stop)
+            telling.cancel()
             if bar is not None:
                 bar.close()
         statement, report = joined["statement"], json.loads(joined["report"])
         self.statement, self.report = statement, report
         learned = joined["learned"]
-        rows = given.back(learned) if isinstance(learned, _psijoin.Rows) else learned
+        rows = given.back(learned, report) if isinstance(learned, _psijoin.Rows) else learned
         return rows, statement, report
+
+    @contextmanager
+    def _stopped(self, work: Stoppable) -> Iterator[None]:
+        """Stops this work, within the context, if the session or the call is stopped."""
+        self._running.add(work)
+        try:
+            with stopped_with_its_call(work):
+                yield
+        finally:
+            self._running.remove(work)
 
 
 def _names(columns: Columns | None) -> Sequence[str]:
@@ -573,6 +605,19 @@ def _columns_read(on: Columns | None, give: Columns | None, kind: Asked) -> set[
     the only column of a table, or a kind of output names columns in its own way."""
     is_unknown = on is None or not isinstance(kind, str) or ":" in kind
     return None if is_unknown else {*_names(on), *_names(give)}
+
+
+def _summed(kind: Asked) -> Sequence[str]:
+    """Returns the columns of either party that a kind of output adds up."""
+    match kind:
+        case str():
+            # They are quoted as in CSV.
+            name, _, columns = kind.partition(":")
+            return next(csv.reader([columns]), []) if name == "sum" else []
+        case ("sum", str() | list() | tuple() as columns):
+            return _names(columns)
+        case _:
+            return []
 
 
 def _countries(normalize: Mapping[str, str] | None) -> list[list[str]]:

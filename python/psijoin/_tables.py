@@ -4,7 +4,8 @@ from __future__ import annotations
 
 import sys
 from bisect import bisect_left
-from collections.abc import Callable, Collection, Sequence
+from collections.abc import Callable, Collection, Mapping, Sequence
+from contextlib import AbstractContextManager, nullcontext
 from dataclasses import dataclass
 from enum import Enum
 from itertools import chain
@@ -12,6 +13,7 @@ from typing import Any, Literal
 
 from psijoin._errors import InputError
 from psijoin._psijoin import Rows
+from psijoin._types import Stoppable, Which
 
 KEY = "key"
 """The column of a list of keys."""
@@ -41,6 +43,18 @@ class Wanted:
     """Of each of these, it reads one more that is there: a plus may continue a name, or be
     followed by a rule.
     """
+    key: Collection[str] = ()
+    """The columns of the key. None of them are named if it is a table's only column."""
+    beside_key: Collection[str] = ()
+    """The columns that it reads beside those of the key, if they are there: sums may be of either
+    party's columns.
+    """
+    rows: Which = "shared"
+    """The rows that come back."""
+    is_aligned: bool = False
+    """True if they come back in an order that both parties have."""
+    stopped_with_join: Callable[[Stoppable], AbstractContextManager[None]] = lambda _: nullcontext()
+    """Stops work of this party, within the context, if the join is stopped."""
 
     def reads(self, column: str) -> bool:
         """Returns whether it reads this column, even if rows are picked by number."""
@@ -75,7 +89,10 @@ class Given:
     columns.
     """
     how: How
-    back: Callable[[Rows], Any]
+    back: Callable[[Rows, Mapping[str, Any]], Any]
+    """Converts the rows of a join, given its report."""
+    is_interrupted: bool = False
+    """True if Ctrl-C came while the table was read: the rows raise `KeyboardInterrupt`."""
 
 
 def given(table: Any, wanted: Wanted) -> Given:
@@ -90,7 +107,7 @@ def library(table: Any) -> str:
     return type(table).__module__.partition(".")[0].lstrip("_")
 
 
-def _texts(rows: Rows) -> Any:
+def _texts(rows: Rows, _: Mapping[str, Any]) -> Any:
     return rows.texts() if rows.columns() == [KEY] else rows
 
 
@@ -98,7 +115,7 @@ def _of_pandas(frame: Any, wanted: Wanted) -> Given:
     """Lets pandas pick rows, so that its types and the index are kept. Columns that are not read
     are not converted: their placeholders take no memory."""
     _check_frame(frame)
-    pyarrow = _pyarrow()
+    pyarrow = pyarrow_module()
     names = [str(name) for name in frame.columns]
 
     def column(number: int) -> Any:
@@ -113,7 +130,7 @@ def _of_pandas(frame: Any, wanted: Wanted) -> Given:
 
     columns = pyarrow.table([column(number) for number in range(len(names))], names=names)
 
-    def back(rows: Rows) -> Any:
+    def back(rows: Rows, _: Mapping[str, Any]) -> Any:
         found = pyarrow.table(rows)
         picked = frame.take(found.column(0).to_numpy())
         if found.num_columns == 1:
@@ -135,10 +152,10 @@ def _to_pandas(columns: Any, rows: Any) -> Any:
     number = next(number for number, column in enumerate(columns.columns) if _pandas_or_none(column) is None)
     column = columns.column(number)
     first = bisect_left(range(len(column)), True, key=lambda row: _pandas_or_none(column[: row + 1]) is None)
-    types = _pyarrow().types
+    types = pyarrow_module().types
     what = "a date" if types.is_date(column.type) else "a time" if types.is_time(column.type) else "a value"
     place = f"in row {rows[first].as_py() + 1} of the table"
-    raise _cannot_hold("pandas", columns.column_names[number], f"{place}, {what}")
+    raise cannot_hold("pandas", columns.column_names[number], f"{place}, {what}")
 
 
 def _pandas_or_none(columns: Any) -> Any:
@@ -149,7 +166,7 @@ def _pandas_or_none(columns: Any) -> Any:
         return None
 
 
-def _cannot_hold(library: str, column: str, what: str) -> InputError:
+def cannot_hold(library: str, column: str, what: str) -> InputError:
     message = (
         f"the column {column!r} holds {what} that {library} cannot hold: let output name a file for the rows, or leave the "
         "column out of take"
@@ -171,7 +188,7 @@ def _frame_of_polars(frame: Any, wanted: Wanted) -> Given:
     polars = sys.modules["polars"]
     unread = [name for name in frame.columns if not wanted.reads(name)]
 
-    def back(rows: Rows) -> Any:
+    def back(rows: Rows, _: Mapping[str, Any]) -> Any:
         found = _to_polars(rows, numbered=True)
         return frame[found.to_series(0)].hstack(found[:, 1:])
 
@@ -187,7 +204,7 @@ def _query_of_polars(query: Any, wanted: Wanted) -> Given:
     def chosen(table: Any) -> Any:
         return _nulls(table, untyped).select(projection.columns)
 
-    def back(rows: Rows) -> Any:
+    def back(rows: Rows, _: Mapping[str, Any]) -> Any:
         return _to_polars(rows, numbered=False).with_columns(polars.lit(None).alias(name) for name in untyped)
 
     rows = chosen(query).collect_batches() if projection.is_complete else []
@@ -205,7 +222,7 @@ def _to_polars(rows: Rows, *, numbered: bool) -> Any:
     if row is not None:
         number = polars.DataFrame(rows).item(row, 0) if numbered else row
         what = f"in row {number + 1} of the {'table' if numbered else 'result'}, {what}"
-    raise _cannot_hold("polars", column, what)
+    raise cannot_hold("polars", column, what)
 
 
 def _untyped(schema: Any) -> list[str]:
@@ -242,12 +259,18 @@ def _of_duckdb(relation: Any, wanted: Wanted) -> Given:
 def _of_another_library(table: Any, wanted: Wanted) -> Given:
     if not hasattr(table, "__arrow_c_stream__"):
         message = (
-            "a table is a data frame of pandas, polars, pyarrow or DuckDB, or anything else with __arrow_c_stream__, "
-            f"not {type(table).__qualname__}"
+            "a table is a data frame of pandas, polars, pyarrow, DuckDB or Spark, or anything else with "
+            f"__arrow_c_stream__, not {type(table).__qualname__}"
         )
         raise TypeError(message)
     # A table that does not know its number of rows is likely to compute them.
-    return Given(table, "in memory" if hasattr(table, "__len__") else "stream", lambda rows: rows)
+    return Given(table, "in memory" if hasattr(table, "__len__") else "stream", lambda rows, _: rows)
+
+
+def _of_spark(table: Any, wanted: Wanted) -> Given:
+    from psijoin.spark import _frames
+
+    return _frames.given(table, wanted)
 
 
 _BY_LIBRARY: dict[str, Callable[[Any, Wanted], Given]] = {
@@ -255,6 +278,7 @@ _BY_LIBRARY: dict[str, Callable[[Any, Wanted], Given]] = {
     "pandas": _of_pandas,
     "polars": _of_polars,
     "pyarrow": _of_pyarrow,
+    "pyspark": _of_spark,
 }
 
 
@@ -263,10 +287,12 @@ def _picked(wanted: Wanted) -> How:
     return "by number" if wanted.use is Use.BACK else "in memory"
 
 
-def _to_pyarrow(wanted: Wanted) -> Callable[[Rows], Any]:
+def _to_pyarrow(wanted: Wanted) -> Callable[[Rows, Mapping[str, Any]], Any]:
+    if wanted.use is not Use.BACK:
+        return _texts
     # It is missing now, or not at all: not when the other party has been met.
-    table: Callable[[Rows], Any] = _pyarrow().table if wanted.use is Use.BACK else _texts
-    return table
+    table = pyarrow_module().table
+    return lambda rows, _: table(rows)
 
 
 def _check_frame(table: Any) -> None:
@@ -274,7 +300,7 @@ def _check_frame(table: Any) -> None:
         raise TypeError(f"a table has columns, and a {type(table).__qualname__} has none: see its method to_frame")
 
 
-def _pyarrow() -> Any:
+def pyarrow_module() -> Any:
     try:
         import pyarrow
     except ImportError as error:

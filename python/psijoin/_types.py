@@ -4,7 +4,9 @@ from __future__ import annotations
 
 import os
 from collections.abc import Callable, Mapping, Sequence
-from typing import Any, Literal, Protocol, TypedDict, TypeVar
+from typing import Any, Literal, Protocol, Required, TypedDict, TypeVar
+
+from psijoin._identity import Identity
 
 Columns = str | Sequence[str]
 """A column by name, or several."""
@@ -44,6 +46,20 @@ class Lazy(Protocol[Collected]):
     """A lazy frame of polars. Its rows are returned as a data frame."""
 
     def collect(self) -> Collected: ...
+
+
+class Distributed(Protocol):
+    """A DataFrame of Spark. Its rows are returned as the same type."""
+
+    def toArrow(self) -> Any: ...
+    @property
+    def sparkSession(self) -> Any: ...
+
+
+class Stoppable(Protocol):
+    """Work that another thread can stop."""
+
+    def stop(self) -> None: ...
 
 
 class Agreed(TypedDict, total=False):
@@ -115,3 +131,17 @@ class Limits(TypedDict, total=False):
     memory: str | None
     spill_dir: Path | None
     progress: Progress | bool
+
+
+class Meeting(Limits, total=False):
+    """Options of a session: see `Session`."""
+
+    peer: Required[str | Sequence[str]]
+    connect: str | None
+    listen: str | None
+    relay: str | None
+    relay_key: Path | None
+    via: Path | None
+    proxy: str | None
+    identity: Identity | None
+    passphrase: str | None

@@ -11,6 +11,7 @@
 //! |---|---|
 //! | `_session`, `_pair`, `_plan`, `_identity`, `_peers` | what users call |
 //! | `_tables` | what becomes of a table of each library on its way in, and of rows on their way out |
+//! | `spark` | DataFrames of Spark: a join's columns are collected, and rows are joined back by key |
 //! | `_call` | calls whose joins stop if the call of the other side fails (`together`) |
 //! | `_listening` | what a join says meanwhile: `logging`, and progress |
 //! | `_errors` | exceptions, one for each exit code |

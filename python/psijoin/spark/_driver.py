@@ -1,0 +1,124 @@
+"""Joins whose sessions run in the driver's process: executors read the keys and the shared rows."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from typing import TYPE_CHECKING, Any, Unpack, cast
+
+from psijoin._joined import Compared, Counted, Joined, Summed
+from psijoin._session import Session
+from psijoin._tables import library
+from psijoin._types import Agreed, Columns, Helped, Learners, Meeting, RowOptions
+
+if TYPE_CHECKING:
+    from pyspark.sql import DataFrame
+
+    class Shared(DataFrame):
+        """A DataFrame that a join has given. Those that are derived from it are like any other."""
+
+        rows: DataFrame
+        """The DataFrame itself, as a `psijoin.Joined` has it."""
+        statement: str
+        """The statement of who has learned what."""
+        report: dict[str, Any]
+        """The facts of the join, as in the program's reports."""
+
+else:
+    # To import this module takes no PySpark.
+    Shared = Any
+
+
+class Receiving(Meeting, RowOptions, total=False):
+    """Options of a receiver: those of `Session`, and of its `receive`."""
+
+    learn: Learners
+
+
+class Sending(Meeting, RowOptions, Helped, total=False):
+    """Options of a sender: those of `Session`, and of its `send`."""
+
+    learn: Learners
+
+
+class Learning(Meeting, Agreed, total=False):
+    """Options of a receiver of something else than rows."""
+
+    normalize: Mapping[str, str] | None
+
+
+def receive(frame: DataFrame, on: Columns | None = None, **options: Unpack[Receiving]) -> Shared:
+    """Returns the rows of `frame` whose key the other party has, too, and with `take` columns of
+    the other party beside them. The other party calls `send`, or runs `psijoin send`.
+
+    The join runs in this call. What comes back is a DataFrame with two further attributes:
+    `statement` and `report`, as in `psijoin.Joined`. It holds the keys that the join has found, and
+    reads their rows of `frame` at each action. So what is done to it later never runs another join,
+    and a row whose key was not in the join is never among its rows, whatever becomes of `frame`.
+
+    Options are those of `psijoin.Session` (where and with whom the parties meet, and the driver's
+    resources) and of its `receive` (what is joined and how). Those that are not for DataFrames are
+    `output`, as they have a method `write`, and `align`, as their rows have no order.
+    """
+    joined = _session(frame, options).receive(frame, on, **_of_join(options))
+    rows: Any = joined.rows
+    if rows is None:
+        # It was only checked.
+        return cast("Shared", joined)
+    rows.rows, rows.statement, rows.report = rows, joined.statement, joined.report
+    return cast("Shared", rows)
+
+
+def send(
+    frame: DataFrame, on: Columns | None = None, **options: Unpack[Sending]
+) -> Joined[DataFrame | None]:
+    """Helps the other party to its result, and gives it columns with `give`. That party calls
+    `receive`, `count`, `sum` or `threshold`, or runs `psijoin receive`.
+
+    The result has the `statement` and the `report`, and with `learn="both"` this party's `rows`, a
+    DataFrame as `receive` returns it. Options are those of `psijoin.Session` and of its `send`:
+    `output_kind="count"`, for example, helps to a count.
+    """
+    joined: Joined[Any] = _session(frame, options).send(frame, on, **_of_join(options))
+    return joined
+
+
+def count(frame: DataFrame, on: Columns | None = None, **options: Unpack[Learning]) -> Counted:
+    """Counts the shared keys, without learning which they are: the `count` of the result. The other
+    party calls `send` with `output_kind="count"`. Options are those of `psijoin.Session` and of its
+    `count`.
+    """
+    return _session(frame, options).count(frame, on, **_of_join(options))
+
+
+def threshold(
+    frame: DataFrame, on: Columns | None = None, *, least: int, **options: Unpack[Learning]
+) -> Compared:
+    """Finds out whether at least `least` keys are shared, and neither which nor how many. The other
+    party calls `send` with `output_kind="threshold:K"`. Options are those of `psijoin.Session` and
+    of its `threshold`.
+    """
+    return _session(frame, options).threshold(frame, on, least=least, **_of_join(options))
+
+
+def sum(
+    frame: DataFrame, on: Columns | None = None, *, columns: Columns, **options: Unpack[Learning]
+) -> Summed:
+    """Sums columns of either party over the shared keys: the `sums` of the result, by their names.
+    The other party calls `send` with `output_kind="sum:COLUMN,…"`. Options are those of
+    `psijoin.Session` and of its `sum`.
+    """
+    return _session(frame, options).sum(frame, on, columns=columns, **_of_join(options))
+
+
+_OF_SESSIONS = frozenset(Meeting.__annotations__)
+
+
+def _session(frame: object, options: Mapping[str, Any]) -> Session:
+    if library(frame) != "pyspark":
+        message = f"psijoin.spark takes DataFrames of Spark, not {type(frame).__qualname__}: see psijoin.Session"
+        raise TypeError(message)
+    return Session(**{name: value for name, value in options.items() if name in _OF_SESSIONS})
+
+
+def _of_join(options: Mapping[str, Any]) -> dict[str, Any]:
+    return {name: value for name, value in options.items() if name not in _OF_SESSIONS}
