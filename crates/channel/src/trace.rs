@@ -253,7 +253,8 @@ mod tests {
     use super::*;
     use crate::{memory, read_ahead};
 
-    const NAP: Duration = Duration::from_millis(20);
+    /// Longer than a busy machine keeps a thread from going on.
+    const NAP: Duration = Duration::from_millis(300);
 
     /// Returns the steps without what was computed.
     fn messages(steps: &[Step]) -> Vec<&Step> {

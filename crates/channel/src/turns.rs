@@ -311,17 +311,17 @@ mod tests {
                 started.elapsed()
             })
         };
+        // A busy machine may make it wait for other reasons, but not again and again.
+        let passes = |rank, bytes| (0..100).any(|_| took(rank, bytes) < PATIENCE);
         thread::scope(|scope| {
             scope.spawn(move || turns.hold(5, || while_waiting_to_send(|| through.recv())));
             while turns.lock().sending.is_empty() {
                 thread::yield_now();
             }
             assert!(took(6, LONG) >= PATIENCE);
-            for passes in [took(6, LONG - 1), took(4, LONG)] {
-                assert!(passes < PATIENCE);
-            }
+            assert!(passes(6, LONG - 1) && passes(4, LONG));
             is_through.send(()).unwrap();
         });
-        assert!(took(6, LONG) < PATIENCE);
+        assert!(passes(6, LONG));
     }
 }

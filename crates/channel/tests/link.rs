@@ -171,13 +171,13 @@ fn computing_overlaps_with_sending() {
 
 #[test]
 fn dropping_does_not_wait_and_loses_nothing() {
-    let (mut alice, mut bob) = linked_pair("wan:2mbps,40ms");
+    let (mut alice, mut bob) = linked_pair("wan:200kbps,40ms");
     let start = Instant::now();
     (0..10).for_each(|i| alice.send(&[i; 10_000]).unwrap());
     drop(alice);
-    // It takes 400 ms to send, and 20 ms to arrive.
+    // It takes 4 s to send, and 20 ms to arrive.
     assert!(
-        start.elapsed() < Duration::from_millis(200),
+        start.elapsed() < Duration::from_secs(2),
         "the sender waited"
     );
     bob.send(&[0])
@@ -186,7 +186,7 @@ fn dropping_does_not_wait_and_loses_nothing() {
         assert_eq!(bob.recv_array().unwrap(), [i; 10_000]);
     }
     assert!(matches!(bob.recv_array::<1>(), Err(Error::Closed)));
-    assert!(start.elapsed() >= Duration::from_millis(420));
+    assert!(start.elapsed() >= Duration::from_millis(4020));
 }
 
 #[test]

@@ -100,6 +100,6 @@ fn a_set_as_large_as_any_is_planned_at_once() {
         }
         // 50 ms at most per plan, where it was measured.
         let name = protocol.info().name;
-        assert!(started.elapsed() < Duration::from_secs(10), "{name}");
+        assert!(started.elapsed() < Duration::from_secs(60), "{name}");
     }
 }

@@ -16,7 +16,7 @@ fn is_ended(socket: &mut TcpStream) -> bool {
 
 #[test]
 fn a_client_that_says_nothing_holds_no_pair() {
-    let relay = Running::with(|limits| limits.first_words = Duration::from_millis(500));
+    let relay = Running::with(|limits| limits.first_words = Duration::from_secs(2));
     let [mut server, client] = relay.pair(1);
     // Whatever the server says: it does not speak first in TLS.
     server.write_all(b"hello").unwrap();
@@ -26,18 +26,18 @@ fn a_client_that_says_nothing_holds_no_pair() {
     let [mut server, mut client] = relay.pair(1);
     client.write_all(b"x").unwrap();
     server.read_exact(&mut [0]).unwrap();
-    thread::sleep(Duration::from_millis(1200));
+    thread::sleep(Duration::from_secs(4));
     client.write_all(b"y").unwrap();
     server.read_exact(&mut [0]).unwrap();
 }
 
 #[test]
 fn a_pair_that_is_idle_both_ways_ends() {
-    let relay = Running::with(|limits| limits.idle = Duration::from_secs(1));
+    let relay = Running::with(|limits| limits.idle = Duration::from_secs(3));
     let [mut server, mut client] = relay.pair(1);
     // One way is enough.
     for _ in 0..10 {
-        thread::sleep(Duration::from_millis(200));
+        thread::sleep(Duration::from_millis(500));
         client.write_all(b"x").unwrap();
         server.read_exact(&mut [0]).unwrap();
     }

@@ -21,7 +21,7 @@ mod squatters;
 mod websocket;
 
 /// Longer than any wait of a test that goes well.
-const PATIENCE: Duration = Duration::from_secs(20);
+const PATIENCE: Duration = Duration::from_secs(90);
 
 /// A relay of this process, until it is dropped.
 struct Running {

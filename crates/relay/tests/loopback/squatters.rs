@@ -85,7 +85,7 @@ fn wait_for_peer(relay: &Running, is_over: &AtomicBool) -> Option<TcpStream> {
                     assert_eq!(party.next(), Some(State::Go));
                     let mut socket = party.socket;
                     // The other place is heard meanwhile. A real party hears many at once.
-                    let limit = Duration::from_millis(200);
+                    let limit = Duration::from_millis(500);
                     socket.set_read_timeout(Some(limit)).unwrap();
                     let mut words = [0; QUESTION.len()];
                     if socket.read_exact(&mut words).is_ok() && &words == QUESTION {
@@ -109,7 +109,7 @@ fn go_to_peer(relay: &Running) -> (TcpStream, u32) {
         if let Some(State::Here(_)) = party.next_change() {
             assert_eq!(party.next(), Some(State::Go));
             let mut socket = party.socket;
-            let limit = Duration::from_millis(200);
+            let limit = Duration::from_millis(500);
             socket.set_read_timeout(Some(limit)).unwrap();
             let mut words = [0; ANSWER.len()];
             let said = socket.write_all(QUESTION);
