@@ -109,7 +109,7 @@ impl Plain {
         folder.file("theirs", lines(100..500));
         let party = |input: &str, job: &str| {
             let own = ["--input", &folder.path(input), "--job", &folder.path(job)];
-            let plain = ["--insecure-plaintext", "--wait", "5", "--threads", "1"];
+            let plain = ["--insecure-plaintext", "--wait", "20", "--threads", "1"];
             let common = [common, &plain].concat();
             let words = own.iter().chain(&common);
             words.map(|word| (*word).to_owned()).collect()

@@ -61,7 +61,7 @@ fn a_stranger_is_refused_by_name_on_both_sides() {
     let receiver: Vec<_> = parties.receiver.iter().map(String::as_str).collect();
     let receivers_fingerprint = parties.sender[3].as_str();
     let joined = join(
-        &[&["--input", &table, "--wait", "3"], &receiver[..]].concat(),
+        &[&["--input", &table, "--wait", "10"], &receiver[..]].concat(),
         &[
             "--input",
             &table,
@@ -86,8 +86,8 @@ fn encryption_on_one_side_only_is_named() {
     let parties = trust(&folder);
     let receiver: Vec<_> = parties.receiver.iter().map(String::as_str).collect();
     let joined = join(
-        &[&["--input", &table, "--wait", "3"], &receiver[..]].concat(),
-        &["--input", &table, "--insecure-plaintext", "--wait", "3"],
+        &[&["--input", &table, "--wait", "10"], &receiver[..]].concat(),
+        &["--input", &table, "--insecure-plaintext", "--wait", "10"],
     );
     // The number of the sender's tries, which the receiver prints, is a matter of time.
     joined.receiver.says(4, &["disagree on encryption"]);
@@ -127,7 +127,7 @@ fn long_run() -> (Folder, Process, Process) {
         "--threads",
         "1",
         "--timeout",
-        "3",
+        "10",
     ];
     let (mut receiver, sender) =
         start_pair(&[&common[..], &["--output", &output]].concat(), &common);

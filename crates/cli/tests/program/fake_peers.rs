@@ -49,10 +49,10 @@ impl Files {
         Process::listen("receive", &[&files[..], more].concat())
     }
 
-    /// Returns a sender that connects to this address, without encryption, for a second.
+    /// Returns a sender that connects to this address, without encryption, for a while.
     fn connect(&self, address: &str) -> Ended {
         let connect = ["send", "--connect", address, "--input", &self.table];
-        run(&[&connect[..], &["--insecure-plaintext", "--wait", "1"]].concat())
+        run(&[&connect[..], &["--insecure-plaintext", "--wait", "5"]].concat())
     }
 
     /// Returns a receiver that listens, without encryption, hears these bytes and then nothing.
@@ -89,7 +89,7 @@ fn who_connects_to_nobody_is_told_that_one_must_listen() {
 #[test]
 fn who_connects_and_says_nothing_is_not_waited_for() {
     let files = Files::new();
-    let ended = files.hear(b"", &["--wait", "1"]);
+    let ended = files.hear(b"", &["--wait", "5"]);
     ended.says(4, &[]);
     assert_said!([ended]);
 }
@@ -131,7 +131,7 @@ fn strangers_do_not_end_the_wait() {
 #[test]
 fn strangers_alone_end_in_a_time_out() {
     let files = Files::new();
-    let ended = files.hear(b"GET / HTTP/1.1\r\n\r\n", &["--wait", "2"]);
+    let ended = files.hear(b"GET / HTTP/1.1\r\n\r\n", &["--wait", "5"]);
     ended.says(4, &[]);
     assert_said!([ended]);
 }
@@ -172,10 +172,10 @@ fn garbage_within_a_session_breaks_the_protocol() {
 #[test]
 fn another_version_is_named_with_what_to_do() {
     // Anybody can claim of a connection that it is newer.
-    let connection = Files::new().hear(b"psijoin\x04", &["--wait", "2"]);
+    let connection = Files::new().hear(b"psijoin\x04", &["--wait", "5"]);
     connection.says(4, &[]);
     let newer = frame(&opening(VERSION + 1));
-    let protocol = Files::new().hear(&[PREAMBLE, &newer].concat(), &["--wait", "2"]);
+    let protocol = Files::new().hear(&[PREAMBLE, &newer].concat(), &["--wait", "5"]);
     protocol.says(5, &[]);
     assert_said!([connection, protocol]);
 }

@@ -6,10 +6,12 @@ use std::{
     os::unix::fs::{MetadataExt, PermissionsExt, symlink},
     process::Stdio,
     thread,
-    time::Duration,
+    time::{Duration, Instant},
 };
 
-use crate::support::{Folder, Joined, assert_said, join, lines, long_rows, run, start_pair};
+use crate::support::{
+    Folder, Joined, PATIENCE, Process, assert_said, join, lines, long_rows, run, start_pair,
+};
 
 fn joined(folder: &Folder, output: &str, more: &[&str]) -> Joined {
     let mine = folder.file("mine", lines(0..50));
@@ -84,6 +86,28 @@ fn a_link_is_followed() {
     dangling.sender.says(7, &[]);
 }
 
+/// Waits for a staged file that is written to, and returns its name, unless the output is there
+/// before.
+fn staged_before(folder: &Folder, output: &str) -> Option<String> {
+    let deadline = Instant::now() + PATIENCE;
+    loop {
+        assert!(Instant::now() < deadline, "nothing is written");
+        let names = folder.names();
+        let is_written = |name: &&String| {
+            // The first one only tries whether it can be.
+            name.starts_with(".psijoin-staged-")
+                && fs::metadata(folder.path(name)).is_ok_and(|file| file.len() > 0)
+        };
+        if let Some(staged) = names.iter().find(is_written) {
+            return Some(staged.clone());
+        }
+        if names.iter().any(|name| name == output) {
+            return None;
+        }
+        thread::sleep(Duration::from_millis(1));
+    }
+}
+
 /// Killed while it writes, a receiver leaves nothing that others can read, and the next run removes
 /// it.
 #[test]
@@ -92,25 +116,19 @@ fn what_a_killed_run_leaves_is_private_and_removed_by_the_next() {
     let [mine, theirs] = long_rows(&folder, 300_000, 1000);
     let output = folder.path("shared.csv");
     let common = ["--key", "id", "--insecure-plaintext"];
-    let (receiver, sender) = start_pair(
-        &[&["--input", &mine, "--output", &output], &common[..]].concat(),
-        &[&["--input", &theirs], &common[..]].concat(),
-    );
-    let staged = loop {
-        let names = folder.names();
-        let staged = names
-            .iter()
-            .find(|name| name.starts_with(".psijoin-staged-"));
-        match staged {
-            // The first one only tries whether it can be.
-            Some(name) if fs::metadata(folder.path(name)).is_ok_and(|file| file.len() > 0) => {
-                break name.clone();
-            }
-            _ => {
-                assert!(!names.contains(&"shared.csv".to_owned()), "it was too fast");
-                thread::sleep(Duration::from_millis(1));
-            }
+    let (receiver, sender, staged) = loop {
+        let (receiver, sender) = start_pair(
+            &[&["--input", &mine, "--output", &output], &common[..]].concat(),
+            &[&["--input", &theirs], &common[..]].concat(),
+        );
+        if let Some(staged) = staged_before(&folder, "shared.csv") {
+            break (receiver, sender, staged);
         }
+        // It was too fast for a test that got no turn.
+        for party in [receiver, sender] {
+            party.end().says(0, &[]);
+        }
+        fs::remove_file(&output).unwrap();
     };
     receiver.signal("KILL");
     assert_eq!(receiver.end().code, None);
@@ -133,11 +151,10 @@ fn a_forced_end_leaves_nothing() {
     let output = folder.path("shared");
     let receive = ["receive", "--connect", "127.0.0.1:1", "--input", "-"];
     let more = ["--output", &output, "--insecure-plaintext"];
-    let receiver =
-        crate::support::Process::start_with(&[&receive[..], &more].concat(), |command| {
-            command.stdin(stdin).stdout(Stdio::piped())
-        });
-    thread::sleep(Duration::from_millis(500));
+    let mut receiver = Process::start_with(&[&receive[..], &more].concat(), |command| {
+        command.stdin(stdin).stdout(Stdio::piped())
+    });
+    receiver.wait_for("not encrypted");
     receiver.signal("INT");
     receiver.signal("TERM");
     let ended = receiver.end();

@@ -51,7 +51,7 @@ fn join_with(
     table: &str,
     options: &[&str],
 ) -> [Ended; 2] {
-    let common = [&["--wait", "5", "--input", table], options].concat();
+    let common = [&["--wait", "20", "--input", table], options].concat();
     let receives = ann.start(&[&["receive", "--peer", anns], &common[..]].concat());
     let sends = bob.start(&[&["send", "--peer", bobs], &common[..]].concat());
     [receives.end(), sends.end()]
@@ -113,7 +113,7 @@ fn parties_that_both_dial_out_get_from_a_relay_and_an_invitation_to_a_result() {
     }
 
     // Both want to receive. They meet, and are told so.
-    let receives = ["receive", "--wait", "5", "--input", &table];
+    let receives = ["receive", "--wait", "20", "--input", &table];
     let both = [(&ann, "bob"), (&bob, "ann")]
         .map(|(party, peer)| party.start(&[&receives[..], &["--peer", peer]].concat()));
     for ended in both.map(Process::end) {

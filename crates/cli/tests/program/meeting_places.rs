@@ -7,7 +7,7 @@ use std::{
     time::{Duration, Instant},
 };
 
-use crate::support::{Ended, Folder, Process, Trust, lines, run, trust};
+use crate::support::{Ended, Folder, PATIENCE, Process, Trust, lines, run, trust};
 
 /// Two parties with tables of lines, of which they share the lines from 1,000 to 2,999.
 struct Parties {
@@ -82,7 +82,7 @@ fn a_relay_with_access_keys_wants_one() {
     let file = parties.folder.file("relay.key", format!("{key}\n"));
     let ended = parties.join(&["--relay", &address, "--relay-key", &file]);
     assert_joined(&ended, &address);
-    let without = parties.start("receive", &["--relay", &address, "--wait", "3"]);
+    let without = parties.start("receive", &["--relay", &address]);
     let without = without.end();
     without.says(2, &["access key", "--relay-key FILE"]);
     assert!(!without.stderr.contains(&key));
@@ -95,7 +95,7 @@ fn parties_that_share_a_folder_alone_meet_in_it() {
     fs::create_dir(&shared).unwrap();
     let ended = parties.join(&["--via", &shared]);
     assert_joined(&ended, "the folder ");
-    let deadline = Instant::now() + Duration::from_secs(10);
+    let deadline = Instant::now() + PATIENCE;
     while !files(Path::new(&shared)).is_empty() {
         assert!(Instant::now() < deadline);
         thread::sleep(Duration::from_millis(10));
@@ -212,7 +212,7 @@ fn a_proxy_of_the_environment_is_used_unless_it_is_exempt() {
                 "--input",
                 &input,
                 "--wait",
-                "1",
+                "3",
                 "--connect",
                 address,
             ],

@@ -9,7 +9,7 @@ use serde_json::Value;
 
 use crate::{
     plan::{calibration, plan},
-    support::{Folder, Joined, Process, exists, join, lines, run, start_pair},
+    support::{Folder, Joined, PATIENCE, Process, exists, join, lines, run, start_pair},
 };
 
 /// Writes both tables: the receiver has keys 0 to 1999, each in two rows, and the sender 500 to
@@ -318,7 +318,7 @@ fn ctrl_c_ends_both_and_leaves_nothing_on_disk() {
             "{receiver:#?}"
         );
         sender.end().says(4, &["interrupted by its user"]);
-        assert!(interrupted.elapsed() < Duration::from_secs(10));
+        assert!(interrupted.elapsed() < PATIENCE);
         assert!(!exists(&output));
         assert_eq!(fs::read_dir(&spill).unwrap().count(), 0);
     }

@@ -23,7 +23,7 @@ use tempfile::TempDir;
 use crate::PROGRAM;
 
 /// Longer than anything takes on a busy machine.
-const PATIENCE: Duration = Duration::from_secs(90);
+pub(crate) const PATIENCE: Duration = Duration::from_secs(90);
 
 /// Returns an address at which nobody listens, and nobody will unless told to: below the ports that
 /// the system gives to whoever connects, and another one at each call.

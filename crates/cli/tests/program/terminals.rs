@@ -4,11 +4,13 @@
 use std::{
     fs::{self, File, OpenOptions},
     io::{Read, Write},
+    mem,
     os::fd::OwnedFd,
     path::PathBuf,
     process::{Command, Stdio},
+    sync::{Arc, Mutex},
     thread::{self, JoinHandle},
-    time::Duration,
+    time::{Duration, Instant},
 };
 
 use rustix::{
@@ -16,7 +18,7 @@ use rustix::{
     termios::{Winsize, tcsetwinsize},
 };
 
-use crate::support::{Folder, Process, join, join_with, run};
+use crate::support::{Folder, PATIENCE, Process, join, join_with, run};
 
 /// Renames the window, writes backwards, begins a line, and introduces a command, in UTF-8 and
 /// alone.
@@ -40,7 +42,8 @@ struct Terminal {
     path: PathBuf,
     /// The stream that programs write to.
     stream: OwnedFd,
-    shown: JoinHandle<Vec<u8>>,
+    reader: JoinHandle<()>,
+    shown: Arc<Mutex<Vec<u8>>>,
 }
 
 impl Terminal {
@@ -53,16 +56,29 @@ impl Terminal {
             ws_ypixel: 0,
         };
         tcsetwinsize(&stream, size).unwrap();
-        let shown = thread::spawn(move || {
-            let mut shown = Vec::new();
+        let shown = Arc::<Mutex<Vec<u8>>>::default();
+        let showing = shown.clone();
+        let reader = thread::spawn(move || {
+            let mut piece = [0; 4096];
             // Once nobody has it open any more, reading is an error.
-            let _ = ours.read_to_end(&mut shown);
-            shown
+            while let Ok(length @ 1..) = ours.read(&mut piece) {
+                showing.lock().unwrap().extend(&piece[..length]);
+            }
         });
         Self {
             path,
             stream,
+            reader,
             shown,
+        }
+    }
+
+    /// Waits until what was written is so.
+    fn wait_until(&self, is_so: impl Fn(&str) -> bool) {
+        let deadline = Instant::now() + PATIENCE;
+        while !is_so(&String::from_utf8_lossy(&self.shown.lock().unwrap())) {
+            assert!(Instant::now() < deadline, "it never shows that");
+            thread::sleep(Duration::from_millis(10));
         }
     }
 
@@ -73,8 +89,9 @@ impl Terminal {
     /// Returns all that was written, after everybody has closed it.
     fn shown(self) -> String {
         drop(self.stream);
+        self.reader.join().unwrap();
         // The terminal puts a carriage return before each line feed.
-        let shown = String::from_utf8(self.shown.join().unwrap()).unwrap();
+        let shown = String::from_utf8(mem::take(&mut self.shown.lock().unwrap())).unwrap();
         shown.replace("\r\n", "\n")
     }
 }
@@ -189,15 +206,14 @@ fn a_bar_is_drawn_with_a_name_that_is_escaped() {
     let mut party = command.spawn().unwrap();
     drop(command);
     let mut writer = OpenOptions::new().write(true).open(&table).unwrap();
-    thread::sleep(Duration::from_millis(1500));
+    let bar = format!("{SHOWN}.csv`:");
+    let drawn = |shown: &str| shown.split('\r').filter(|line| line.contains(&bar)).count();
+    terminal.wait_until(|shown| drawn(shown) > 1);
     writer.write_all(b"other\n1\n").unwrap();
     drop(writer);
     let code = party.wait().unwrap().code();
     let shown = terminal.shown();
     assert_eq!(code, Some(3), "{shown}");
-    let bar = format!("{SHOWN}.csv`:");
-    let drawn = shown.split('\r').filter(|line| line.contains(&bar));
-    assert!(drawn.count() > 1, "{shown}");
     assert!(shown.contains("\u{1b}[2K"), "{shown:?}");
     assert!(
         shown.contains(&format!("{SHOWN}.csv` has no column")),

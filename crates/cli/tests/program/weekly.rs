@@ -47,7 +47,7 @@ fn sides() -> [Side; 2] {
             .replace("psi1-ANNS-FINGERPRINT", &ann)
             .replace("0.0.0.0:7766", &address)
             .replace("ann.example.org:7766", &address)
-            .replace("--wait 3600", "--wait 8");
+            .replace("--wait 3600", "--wait 20");
         [before[at].clone(), join]
     });
     let mut folders = folders.into_iter();
