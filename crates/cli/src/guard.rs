@@ -178,7 +178,11 @@ fn on_panic(info: &PanicHookInfo<'_>) {
     let (file, line) = info.location().map_or(("?", 0), |place| {
         (&*String::from(place.file()).leak(), place.line())
     });
-    leave(Trouble::Panic(file, line))
+    // There is no error for a thread that starts and has no memory for its signal stack.
+    leave(match file.ends_with("/stack_overflow.rs") {
+        true => Trouble::OutOfMemory,
+        false => Trouble::Panic(file, line),
+    })
 }
 
 /// Leaves a note of trouble, from any thread, whatever locks it holds. Allocates nothing.
