@@ -26,7 +26,7 @@ def no_process_is_left() -> Iterator[None]:
 @pytest.fixture
 def pair() -> Iterator[Pair]:
     """Both parties, in this process."""
-    with psijoin.local_pair(threads=1, wait=3, progress=False) as both:
+    with psijoin.local_pair(threads=1, wait=5, progress=False) as both:
         yield both
 
 

@@ -20,7 +20,7 @@ class Meeting(NamedTuple):
     bob: dict[str, Any]
 
 
-PATIENCE = 60
+PATIENCE = 120
 """The seconds that a party gets for what it must do soon."""
 
 

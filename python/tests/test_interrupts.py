@@ -13,7 +13,7 @@ from parties import OTHER, PATIENCE, Role, free_address, program, python
 
 Identities = tuple[psijoin.Identity, psijoin.Identity]
 
-SOON = 10
+SOON = 40
 """The seconds that are soon on a busy machine. A join that does not end takes minutes."""
 
 PROTOCOL = "dh-ffdhe3072"

@@ -104,7 +104,7 @@ def check_names_no_option(told: list[str]) -> None:
 def test_errors(name: str, caplog: pytest.LogCaptureFixture) -> None:
     caplog.set_level(logging.INFO, logger="psijoin")
     mine, theirs, way_out = FAILURES[name]
-    with psijoin.local_pair(threads=1, wait=1, progress=False) as (ann, bob):
+    with psijoin.local_pair(threads=1, wait=3, progress=False) as (ann, bob):
         receive: Any = ann.receive
         send: Any = bob.send
         told = both(lambda: receive(KEYS, **mine), lambda: send(KEYS, **theirs))
@@ -175,9 +175,9 @@ def test_statements(pair: Pair, options: Options) -> None:
 
 def test_another_partner(identities: tuple[psijoin.Identity, psijoin.Identity]) -> None:
     ann, bob = identities
-    with psijoin.local_pair(wait=2, progress=False) as (here, there):
+    with psijoin.local_pair(wait=5, progress=False) as (here, there):
         stranger = psijoin.Session(
-            identity=ann, peer=bob.fingerprint, connect=address_of(here), wait=2, progress=False
+            identity=ann, peer=bob.fingerprint, connect=address_of(here), wait=5, progress=False
         )
         told = both(lambda: here.receive(KEYS), lambda: stranger.send(KEYS))
     assert any("Session(peer=)" in text for text in told)

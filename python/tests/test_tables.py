@@ -12,7 +12,7 @@ from parties import Pair
 
 @pytest.fixture
 def pair() -> Iterator[Pair]:
-    with psijoin.local_pair(threads=1, wait=3, progress=False) as both:
+    with psijoin.local_pair(threads=1, wait=5, progress=False) as both:
         yield both
 
 
