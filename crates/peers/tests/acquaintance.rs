@@ -55,7 +55,7 @@ impl Party {
         let (peers, name) = (self.peers(), called(name));
         let peer = peers.named(&name).unwrap();
         let mut options = Options::new(peer.security(&self.identity, (&self.book(), &name)));
-        options.timeouts.meet = Duration::from_secs(2);
+        options.timeouts.meet = Duration::from_secs(6);
         options
     }
 
