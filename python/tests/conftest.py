@@ -46,9 +46,7 @@ def meeting(tmp_path: Path) -> Meeting:
 @pytest.fixture(scope="session")
 def spark() -> Iterator[Any]:
     """A Spark of this machine."""
-    from pyspark.sql import SparkSession
-
-    builder = SparkSession.builder.master("local[2]").appName("psijoin's tests")
+    builder = pytest.importorskip("pyspark.sql").SparkSession.builder.master("local[2]").appName("psijoin's tests")
     builder = builder.config("spark.ui.enabled", False).config("spark.sql.shuffle.partitions", 3)
     session = builder.config("spark.ui.showConsoleProgress", False).getOrCreate()
     yield session
