@@ -163,6 +163,7 @@ impl Party {
             timeout: self
                 .timeout
                 .unwrap_or_else(|| Meeting::usual_timeout(&endpoint)),
+            renewal: partner.renewal(),
             endpoint,
         })
     }

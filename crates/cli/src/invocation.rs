@@ -289,6 +289,7 @@ impl<'a> Invocation<'a> {
             |seconds| Duration::from_secs(seconds.into()),
         );
         let name = partner.known_as.as_ref().map(|it| it.name.to_string());
+        let renewal = partner.renewal();
         notes.know_as(partner.known_as);
         Ok(JoinSpec {
             role: self.role,
@@ -299,6 +300,7 @@ impl<'a> Invocation<'a> {
                 name,
                 wait: Duration::from_secs(connection.wait.into()),
                 timeout,
+                renewal,
             },
             table: TableSpec::Files {
                 inputs: table.input.clone(),

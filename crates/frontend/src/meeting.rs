@@ -3,50 +3,21 @@
 use std::{env, path::Path};
 
 use psijoin_files::private;
-use psijoin_peers::{Peer, Place};
+use psijoin_peers::Place;
 use psijoin_transport::{
-    AtRelay, Endpoint, Fingerprint, InFolder, Proxies, Proxy,
-    rendezvous::{AccessKey, Side, Token},
+    Appointment, AtRelay, Endpoint, InFolder, Proxies, Proxy, rendezvous::AccessKey,
 };
 
 use crate::Failure;
 
-/// The way in which two parties find each other at a place that both go to.
-#[derive(Debug, Clone, PartialEq, Eq)]
-pub struct Appointment {
-    /// The names under which they meet, the best one first.
-    tokens: Vec<Token>,
-    /// The part of this party.
-    side: Side,
-}
-
-impl Appointment {
-    /// Returns that of two parties that know no more of each other than their fingerprints.
-    pub(crate) fn of_strangers(ours: Fingerprint, theirs: Fingerprint) -> Self {
-        Self {
-            tokens: vec![Token::of_first_meeting([ours, theirs])],
-            side: Side::between(ours, theirs),
-        }
-    }
-
-    /// Returns that with a peer, if both have a secret.
-    pub(crate) fn with(peer: &Peer) -> Option<Self> {
-        let tokens = peer.tokens();
-        (!tokens.is_empty()).then(|| Self {
-            tokens,
-            side: peer.part(),
-        })
-    }
-}
-
 /// Returns where this side goes to be at a place. `key` is the file of a relay's access key.
 ///
 /// # Errors
-/// If both sides go there, and there is no appointment; if the key cannot be read, or is not asked
-/// for.
+/// If both sides go there, and there are no appointments; if the key cannot be read, or is not
+/// asked for.
 pub(crate) fn endpoint(
     place: &Place,
-    appointment: Option<&Appointment>,
+    appointments: &[Appointment],
     key: Option<&Path>,
 ) -> Result<Endpoint, Failure> {
     if key.is_some() && !matches!(place, Place::Relay(_)) {
@@ -54,32 +25,25 @@ pub(crate) fn endpoint(
             "the key of a relay is given, and the other party is met {place}"
         )));
     }
-    let appointment = || {
-        appointment.cloned().ok_or_else(|| {
+    let appointments = || match appointments {
+        [] => {
             let why = "where both sides go to meet, each has to know who the other one is";
-            Failure::Usage(why.to_owned())
-        })
+            Err(Failure::Usage(why.to_owned()))
+        }
+        some => Ok(some.to_vec()),
     };
     Ok(match place {
         Place::Listen(address) => Endpoint::Listen(address.clone()),
         Place::Connect(address) => Endpoint::Connect(address.clone()),
-        Place::Relay(relay) => {
-            let Appointment { tokens, side } = appointment()?;
-            Endpoint::Relay(AtRelay {
-                relay: relay.clone(),
-                tokens,
-                side,
-                access: key.map(read_key).transpose()?,
-            })
-        }
-        Place::Folder(folder) => {
-            let Appointment { tokens, side } = appointment()?;
-            Endpoint::Folder(InFolder {
-                folder: folder.into(),
-                tokens,
-                side,
-            })
-        }
+        Place::Relay(relay) => Endpoint::Relay(AtRelay {
+            relay: relay.clone(),
+            appointments: appointments()?,
+            access: key.map(relay_key).transpose()?,
+        }),
+        Place::Folder(folder) => Endpoint::Folder(InFolder {
+            folder: folder.into(),
+            appointments: appointments()?,
+        }),
         place => {
             return Err(Failure::Usage(format!(
                 "the other party is met {place}, and this release cannot do that"
@@ -106,7 +70,10 @@ pub fn folder(path: &str) -> Result<Place, Failure> {
 }
 
 /// Reads the access key of a relay.
-fn read_key(path: &Path) -> Result<AccessKey, Failure> {
+///
+/// # Errors
+/// If there is none in the file.
+pub fn relay_key(path: &Path) -> Result<AccessKey, Failure> {
     let shown = psijoin_printable::path(path);
     let bytes = private::read(path).map_err(|error| {
         Failure::Usage(format!("the relay's key {shown} cannot be read: {error}"))
@@ -133,11 +100,13 @@ pub fn proxies(named: Option<&Proxy>, endpoint: &Endpoint) -> Proxies {
 mod tests {
     use std::fs;
 
+    use psijoin_transport::Fingerprint;
+
     use super::*;
 
-    fn appointment() -> Appointment {
+    fn appointments() -> [Appointment; 1] {
         let [ours, theirs] = [b"ours", b"them"].map(|key| Fingerprint::of_public_key(key));
-        Appointment::of_strangers(ours, theirs)
+        [Appointment::of_strangers(ours, theirs)]
     }
 
     fn at_relay() -> Place {
@@ -146,22 +115,20 @@ mod tests {
 
     #[test]
     fn where_both_go_each_knows_the_other() {
-        let (appointment, nobody) = (appointment(), None);
         for place in [at_relay(), Place::Folder("shared".into())] {
-            assert!(endpoint(&place, Some(&appointment), None).is_ok());
-            let error = endpoint(&place, nobody, None).unwrap_err();
+            assert!(endpoint(&place, &appointments(), None).is_ok());
+            let error = endpoint(&place, &[], None).unwrap_err();
             assert!(matches!(error, Failure::Usage(_)), "{error}");
         }
         let listen = Place::Listen("127.0.0.1:0".parse().unwrap());
-        assert!(endpoint(&listen, nobody, None).is_ok());
+        assert!(endpoint(&listen, &[], None).is_ok());
     }
 
     #[test]
     fn a_key_is_read_from_its_file_and_not_shown() {
         let folder = tempfile::tempdir().unwrap();
         let file = folder.path().join("relay.key");
-        let appointment = appointment();
-        let go = |place: &Place| endpoint(place, Some(&appointment), Some(&file));
+        let go = |place: &Place| endpoint(place, &appointments(), Some(&file));
         let error = go(&at_relay()).unwrap_err().to_string();
         assert!(error.contains("relay.key cannot be read"), "{error}");
         fs::write(&file, "secret").unwrap();

@@ -2,18 +2,17 @@
 
 pub mod shown;
 
-use std::{path::Path, str::FromStr};
+use std::{iter, path::Path, str::FromStr};
 
 use psijoin_peers::{Book, Met, Name, NameError, News, Peer, Peers, Place, date, now};
 use psijoin_printable::humanize;
+use psijoin_session::Renewal;
 use psijoin_transport::{
-    Connection, Endpoint, Fingerprint, Identity, Pin, Security, fingerprint::ParseError,
+    Appointment, Connection, Endpoint, Fingerprint, Identity, Pin, Security,
+    fingerprint::ParseError,
 };
 
-use crate::{
-    Failure, Listener,
-    meeting::{self, Appointment},
-};
+use crate::{Failure, Listener, meeting};
 
 /// The other party, or one of several, as a user names it.
 #[derive(Debug, Clone, PartialEq, Eq)]
@@ -54,8 +53,8 @@ pub struct Partner {
     pub security: Security,
     /// Where both meet, if nothing else is said.
     pub place: Option<Place>,
-    /// How both find each other where both go to meet. Only one party has one.
-    pub appointment: Option<Appointment>,
+    /// How both find each other where both go to meet. With nobody in particular there are none.
+    pub appointments: Vec<Appointment>,
     /// By which name the user knows it, if it was called so.
     pub known_as: Option<KnownAs>,
 }
@@ -76,44 +75,60 @@ impl Partner {
     /// # Errors
     /// If a name is unknown, or its party may not be one of several; and if a party is this one.
     pub fn find(identity: &Identity, named: &[Named], book: &Book) -> Result<Self, Failure> {
-        let own = identity.fingerprint();
-        let identity = || identity.clone();
         let partner = match named {
             [Named::Fingerprint(peer)] => Self {
                 security: Security::PinnedTls {
-                    identity: identity(),
+                    identity: identity.clone(),
                     peer: *peer,
                 },
                 place: None,
-                appointment: Some(Appointment::of_strangers(own, *peer)),
+                appointments: by_key(identity, *peer),
                 known_as: None,
             },
             [Named::Name(name)] => {
                 let peers = book.read()?;
                 let peer = peers.named(name)?;
-                let of_keys = || Some(Appointment::of_strangers(own, peer.fingerprint()?));
                 Self {
-                    security: peer.security(&identity(), (book, name)),
+                    security: peer.security(identity, (book, name)),
                     place: peer.place.clone(),
-                    appointment: Appointment::with(peer).or_else(of_keys),
+                    appointments: by_name(identity, peer),
                     known_as: Some(KnownAs {
                         book: book.clone(),
                         name: name.clone(),
                     }),
                 }
             }
-            several => Self {
-                security: Security::AnyOf {
-                    identity: identity(),
-                    peers: pins(several, &book.read()?)?,
-                },
-                place: None,
-                appointment: None,
-                known_as: None,
-            },
+            several => Self::any_of(identity, several, &book.read()?)?,
         };
         partner.security.check()?;
         Ok(partner)
+    }
+
+    /// Finds whichever of several parties comes.
+    fn any_of(identity: &Identity, named: &[Named], book: &Peers) -> Result<Self, Failure> {
+        let (mut peers, mut appointments) = (Vec::new(), Vec::new());
+        for one in named {
+            match one {
+                Named::Fingerprint(peer) => {
+                    peers.push((*peer).into());
+                    appointments.extend(by_key(identity, *peer));
+                }
+                Named::Name(name) => {
+                    let peer = book.named(name)?;
+                    peers.extend(known_pins(name, peer)?);
+                    appointments.extend(by_name(identity, peer));
+                }
+            }
+        }
+        Ok(Self {
+            security: Security::AnyOf {
+                identity: identity.clone(),
+                peers,
+            },
+            place: None,
+            appointments,
+            known_as: None,
+        })
     }
 
     /// Makes a partner that may be anybody.
@@ -121,7 +136,7 @@ impl Partner {
         Self {
             security: Security::InsecurePlaintext,
             place: None,
-            appointment: None,
+            appointments: Vec::new(),
             known_as: None,
         }
     }
@@ -138,21 +153,43 @@ impl Partner {
         key: Option<&Path>,
     ) -> Result<Option<Endpoint>, Failure> {
         let place = said.or(self.place.as_ref());
-        let endpoint = place.map(|place| meeting::endpoint(place, self.appointment.as_ref(), key));
+        let endpoint = place.map(|place| meeting::endpoint(place, &self.appointments, key));
         endpoint.transpose()
+    }
+
+    /// Returns what looks up how both know each other, once they have met.
+    pub fn renewal(&self) -> Option<Renewal> {
+        let identity = self.security.identity()?.clone();
+        let KnownAs { book, name } = self.known_as.clone()?;
+        Some(Renewal::new(move || {
+            let peers = book.read().ok()?;
+            let peer = peers.named(&name).ok()?;
+            let security = peer.security(&identity, (&book, &name));
+            Some((by_name(&identity, peer), security))
+        }))
     }
 }
 
-/// Returns the keys of several parties.
-fn pins(named: &[Named], peers: &Peers) -> Result<Vec<Pin>, Failure> {
-    let mut pins = Vec::new();
-    for one in named {
-        match one {
-            Named::Fingerprint(peer) => pins.push((*peer).into()),
-            Named::Name(name) => pins.extend(known_pins(name, peers.named(name)?)?),
-        }
+/// Returns how a party with this identity finds one of which it knows the key only. That one may
+/// know this one by a key that it has replaced. It is to hear of the new one, even if it is too
+/// late.
+fn by_key(identity: &Identity, peer: Fingerprint) -> Vec<Appointment> {
+    let replaced = identity.successions().iter().rev();
+    let replaced = replaced.map(|statement| statement.old.fingerprint());
+    let own = iter::once(identity.fingerprint()).chain(replaced);
+    own.map(|own| Appointment::of_strangers(own, peer))
+        .collect()
+}
+
+/// Returns how a party with this identity finds one that it knows by name.
+fn by_name(identity: &Identity, peer: &Peer) -> Vec<Appointment> {
+    let side = peer.part();
+    let tokens = peer.tokens().into_iter();
+    let appointments: Vec<_> = tokens.map(|token| Appointment { token, side }).collect();
+    match (appointments.is_empty(), peer.fingerprint()) {
+        (true, Some(key)) => by_key(identity, key),
+        _ => appointments,
     }
-    Ok(pins)
 }
 
 /// Returns the keys of a party that has shown its invitation, or was not invited.
@@ -262,6 +299,29 @@ mod tests {
     }
 
     #[test]
+    fn a_party_that_has_replaced_its_key_is_found_under_the_old_one_too() {
+        let [ann, bob] = [(); 2].map(|()| Identity::generate().unwrap());
+        let over = bob.replace(now() - 9, now() - 5).unwrap();
+        let replaced = over.replace(now(), now() + 60).unwrap();
+        let book = Book::in_folder("nowhere");
+        let of = |own, peer: &Identity| {
+            let named = [Named::Fingerprint(peer.fingerprint())];
+            Partner::find(own, &named, &book).unwrap().appointments
+        };
+        for known in [&bob, &over, &replaced] {
+            let [anns] = &*of(&ann, known) else {
+                panic!("ann knows one key");
+            };
+            let meet = |bobs: &&Appointment| bobs.token == anns.token;
+            let bobs = of(&replaced, &ann);
+            let [bobs] = &bobs.iter().filter(meet).collect::<Vec<_>>()[..] else {
+                panic!("they meet in one way");
+            };
+            assert_eq!(bobs.side, anns.side.other());
+        }
+    }
+
+    #[test]
     fn parties_are_found_by_name_and_those_invited_only_stand_alone() {
         let folder = tempfile::tempdir().unwrap();
         let book = Book::in_folder(folder.path());
@@ -279,11 +339,21 @@ mod tests {
         let Ok(Some(Endpoint::Relay(at))) = found.endpoint(Some(&relay), None) else {
             panic!("it was said");
         };
-        assert_eq!((at.side, at.tokens.len()), (Side::Server, 1));
+        let [appointment] = &*at.appointments else {
+            panic!("that of the invitation is the only one");
+        };
+        assert_eq!(appointment.side, Side::Server);
         let found = Partner::find(&ann, &named[1..], &book).unwrap();
         assert_eq!(found.security.only_peer(), Some(bob.fingerprint()));
         let error = Partner::find(&ann, &named, &book).unwrap_err().to_string();
         assert!(error.contains("name it alone"), "{error}");
+        let both = [
+            bob.fingerprint(),
+            Identity::generate().unwrap().fingerprint(),
+        ];
+        let several = Partner::find(&ann, &both.map(Named::Fingerprint), &book).unwrap();
+        let by_key = both.map(|peer| Appointment::of_strangers(ann.fingerprint(), peer));
+        assert_eq!(several.appointments, by_key);
         let other = [Named::Name("carol".parse().unwrap())];
         let error = Partner::find(&ann, &other, &book).unwrap_err().to_string();
         assert!(error.ends_with("those that you know are bob"), "{error}");

@@ -139,9 +139,9 @@ impl Peer {
         own.into_iter().chain(replaced).collect()
     }
 
-    /// Returns the names under which both meet where both go, the best one first: that of the
-    /// secret of their first session, and that of the invitation while the other may not know the
-    /// former.
+    /// Returns the names under which both meet where both go: that of the secret of their first
+    /// session, and that of the invitation. The other one may not know the former; or it has not
+    /// noticed yet that this one has left that session, and looks where that began.
     pub fn tokens(&self) -> Vec<Token> {
         let of_invitation = self.invitation.as_ref();
         let of_invitation = of_invitation.map(|invitation| invitation.key.pair_secret());

@@ -78,6 +78,8 @@ pub struct Met<'a> {
     pub pair_secret: &'a PairSecret,
     /// The pinned key that the peer has replaced by that one, if it has.
     pub succeeded: Option<Succeeded>,
+    /// This party has proved an invitation of the peer's.
+    pub is_by_invitation: bool,
 }
 
 impl<'a> Met<'a> {
@@ -87,6 +89,7 @@ impl<'a> Met<'a> {
             key: connection.peer_key()?,
             pair_secret: connection.pair_secret()?,
             succeeded: connection.succeeded(),
+            is_by_invitation: connection.is_by_invitation(),
         })
     }
 }
@@ -361,11 +364,9 @@ impl Peers {
             peer.since = now;
             news.push(News::Acquainted { fingerprint });
         }
-        if is_guest || peer.pair_secret.is_none() {
+        // Whenever it is proved, the inviter keeps the secret of that session.
+        if met.is_by_invitation || peer.pair_secret.is_none() {
             peer.pair_secret = Some(met.pair_secret.clone());
-        }
-        if is_guest {
-            peer.invitation = None;
         }
         Ok(news)
     }

@@ -127,17 +127,10 @@ fn two_parties_get_to_know_each_other_for_good() {
     assert_eq!(news, [acquainted(&bob), acquainted(&ann)]);
     assert_eq!([ann.kept("bob"), bob.kept("ann")], [Kept::Met; 2]);
     let [anns, bobs] = [found(&ann, "bob"), found(&bob, "ann")];
-    // The inviter still waits for those who come with the link.
+    // Each may still be where the other one came with the link.
     assert_eq!(anns.0.len(), 2);
-    assert_eq!((&anns.0[..1], anns.1), (&*bobs.0, Side::Server));
+    assert_eq!(anns, (bobs.0, Side::Server));
     assert_eq!(bobs.1, Side::Client);
-    assert!(
-        bob.peers()
-            .named(&called("ann"))
-            .unwrap()
-            .invitation
-            .is_none()
-    );
 
     // From now on either side may listen.
     for _ in 0..2 {
@@ -189,6 +182,31 @@ fn a_guest_that_lost_the_answer_comes_again() {
     fs::remove_file(bob.book().path()).unwrap();
     bob.accept("ann", &link).unwrap();
     meet((&ann, "bob"), (&bob, "ann")).unwrap();
+    let secret = |party: &Party, name| {
+        let peers = party.peers();
+        let peer = peers.named(&called(name)).unwrap();
+        *peer.pair_secret.as_ref().unwrap().as_bytes()
+    };
+    assert_eq!(secret(&ann, "bob"), secret(&bob, "ann"));
+}
+
+/// As when two sessions begin at once: the later one counts on both sides.
+#[test]
+fn a_guest_that_proves_its_invitation_once_more_knows_the_inviter_by_that_session() {
+    let [ann, bob] = [(); 2].map(|()| Party::new());
+    let link = ann.invite("bob", wanted()).unwrap();
+    bob.accept("ann", &link).unwrap();
+    let of_first = bob.options("ann");
+    meet((&ann, "bob"), (&bob, "ann")).unwrap();
+    let listener = Listener::bind(&here()).unwrap();
+    let address = listener.address().clone();
+    let listening = ann.options("bob");
+    thread::scope(|scope| {
+        let accepted = scope.spawn(|| Connection::accept(listener, &listening));
+        let (connection, _) = Connection::connect(&address, &of_first).unwrap();
+        bob.note("ann", &connection);
+        accepted.join().unwrap().unwrap();
+    });
     let secret = |party: &Party, name| {
         let peers = party.peers();
         let peer = peers.named(&called(name)).unwrap();

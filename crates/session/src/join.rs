@@ -65,7 +65,8 @@ impl JoinSpec {
         self.check()?;
         let mode = self.mode;
         let mut endpoint = self.meeting.endpoint.clone();
-        let options = self.options(stop);
+        let mut options = self.options(stop);
+        let renewal = self.meeting.renewal.clone();
         let threads = self.resources.threads.map_or(0, usize::from);
         // Zero means one per core.
         let pool = Pool::new(threads).map_err(|_| Error::OutOfMemory);
@@ -80,7 +81,14 @@ impl JoinSpec {
                 return Err(error);
             }
         };
-        let meet = || meet(&mut endpoint, &options, watcher);
+        let mut is_first = true;
+        let meet = || {
+            let is_again = !mem::replace(&mut is_first, false);
+            if let Some(renewal) = renewal.as_ref().filter(|_| is_again) {
+                renewal.renew(&mut endpoint, &mut options.security);
+            }
+            meet(&mut endpoint, &options, watcher)
+        };
         if mode == Mode::Check {
             return ready.check(meet).map(|()| Joined::Checked);
         }

@@ -105,7 +105,7 @@ pub use question::{Learners, Question};
 pub use requested_output::{ColumnName, RequestedOutput};
 pub use run::{Run, Set};
 pub use setting::{JobTerm, Setting};
-pub use spec::{JoinSpec, Meeting, Resources, Stop, TableSpec, Written, check_aligned};
+pub use spec::{JoinSpec, Meeting, Renewal, Resources, Stop, TableSpec, Written, check_aligned};
 pub use stages::{Agreed, TableFacts};
 pub use table::most_spilled;
 pub use trade::{AtMost, Give, Given, Taken, Trade};

@@ -1,12 +1,12 @@
 //! The request of one party for a join, as a value.
 
-use std::{num::NonZeroUsize, path::PathBuf, sync::Arc, time::Duration};
+use std::{fmt, num::NonZeroUsize, path::PathBuf, sync::Arc, time::Duration};
 
 use psijoin::{Protocol, Role, registry};
 use psijoin_record::Terms;
 use psijoin_source::{Dialect, Format, Progress};
 use psijoin_table::{Existing, KeySpec, WhichRows, share::RepeatedKeys};
-use psijoin_transport::{Endpoint, Interrupt, Options, Proxies, Security, Timeouts};
+use psijoin_transport::{Appointment, Endpoint, Interrupt, Options, Proxies, Security, Timeouts};
 
 use crate::{
     Error, Learners, RequestedOutput, SpecFault,
@@ -150,6 +150,7 @@ impl Meeting {
             proxies: Proxies::default(),
             name: None,
             wait: Duration::from_secs(60),
+            renewal: None,
         }
     }
 
@@ -248,6 +249,36 @@ pub struct Meeting {
     pub wait: Duration,
     /// The time for which the other party may be silent, once it is there.
     pub timeout: Duration,
+    /// What there is to look up before they meet again, after a lost connection.
+    pub renewal: Option<Renewal>,
+}
+
+/// Looks up how two parties find and know each other. An earlier meeting may have changed that: in
+/// their first one, they have got to know each other.
+#[derive(Clone)]
+pub struct Renewal(Arc<dyn Fn() -> Option<(Vec<Appointment>, Security)> + Send + Sync>);
+
+impl Renewal {
+    /// Returns one that `look_up` makes; nothing changes if it has nothing to tell.
+    pub fn new(
+        look_up: impl Fn() -> Option<(Vec<Appointment>, Security)> + Send + Sync + 'static,
+    ) -> Self {
+        Self(Arc::new(look_up))
+    }
+
+    /// Looks it up.
+    pub(crate) fn renew(&self, endpoint: &mut Endpoint, security: &mut Security) {
+        if let Some((appointments, known)) = (self.0)() {
+            endpoint.arrange(appointments);
+            *security = known;
+        }
+    }
+}
+
+impl fmt::Debug for Renewal {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.write_str("Renewal")
+    }
 }
 
 /// A party's table.

@@ -17,7 +17,7 @@ use psijoin_channel::{AbortCode, Channel, joint_seed::JointSeed, path::Measured}
 
 use crate::{
     AtRelay, Endpoint, Error, InFolder, KeyExchange, Listener, Options, PairSecret, PublicKey,
-    Sight, Succeeded,
+    Security, Sight, Succeeded,
     dial::Way,
     endpoint::Address,
     establish::{self, Door, Established, Opening},
@@ -70,6 +70,7 @@ pub struct Connection {
     peer_key: Option<PublicKey>,
     pair_secret: Option<PairSecret>,
     succeeded: Option<Succeeded>,
+    is_by_invitation: bool,
     measured: Measured,
     /// The peer that was found is the only one that may open further streams.
     options: Options,
@@ -131,7 +132,8 @@ impl Connection {
         sees: &dyn Fn(Sight),
     ) -> Result<(Self, Channel), Error> {
         let established = establish::meet_at_relay(at, options, sees)?;
-        Self::start(established, Some(Door::Relay(at.clone())), options)
+        let door = Door::Relay(at.clone(), established.side);
+        Self::start(established, Some(door), options)
     }
 
     /// Meets the other party in a folder, where both leave files for each other: a
@@ -146,7 +148,8 @@ impl Connection {
         sees: &dyn Fn(Sight),
     ) -> Result<(Self, Channel), Error> {
         let established = establish::meet_in_folder(at, options, sees)?;
-        Self::start(established, Some(Door::Folder(at.clone())), options)
+        let door = Door::Folder(at.clone(), established.side);
+        Self::start(established, Some(door), options)
     }
 
     /// Waits for the other party to connect. Whoever else connects is logged and dropped, and
@@ -174,6 +177,7 @@ impl Connection {
         let pair_secret = tls.and_then(|tls| tls::exported(tls, PairSecret::LABEL));
         let known = options.security.known();
         let succeeded = tls.and_then(|tls| tls::succeeded(tls, &known));
+        let is_by_invitation = matches!(options.security, Security::Invited { .. });
         let found = tls.and_then(tls::peer_fingerprint);
         let options = Options {
             security: options.security.settled(found),
@@ -191,6 +195,7 @@ impl Connection {
                 peer_key,
                 pair_secret: pair_secret.map(PairSecret::from_bytes),
                 succeeded,
+                is_by_invitation,
                 measured,
                 options,
                 door,
@@ -297,6 +302,11 @@ impl Connection {
     /// Parties that keep it can find each other by it later, without telling anybody who they are.
     pub fn pair_secret(&self) -> Option<&PairSecret> {
         self.pair_secret.as_ref()
+    }
+
+    /// Returns whether this side has proved an invitation of the peer's.
+    pub fn is_by_invitation(&self) -> bool {
+        self.is_by_invitation
     }
 
     /// Returns the pinned key that the peer has replaced, if it came with a key that follows it.

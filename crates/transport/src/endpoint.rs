@@ -38,14 +38,44 @@ pub enum Endpoint {
 
 impl Endpoint {
     /// Returns whether this side lets the other one in: it is the server of TLS. Of two sides that
-    /// meet, one does.
+    /// meet, one does. With several appointments it is the part of the first.
     pub fn lets_in(&self) -> bool {
         match self {
             Self::Listen(_) => true,
             Self::Connect(_) => false,
-            Self::Relay(AtRelay { side, .. }) | Self::Folder(InFolder { side, .. }) => {
-                *side == Side::Server
+            Self::Relay(AtRelay { appointments, .. })
+            | Self::Folder(InFolder { appointments, .. }) => {
+                let first = appointments.first();
+                first.is_some_and(|appointment| appointment.side == Side::Server)
             }
+        }
+    }
+
+    /// Keeps these appointments from now on, if this side goes where both meet.
+    pub fn arrange(&mut self, new: Vec<Appointment>) {
+        match self {
+            Self::Listen(_) | Self::Connect(_) => {}
+            Self::Relay(AtRelay { appointments, .. })
+            | Self::Folder(InFolder { appointments, .. }) => *appointments = new,
+        }
+    }
+}
+
+/// The way in which two parties find each other at a place that both go to.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct Appointment {
+    /// The name under which they meet.
+    pub token: Token,
+    /// The part of this side. The other one has the other part.
+    pub side: Side,
+}
+
+impl Appointment {
+    /// Returns that of two parties that know no more of each other than their fingerprints.
+    pub fn of_strangers(ours: Fingerprint, theirs: Fingerprint) -> Self {
+        Self {
+            token: Token::of_first_meeting([ours, theirs]),
+            side: Side::between(ours, theirs),
         }
     }
 }
@@ -55,11 +85,9 @@ impl Endpoint {
 pub struct AtRelay {
     /// Its address.
     pub relay: RelayAddress,
-    /// The names under which both may meet, the best one first. The server of TLS waits under all
-    /// of them, and its client comes under the first.
-    pub tokens: Vec<Token>,
-    /// The part of this side. The other one has the other part.
-    pub side: Side,
+    /// All of them are kept at once, and whoever keeps one of them first is met. The two parties
+    /// must not have two of them in common.
+    pub appointments: Vec<Appointment>,
     /// The key of a relay that does not serve everybody.
     pub access: Option<AccessKey>,
 }
@@ -69,8 +97,7 @@ impl AtRelay {
     pub fn first_meeting(relay: RelayAddress, ours: Fingerprint, theirs: Fingerprint) -> Self {
         Self {
             relay,
-            tokens: vec![Token::of_first_meeting([ours, theirs])],
-            side: Side::between(ours, theirs),
+            appointments: vec![Appointment::of_strangers(ours, theirs)],
             access: None,
         }
     }
@@ -82,10 +109,8 @@ impl AtRelay {
 pub struct InFolder {
     /// The folder.
     pub folder: PathBuf,
-    /// The names under which both may meet, as [at a relay](AtRelay::tokens).
-    pub tokens: Vec<Token>,
-    /// The part of this side. The other one has the other part.
-    pub side: Side,
+    /// As [at a relay](AtRelay::appointments).
+    pub appointments: Vec<Appointment>,
 }
 
 impl InFolder {
@@ -97,8 +122,7 @@ impl InFolder {
     ) -> Self {
         Self {
             folder: folder.into(),
-            tokens: vec![Token::of_first_meeting([ours, theirs])],
-            side: Side::between(ours, theirs),
+            appointments: vec![Appointment::of_strangers(ours, theirs)],
         }
     }
 }
@@ -372,6 +396,15 @@ impl Security {
         }
     }
 
+    /// Returns whether the parties know each other by an invitation only.
+    pub(crate) fn is_by_invitation(&self) -> bool {
+        match self {
+            Self::Invited { .. } => true,
+            Self::Inviting { known, .. } => known.is_empty(),
+            Self::PinnedTls { .. } | Self::AnyOf { .. } | Self::InsecurePlaintext => false,
+        }
+    }
+
     /// Returns the keys by which this side knows the other. The first is that at whose door it
     /// knocks.
     pub(crate) fn known(&self) -> Vec<Pin> {
@@ -477,15 +510,17 @@ mod tests {
             let relay = "relay.example.org:7000".parse().unwrap();
             AtRelay::first_meeting(relay, ours, theirs)
         };
-        let (one, other) = (at(a, b), at(b, a));
-        assert_eq!(one.tokens, other.tokens);
-        assert_eq!(one.side, other.side.other());
-        let (one, other) = (
-            InFolder::first_meeting("f", a, b),
-            InFolder::first_meeting("g", b, a),
-        );
-        assert_eq!(one.tokens, other.tokens);
-        assert_eq!(one.side, other.side.other());
+        let in_folder = |ours, theirs| InFolder::first_meeting("shared", ours, theirs);
+        for (one, other) in [
+            (at(a, b).appointments, at(b, a).appointments),
+            (in_folder(a, b).appointments, in_folder(b, a).appointments),
+        ] {
+            let ([one], [other]) = (&*one, &*other) else {
+                panic!("each has one");
+            };
+            assert_eq!(one.token, other.token);
+            assert_eq!(one.side, other.side.other());
+        }
     }
 
     #[test]

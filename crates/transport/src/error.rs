@@ -212,8 +212,8 @@ pub enum Error {
 
     /// The other party was not met at the relay.
     #[error(
-        "the other party did not come to the relay {} within {} s; both sides name the same relay and each other{}{}",
-        Word(.relay), waited.as_secs_f32(), told(attempt), told(strangers)
+        "the other party did not come to the relay {} within {} s; both sides name the same relay and each other{}{}{}",
+        Word(.relay), waited.as_secs_f32(), told(attempt), told(strangers), found(*by_invitation)
     )]
     NobodyAtRelay {
         /// The relay.
@@ -224,6 +224,8 @@ pub enum Error {
         attempt: Option<Attempt>,
         /// The strangers that came in the other party's place, if there were any.
         strangers: Option<Box<Strangers>>,
+        /// The parties would have found each other by an invitation.
+        by_invitation: bool,
     },
 
     /// A folder cannot be used as a mailbox.
@@ -240,8 +242,8 @@ pub enum Error {
 
     /// The other party was not met in the folder.
     #[error(
-        "the other party left nothing in the folder {} within {} s; both sides name one folder and each other{}{}",
-        psijoin_printable::path(folder), waited.as_secs_f32(), told(attempt), told(strangers)
+        "the other party left nothing in the folder {} within {} s; both sides name one folder and each other{}{}{}",
+        psijoin_printable::path(folder), waited.as_secs_f32(), told(attempt), told(strangers), found(*by_invitation)
     )]
     NobodyInFolder {
         /// The folder.
@@ -252,6 +254,8 @@ pub enum Error {
         attempt: Option<Attempt>,
         /// The strangers that left something in the other party's place, if there were any.
         strangers: Option<Box<Strangers>>,
+        /// The parties would have found each other by an invitation.
+        by_invitation: bool,
     },
 
     /// Nobody that could be the other party listened.
@@ -563,6 +567,17 @@ fn told(details: &Option<impl ToString>) -> String {
         .as_ref()
         .map(ToString::to_string)
         .unwrap_or_default()
+}
+
+/// Returns the part of a text about parties that have not met yet, and know each other by an
+/// invitation only.
+fn found(by_invitation: bool) -> &'static str {
+    match by_invitation {
+        true => {
+            "; they find each other by the invitation: if it was withdrawn, replaced or changed on its way, make a new one"
+        }
+        false => "",
+    }
 }
 
 /// The party that has to act on an error.

@@ -13,10 +13,12 @@ use crate::{
     Error, RelayFault,
     bridge::Bridge,
     patience::{POLL, Patience},
+    rendezvous::Side,
 };
 
 mod accept;
 mod candidate;
+mod choice;
 mod connect;
 mod doorkeeper;
 mod failures;
@@ -54,6 +56,8 @@ pub(crate) struct Established {
     pub(crate) measured: Measured,
     /// The number of the stream: 0 for that of a meeting.
     pub(crate) stream: u8,
+    /// The part of this side in TLS.
+    pub(crate) side: Side,
 }
 
 /// Returns how much an error of a stranger tells about a mistake that somebody made: the one that

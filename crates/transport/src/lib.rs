@@ -79,7 +79,8 @@ mod wire;
 pub use connection::Connection;
 pub use dial::{Proxies, Proxy, ProxyFault};
 pub use endpoint::{
-    AtRelay, Endpoint, InFolder, Listener, Options, Pulse, RelayAddress, Security, Sight, Timeouts,
+    Appointment, AtRelay, Endpoint, InFolder, Listener, Options, Pulse, RelayAddress, Security,
+    Sight, Timeouts,
 };
 pub use error::{Attempt, Error, Kind, RelayFault, Strangers};
 pub use fingerprint::Fingerprint;

@@ -80,8 +80,8 @@ pub(crate) struct Trust {
     /// The other party's name, from `psijoin peers`, or fingerprint.
     ///
     /// Its `psijoin fingerprint` prints the latter. A name tells where both meet, too, unless
-    /// --listen, --connect, --relay or --via says so. With --listen or --connect, it can be given
-    /// several times: then whichever of them comes is the other party.
+    /// --listen, --connect, --relay or --via says so. It can be given several times: then whichever
+    /// of them comes is the other party.
     #[arg(long = "peer", value_name = "NAME|FINGERPRINT")]
     pub(crate) peers: Vec<Named>,
 

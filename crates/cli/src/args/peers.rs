@@ -43,6 +43,10 @@ pub(crate) struct Invite {
     #[arg(long)]
     pub(crate) wait: bool,
 
+    /// The file of your access key, where --wait goes to a relay that does not serve everybody.
+    #[arg(long, value_name = "FILE", requires_all = ["wait", "relay"])]
+    pub(crate) relay_key: Option<PathBuf>,
+
     #[command(flatten)]
     pub(crate) own: Own,
 
@@ -101,6 +105,10 @@ pub(crate) struct Accept {
     /// Meet the other party now, which runs `psijoin invite --wait`.
     #[arg(long)]
     pub(crate) wait: bool,
+
+    /// The file of your access key, where --wait goes to a relay that does not serve everybody.
+    #[arg(long, value_name = "FILE", requires = "wait")]
+    pub(crate) relay_key: Option<PathBuf>,
 
     #[command(flatten)]
     pub(crate) own: Own,

@@ -2,6 +2,7 @@
 
 use std::{
     io::{self, Read},
+    path::Path,
     time::Duration,
 };
 
@@ -37,6 +38,10 @@ pub(super) fn run(args: &args::Accept) -> Result<(), Failure> {
     })?;
     let book = home::book(named)?;
     let folder = args.via.as_deref().map(meeting::folder).transpose()?;
+    args.relay_key
+        .as_deref()
+        .map(meeting::relay_key)
+        .transpose()?;
     let is_place_known = folder.is_some() || !link.places().is_empty();
     book.change(|peers| {
         peers.accept(name.clone(), &link)?;
@@ -55,7 +60,8 @@ pub(super) fn run(args: &args::Accept) -> Result<(), Failure> {
     match args.wait {
         true => {
             let identity = own.unlock(&passphrase::unlocking(&args.unlock)?)?;
-            get_to_know(&identity, (&book, name), &console)
+            let relay_key = args.relay_key.as_deref();
+            get_to_know(&identity, (&book, name), relay_key, &console)
         }
         false => Ok(()),
     }
@@ -71,10 +77,12 @@ fn read(said: &str) -> Result<Link, Failure> {
     Ok(text.parse::<Link>().map_err(psijoin_peers::Error::from)?)
 }
 
-/// Meets a party that waits for this one, only so that both know each other.
+/// Meets a party that waits for this one, only so that both know each other. `relay_key` is the
+/// file of the access key of a relay.
 pub(super) fn get_to_know(
     identity: &Identity,
     (book, name): (&Book, &Name),
+    relay_key: Option<&Path>,
     console: &Console,
 ) -> Result<(), Failure> {
     let partner = Partner::find(identity, &[Named::Name(name.clone())], book)?;
@@ -83,7 +91,7 @@ pub(super) fn get_to_know(
             "nobody has said where {name} is met: leave --wait out"
         ))
     };
-    let mut endpoint = partner.endpoint(None, None)?.ok_or_else(no_place)?;
+    let mut endpoint = partner.endpoint(None, relay_key)?.ok_or_else(no_place)?;
     let stop = Stop::default();
     handle_ctrl_c(stop.clone(), *console)?;
     let mut wanted = Meeting::new(endpoint.clone(), partner.security);

@@ -13,6 +13,11 @@ pub(super) fn run(args: &args::Invite) -> Result<(), Failure> {
     let book = home::book(named)?;
     let ends = now().saturating_add(args.expires.as_secs());
     let wanted = wanted(args, ends)?;
+    // Before the link is there, which works once.
+    args.relay_key
+        .as_deref()
+        .map(meeting::relay_key)
+        .transpose()?;
     let link = book.change(|peers| peers.invite(args.name.clone(), &identity, wanted))?;
     output::text(&format!("{link}\n"))?;
     let (console, name) = (Console::wanted(), &args.name);
@@ -37,7 +42,12 @@ pub(super) fn run(args: &args::Invite) -> Result<(), Failure> {
         ));
     }
     match args.wait {
-        true => get_to_know(&identity, (&book, name), &console),
+        true => get_to_know(
+            &identity,
+            (&book, name),
+            args.relay_key.as_deref(),
+            &console,
+        ),
         false => Ok(()),
     }
 }

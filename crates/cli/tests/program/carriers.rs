@@ -20,7 +20,7 @@ use secrets::Secrets;
 use synchronised::Synchronised;
 
 mod secrets;
-mod synchronised;
+pub(crate) mod synchronised;
 
 /// Words that only the tables and the command lines of this test have.
 const WORDS: [&str; 10] = [

@@ -1,51 +1,51 @@
 //! Two parties that know each other by name, from the invitation on.
 
-use std::process::Stdio;
+use std::{fs, process::Stdio};
 
 use serde_json::Value;
 
 use crate::support::{Ended, Folder, Process, free_address};
 
 /// A party with a folder of its own for its identity.
-struct Party(String);
+pub(crate) struct Party(pub(crate) String);
 
 impl Party {
-    fn start(&self, args: &[&str]) -> Process {
+    pub(crate) fn start(&self, args: &[&str]) -> Process {
         Process::start_with(args, |command| {
             let piped = command.stdin(Stdio::null()).stdout(Stdio::piped());
             piped.env("PSIJOIN_HOME", &self.0)
         })
     }
 
-    fn run(&self, args: &[&str]) -> Ended {
+    pub(crate) fn run(&self, args: &[&str]) -> Ended {
         self.start(args).end()
     }
 
     /// Runs the program, and returns its output.
     #[track_caller]
-    fn prints(&self, args: &[&str]) -> String {
+    pub(crate) fn prints(&self, args: &[&str]) -> String {
         let ended = self.run(args);
         ended.says(0, &[]);
         ended.stdout.trim().to_owned()
     }
 
     /// Returns what this one keeps of the party with this name.
-    fn known(&self, name: &str) -> Value {
+    pub(crate) fn known(&self, name: &str) -> Value {
         serde_json::from_str(&self.prints(&["peers", "show", name, "--json"])).unwrap()
     }
 }
 
-fn parties<const N: usize>(folder: &Folder, names: [&str; N]) -> [Party; N] {
+pub(crate) fn parties<const N: usize>(folder: &Folder, names: [&str; N]) -> [Party; N] {
     names.map(|name| Party(folder.path(name)))
 }
 
 /// Lets two parties join by name; the first receives.
-fn join(parties: [&Party; 2], names: [&str; 2], table: &str) -> [Ended; 2] {
+pub(crate) fn join(parties: [&Party; 2], names: [&str; 2], table: &str) -> [Ended; 2] {
     join_with(parties, names, table, &[])
 }
 
 /// Lets two parties join by name, with more options.
-fn join_with(
+pub(crate) fn join_with(
     [ann, bob]: [&Party; 2],
     [anns, bobs]: [&str; 2],
     table: &str,
@@ -147,6 +147,38 @@ fn parties_that_share_a_folder_get_from_an_invitation_to_a_result() {
         received.says(0, &["the folder "]);
         sent.says(0, &["the folder "]);
         assert_eq!(received.stdout, "x\ny\n");
+    }
+}
+
+#[test]
+fn whoever_waits_at_a_relay_with_access_keys_shows_one() {
+    let folder = Folder::new();
+    let [ann, bob] = parties(&folder, ["ann", "bob"]);
+    let key = "5a".repeat(32);
+    let keys = folder.file("keys", format!("both {key}\n"));
+    let (_relay, address) = Process::listen("relay", &["--access", &keys]);
+    let invite = [
+        "invite", "bob", "--as", "ann", "--relay", &address, "--wait",
+    ];
+    ann.run(&invite)
+        .says(2, &["access key", "--relay-key FILE"]);
+    let missing = folder.path("missing");
+    let unreadable = ann.run(&[&invite[..], &["--relay-key", &missing]].concat());
+    unreadable.says(2, &["missing cannot be read"]);
+    assert_eq!(unreadable.stdout, "");
+
+    let shows = ["--relay-key", &folder.file("relay.key", &key)];
+    let link = fs::File::create(folder.path("link")).unwrap();
+    let mut inviting = Process::start_with(&[&invite[..], &shows].concat(), |command| {
+        let piped = command.stdin(Stdio::null()).stdout(link);
+        piped.env("PSIJOIN_HOME", &ann.0)
+    });
+    inviting.wait_for("to meet bob");
+    let link = folder.read("link");
+    let accepting = bob.start(&[&["accept", link.trim(), "--wait"], &shows[..]].concat());
+    for ended in [inviting.end(), accepting.end()] {
+        ended.says(0, &["from now on you know each other"]);
+        assert!(!ended.stderr.contains(&key));
     }
 }
 

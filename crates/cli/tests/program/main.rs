@@ -16,6 +16,8 @@ mod ends;
 mod fake_peers;
 #[cfg(unix)]
 mod files;
+#[cfg(unix)]
+mod first_sessions;
 mod from_rust;
 mod functions;
 #[cfg(target_os = "linux")]
@@ -30,6 +32,8 @@ mod joining;
 mod learning;
 mod line;
 mod listener;
+#[cfg(target_os = "linux")]
+mod meeting_faults;
 mod meeting_places;
 #[cfg(target_os = "linux")]
 mod memory;
@@ -39,6 +43,7 @@ mod older;
 mod passphrases;
 mod plan;
 mod post_quantum;
+mod questions;
 mod quotes;
 mod records;
 mod relays;
@@ -55,6 +60,8 @@ mod texts;
 mod tutorial;
 mod unlike_keys;
 mod usage;
+#[cfg(unix)]
+mod valve;
 #[cfg(unix)]
 mod weekly;
 mod which_rows;

@@ -55,6 +55,9 @@ impl Shown {
             fingerprint: replaced.key.to_string(),
             until: date(replaced.until),
         });
+        // A guest has come, and that is all there was to it.
+        let matters = |it: &&Invitation| it.side == Side::Inviter || peer.pair_secret.is_none();
+        let invitation = peer.invitation.as_ref().filter(matters);
         Self {
             name: name.to_string(),
             state: state(peer),
@@ -63,7 +66,7 @@ impl Shown {
             since: date(peer.since),
             place: peer.place.as_ref().map(ToString::to_string),
             replaced: replaced.collect(),
-            invitation: peer.invitation.as_ref().map(InvitationShown::new),
+            invitation: invitation.map(InvitationShown::new),
         }
     }
 

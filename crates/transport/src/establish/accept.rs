@@ -130,8 +130,10 @@ impl<'a> Entrance<'a> {
     /// ends.
     fn next(&mut self, patience: &Patience<'_>) -> Result<Option<Established>, Error> {
         while patience.left()?.is_some() {
-            let has_room = self.admit()?;
-            let peer = self.hear().or_else(|| self.answer_a_stranger());
+            let (has_room, peer) = match self.admit()? {
+                Admitted::Peer(established) => (true, Some(*established)),
+                admitted => (matches!(admitted, Admitted::All), self.hear_if_free()),
+            };
             if let Some(established) = peer {
                 self.turned_away.log();
                 return Ok(Some(established));
@@ -149,25 +151,24 @@ impl<'a> Entrance<'a> {
         Ok(None)
     }
 
-    /// Lets in those who wait outside, or some of them. Returns `false` if the system has no
-    /// descriptor or no memory for one more connection. That passes, and sooner because a candidate
-    /// has gone.
+    /// Lets in those who wait outside, or some of them.
     ///
     /// # Errors
     /// If nobody will ever come.
-    fn admit(&mut self) -> Result<bool, Error> {
+    fn admit(&mut self) -> Result<Admitted, Error> {
         for _ in 0..MAX_ADMITTED {
             let (reached, from) = match self.gate.accept() {
                 Ok(Some(somebody)) => somebody,
-                Ok(None) => return Ok(true),
+                Ok(None) => return Ok(Admitted::All),
                 Err(Shut::ForNow(error)) => {
                     if !mem::replace(&mut self.was_short, true) {
                         tracing::warn!("nobody could be let in for a moment: {error}");
                     }
                     self.make_room();
-                    return Ok(false);
+                    return Ok(Admitted::NoRoom);
                 }
                 Err(Shut::ForGood(error)) => return Err(error),
+                Err(Shut::Met(established)) => return Ok(Admitted::Peer(established)),
             };
             tracing::debug!("{from} connected");
             match Candidate::new(reached, from, &self.greeter) {
@@ -175,7 +176,7 @@ impl<'a> Entrance<'a> {
                 Err(error) => self.turned_away.note(from, error),
             }
         }
-        Ok(true)
+        Ok(Admitted::All)
     }
 
     /// Waits a moment for somebody to come or to send something.
@@ -233,6 +234,23 @@ impl<'a> Entrance<'a> {
         if let Some((standing, count)) = crowd.into_iter().find(|&(_, count)| count > 0) {
             self.keep(standing, count - 1);
         }
+    }
+
+    /// Hears the candidates, unless this side is about to meet somebody elsewhere.
+    fn hear_if_free(&mut self) -> Option<Established> {
+        let Some(choice) = self.gate.choice() else {
+            return self.hear().or_else(|| self.answer_a_stranger());
+        };
+        let Some(right) = choice.take_if_free() else {
+            // Those who have said something would be found ready at once.
+            thread::sleep(SHORTAGE);
+            return None;
+        };
+        let peer = self.hear().or_else(|| self.answer_a_stranger());
+        if peer.is_some() {
+            right.choose();
+        }
+        peer
     }
 
     /// Hears every candidate once, until one is the peer.
@@ -321,6 +339,17 @@ impl<'a> Entrance<'a> {
         }
         self.turned_away.into_strangers()
     }
+}
+
+/// The result of letting others in.
+enum Admitted {
+    /// All, or many.
+    All,
+    /// The system has no descriptor or no memory for one more connection. That passes, and sooner
+    /// because a candidate has gone.
+    NoRoom,
+    /// This side has met the peer elsewhere.
+    Peer(Box<Established>),
 }
 
 /// The state of a candidate.

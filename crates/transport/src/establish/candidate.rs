@@ -14,7 +14,7 @@ use super::{
     host::Reached,
     pace::Pace,
 };
-use crate::{Error, bridge::Bridge};
+use crate::{Error, bridge::Bridge, rendezvous::Side};
 
 /// The proofs of a candidate so far. Where there is room for nobody else, those who have shown
 /// least go first.
@@ -231,6 +231,7 @@ impl Candidate {
                 bridge: self.bridge,
                 measured: self.pace.measured(&self.greeting),
                 stream: self.greeting.stream(),
+                side: Side::Server,
                 tls: self.greeting.into_tls(),
             }),
             Err(error) => Err((self.from, Box::new(error.into()))),

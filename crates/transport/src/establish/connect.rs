@@ -10,6 +10,7 @@ use std::time::{Duration, Instant};
 
 use super::{
     Established, Patience,
+    choice::Choice,
     failures::Failures,
     greeting::{Fault, Greeter, Greeting, Heard, PIECE_BYTES},
     host::{Host, Reached},
@@ -22,6 +23,7 @@ use crate::{
     Error, Kind, Options,
     dial::{Failure, Way},
     endpoint::Sight,
+    rendezvous::Side,
     ticket::Ticket,
 };
 
@@ -61,35 +63,22 @@ pub(super) fn go(
     options: &Options,
     patience: Patience<'_>,
 ) -> Result<Established, Error> {
-    let going = Going {
-        route,
-        greeter: Greeter::connecting(&options.security, purpose)?,
-        setup: options.timeouts.setup,
-        patience,
-    };
     let mut failures = Failures::default();
-    let [mut back_off, longest_back_off] = BACK_OFF;
-    let [mut attempt, longest_attempt] = ATTEMPT;
-    while going.patience.left()?.is_some() {
-        match going.round(attempt, &mut failures)? {
-            Round::Peer(established) => return Ok(*established),
-            // The next one in the relay's queue may be the peer.
-            Round::Stranger if matches!(route, Route::Relay(..)) => [back_off, _] = BACK_OFF,
-            Round::Stranger | Round::Nobody => {}
-        }
-        going.patience.rest(back_off)?;
-        back_off = longest_back_off.min(back_off.mul_f32(1.5));
-        attempt = longest_attempt.min(2 * attempt);
-    }
-    Err(route.nobody(going.patience.limit, failures.into_most_telling()))
+    let met = Going::new(purpose, route, options, patience)?.until_met(&mut failures)?;
+    met.ok_or_else(|| {
+        let by_invitation = options.security.is_by_invitation();
+        route.nobody(patience.limit, failures.into_most_telling(), by_invitation)
+    })
 }
 
 /// One way to the peer.
-struct Going<'a> {
+pub(super) struct Going<'a> {
     route: &'a Route<'a>,
     greeter: Greeter,
     setup: Duration,
     patience: Patience<'a>,
+    /// Other ways are gone at the same time.
+    choice: Option<&'a Choice>,
 }
 
 /// The result of one round.
@@ -100,7 +89,50 @@ enum Round {
     Nobody,
 }
 
-impl Going<'_> {
+impl<'a> Going<'a> {
+    pub(super) fn new(
+        purpose: Purpose,
+        route: &'a Route<'a>,
+        options: &Options,
+        patience: Patience<'a>,
+    ) -> Result<Self, Error> {
+        Ok(Self {
+            route,
+            greeter: Greeter::connecting(&options.security, purpose)?,
+            setup: options.timeouts.setup,
+            patience,
+            choice: None,
+        })
+    }
+
+    /// Goes there beside others of this side, of which one may meet somebody.
+    pub(super) fn beside_others(self, choice: &'a Choice) -> Self {
+        Self {
+            choice: Some(choice),
+            ..self
+        }
+    }
+
+    /// Goes there until the peer is met; nothing comes if patience ends.
+    pub(super) fn until_met(&self, failures: &mut Failures) -> Result<Option<Established>, Error> {
+        let [mut back_off, longest_back_off] = BACK_OFF;
+        let [mut attempt, longest_attempt] = ATTEMPT;
+        while self.patience.left()?.is_some() {
+            match self.round(attempt, failures)? {
+                Round::Peer(established) => return Ok(Some(*established)),
+                // The next one in the relay's queue may be the peer.
+                Round::Stranger if matches!(self.route, Route::Relay(..)) => {
+                    [back_off, _] = BACK_OFF;
+                }
+                Round::Stranger | Round::Nobody => {}
+            }
+            self.patience.rest(back_off)?;
+            back_off = longest_back_off.min(back_off.mul_f32(1.5));
+            attempt = longest_attempt.min(2 * attempt);
+        }
+        Ok(None)
+    }
+
     /// Tries all that the route leads to, each address for at most this time until it answers.
     ///
     /// # Errors
@@ -164,6 +196,7 @@ impl Going<'_> {
         let mut pace = Pace::default();
         pace.says(Instant::now());
         host.say(&first);
+        let mut right = None;
         loop {
             let mut buffer = [0; PIECE_BYTES];
             pace.listens(Instant::now());
@@ -172,11 +205,18 @@ impl Going<'_> {
             let mut answer = Vec::new();
             let heard = greeting.take_in(&buffer[..length], &mut answer);
             if !answer.is_empty() {
+                // It may tell the other side that it is met.
+                if let (Some(choice), None) = (self.choice, &right) {
+                    right = Some(choice.take().ok_or(Failure::Unfinished(None))?);
+                }
                 pace.says(Instant::now());
             }
             host.say(&answer);
             match heard {
                 Ok(Heard::Peer) => {
+                    if let Some(right) = right {
+                        right.choose();
+                    }
                     let Reached { socket, bridge, .. } = host.reached;
                     let peer = socket.peer_addr();
                     let place = self
@@ -189,6 +229,7 @@ impl Going<'_> {
                         bridge,
                         measured: pace.measured(&greeting),
                         stream: greeting.stream(),
+                        side: Side::Client,
                         tls: greeting.into_tls(),
                     });
                 }

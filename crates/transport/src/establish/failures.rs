@@ -5,7 +5,7 @@ use std::{
     mem::{self, Discriminant},
 };
 
-use super::tells;
+use super::{gate::Reporter, tells};
 use crate::{Attempt, Error, Sight};
 
 /// The failed attempts so far.
@@ -13,9 +13,19 @@ use crate::{Attempt, Error, Sight};
 pub(super) struct Failures {
     most_telling: Option<Attempt>,
     logged: Vec<Discriminant<Error>>,
+    /// Notes them instead.
+    reporter: Option<Reporter>,
 }
 
 impl Failures {
+    /// Returns those of a thread that reports them to a gate.
+    pub(super) fn reported_to(reporter: Reporter) -> Self {
+        Self {
+            reporter: Some(reporter),
+            ..Self::default()
+        }
+    }
+
     /// Returns how much they tell.
     pub(super) fn tell(&self) -> u8 {
         self.most_telling
@@ -26,6 +36,9 @@ impl Failures {
     /// Notes one, on the way to a place. The first of each kind is logged, and told to `sees`:
     /// there are few kinds, and as many attempts as there is time.
     pub(super) fn note(&mut self, error: Error, place: impl Display, sees: &dyn Fn(Sight)) {
+        if let Some(reporter) = &self.reporter {
+            return reporter.attempt_failed(error);
+        }
         let kind = mem::discriminant(&error);
         if !self.logged.contains(&kind) {
             self.logged.push(kind);

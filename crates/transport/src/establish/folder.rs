@@ -1,14 +1,20 @@
 //! Meeting in a folder: see [`mailbox`](crate::mailbox).
 
 use super::{
-    Established, Patience, accept::meet_at, connect::go, failures::Failures, gate::Gate,
-    introduction::Purpose, relay::no_name, route::Route,
+    Established, Patience,
+    accept::meet_at,
+    connect::go,
+    failures::Failures,
+    gate::Gate,
+    introduction::Purpose,
+    relay::{no_name, once},
+    route::Route,
 };
 use crate::{
     Error, Options, Sight,
-    endpoint::InFolder,
+    endpoint::{Appointment, InFolder},
     mailbox::Spot,
-    rendezvous::{Side, Token},
+    rendezvous::Side,
 };
 
 /// Meets the peer in a folder.
@@ -18,30 +24,27 @@ pub(crate) fn meet_in_folder(
     sees: &dyn Fn(Sight),
 ) -> Result<Established, Error> {
     let patience = Patience::new(options.timeouts.meet, &options.interrupt);
-    let spot = |token: &Token| Spot {
+    let sees = &once(sees);
+    let spot = |appointment: &Appointment| Spot {
         folder: at.folder.clone(),
-        token: token.clone(),
+        token: appointment.token.clone(),
     };
-    match at.side {
-        Side::Client => {
-            let spot = spot(at.tokens.first().ok_or_else(no_name)?);
-            go(
-                Purpose::to_connect(options),
-                &Route::Folder(&spot, sees),
-                options,
-                patience,
-            )
+    let spots = match &*at.appointments {
+        [] => return Err(no_name()),
+        [only] if only.side == Side::Client => {
+            let route = &Route::Folder(&spot(only), sees);
+            return go(Purpose::to_connect(options), route, options, patience);
         }
-        Side::Server => {
-            let mut failures = Failures::default();
-            let gate = Gate::in_folders(at.tokens.iter().map(spot).collect(), sees, &mut failures)?;
-            let met = meet_at(gate, options, &patience)?;
-            met.map_err(|strangers| Error::NobodyInFolder {
-                folder: at.folder.clone(),
-                waited: patience.limit,
-                attempt: failures.into_most_telling(),
-                strangers: strangers.map(Box::new),
-            })
-        }
-    }
+        several => several.iter().map(|it| (spot(it), it.side)).collect(),
+    };
+    let mut failures = Failures::default();
+    let gate = Gate::in_folders(spots, options, sees, &mut failures)?;
+    let met = meet_at(gate, options, &patience)?;
+    met.map_err(|strangers| Error::NobodyInFolder {
+        folder: at.folder.clone(),
+        waited: patience.limit,
+        attempt: failures.into_most_telling(),
+        strangers: strangers.map(Box::new),
+        by_invitation: options.security.is_by_invitation(),
+    })
 }

@@ -11,18 +11,21 @@ use std::{
 use rustix::event::{PollFd, PollFlags};
 
 use super::{
-    Patience,
-    connect::{ATTEMPT, BACK_OFF},
+    Established, Patience,
+    choice::Choice,
+    connect::{ATTEMPT, BACK_OFF, Going},
     failures::Failures,
     host::Reached,
+    introduction::Purpose,
     relay::Place,
     route::Route,
 };
 use crate::{
-    Error, Interrupt, Listener, Options, Sight,
+    Error, Interrupt, Kind, Listener, Options, Sight,
     bridge::{Stop, pair},
     dial::Failure,
     mailbox::{self, Spot},
+    rendezvous::Side,
 };
 
 /// The pause between two who come to one place in a queue.
@@ -41,6 +44,8 @@ pub(super) enum Shut {
     ForNow(io::Error),
     /// Nobody will ever come.
     ForGood(Error),
+    /// This side has come to the peer.
+    Met(Box<Established>),
 }
 
 impl<'a> Gate<'a> {
@@ -51,8 +56,8 @@ impl<'a> Gate<'a> {
         Ok(Self::Listener(listener))
     }
 
-    /// Waits at these places in queues of relays. What is seen there is told to `sees`, and failed
-    /// attempts are noted.
+    /// Waits at these places in queues of relays, of either part. What is seen there is told to
+    /// `sees`, and failed attempts are noted.
     pub(super) fn at_relay(
         places: Vec<Place>,
         options: &Options,
@@ -60,27 +65,61 @@ impl<'a> Gate<'a> {
         failures: &'a mut Failures,
     ) -> Result<Self, Error> {
         let shown = places.first().map(Place::to_string).unwrap_or_default();
-        let (gate, reporter) = Elsewhere::new(shown, false, sees, failures)?;
+        let (mut gate, reporter) = Elsewhere::new(shown, false, sees, failures)?;
         for place in places {
-            let (reporter, interrupt) = (reporter.clone(), options.interrupt.clone());
-            let stop = gate.stop.clone();
-            start(move || keep_place(&place, &interrupt, &stop, &reporter))?;
+            let (reporter, stop) = (reporter.clone(), gate.stop.clone());
+            match place.side() {
+                Side::Server => {
+                    let interrupt = options.interrupt.clone();
+                    start(move || keep_place(&place, &interrupt, &stop, &reporter))?;
+                }
+                Side::Client => {
+                    let (options, choice) = (options.clone(), gate.share_choice());
+                    start(move || {
+                        let sees = |sight| reporter.tell(News::Sight(sight));
+                        go_there(
+                            &Route::Relay(&place, &sees),
+                            &options,
+                            &choice,
+                            &stop,
+                            &reporter,
+                        );
+                    })?;
+                }
+            }
         }
         Ok(Self::Elsewhere(gate))
     }
 
-    /// Looks into these folders.
+    /// Looks into these folders, of either part.
     pub(super) fn in_folders(
-        spots: Vec<Spot>,
+        spots: Vec<(Spot, Side)>,
+        options: &Options,
         sees: &'a dyn Fn(Sight),
         failures: &'a mut Failures,
     ) -> Result<Self, Error> {
-        let shown = spots.first().map(|at| psijoin_printable::path(&at.folder));
+        let shown = spots.first();
+        let shown = shown.map(|(at, _)| psijoin_printable::path(&at.folder));
         let shown = format!("the folder {}", shown.unwrap_or_default());
-        let (gate, reporter) = Elsewhere::new(shown, true, sees, failures)?;
-        for at in spots {
+        let (mut gate, reporter) = Elsewhere::new(shown, true, sees, failures)?;
+        for (at, side) in spots {
             let (reporter, stop) = (reporter.clone(), gate.stop.clone());
-            start(move || look_into(&at, &stop, &reporter))?;
+            match side {
+                Side::Server => start(move || look_into(&at, &stop, &reporter))?,
+                Side::Client => {
+                    let (options, choice) = (options.clone(), gate.share_choice());
+                    start(move || {
+                        let sees = |sight| reporter.tell(News::Sight(sight));
+                        go_there(
+                            &Route::Folder(&at, &sees),
+                            &options,
+                            &choice,
+                            &stop,
+                            &reporter,
+                        );
+                    })?;
+                }
+            }
         }
         Ok(Self::Elsewhere(gate))
     }
@@ -122,6 +161,15 @@ impl<'a> Gate<'a> {
         }
     }
 
+    /// Returns what has to be held while candidates are heard, if this side may meet somebody else
+    /// meanwhile.
+    pub(super) fn choice(&self) -> Option<Choice> {
+        match self {
+            Self::Listener(_) => None,
+            Self::Elsewhere(gate) => gate.choice.clone(),
+        }
+    }
+
     /// Returns whether it takes so long to come here that clocks cannot be compared.
     pub(super) fn is_slow(&self) -> bool {
         matches!(self, Self::Elsewhere(Elsewhere { is_slow: true, .. }))
@@ -136,6 +184,8 @@ pub(super) struct Elsewhere<'a> {
     /// Has something to read when there is news.
     woken: TcpStream,
     stop: Stop,
+    /// Made by this side's threads, too, if some of them go to the peer.
+    choice: Option<Choice>,
     sees: &'a dyn Fn(Sight),
     failures: &'a mut Failures,
 }
@@ -143,6 +193,7 @@ pub(super) struct Elsewhere<'a> {
 /// What a thread reports.
 enum News {
     Somebody(Reached),
+    Met(Box<Established>),
     Sight(Sight),
     Failed(Error),
     /// The thread has ended: no later attempt can go better.
@@ -151,7 +202,7 @@ enum News {
 
 /// Reports to the gate.
 #[derive(Clone)]
-struct Reporter {
+pub(super) struct Reporter {
     news: mpsc::Sender<News>,
     wake: Arc<TcpStream>,
 }
@@ -161,6 +212,10 @@ impl Reporter {
         // If nobody listens any more, or there is news that was not heard yet, that is all right.
         let _ = self.news.send(news);
         let _ = (&*self.wake).write(&[0]);
+    }
+
+    pub(super) fn attempt_failed(&self, error: Error) {
+        self.tell(News::Failed(error));
     }
 
     /// Returns whether it goes on.
@@ -197,6 +252,7 @@ impl<'a> Elsewhere<'a> {
             news,
             woken,
             stop: Stop::default(),
+            choice: None,
             sees,
             failures,
         };
@@ -205,6 +261,11 @@ impl<'a> Elsewhere<'a> {
             wake: wake.into(),
         };
         Ok((gate, reporter))
+    }
+
+    /// Returns the choice for a thread that goes to the peer.
+    fn share_choice(&mut self) -> Choice {
+        self.choice.get_or_insert_default().clone()
     }
 
     fn accept(&mut self) -> Result<Option<(Reached, SocketAddr)>, Shut> {
@@ -217,6 +278,7 @@ impl<'a> Elsewhere<'a> {
                     let from = reached.from.unwrap_or(nowhere);
                     return Ok(Some((reached, from)));
                 }
+                News::Met(established) => return Err(Shut::Met(established)),
                 News::Sight(sight) => (self.sees)(sight),
                 News::Failed(error) => self.failures.note(error, &self.place, self.sees),
                 News::Lost(error) => return Err(Shut::ForGood(error)),
@@ -281,6 +343,33 @@ fn keep_place(place: &Place, interrupt: &Interrupt, stop: &Stop, reporter: &Repo
             back_off = longest_back_off.min(back_off.mul_f32(1.5));
             attempt = longest_attempt.min(2 * attempt);
         }
+    }
+}
+
+/// Goes to the peer, beside others of this side.
+fn go_there(
+    route: &Route<'_>,
+    options: &Options,
+    choice: &Choice,
+    stop: &Stop,
+    reporter: &Reporter,
+) {
+    let patience = Patience {
+        stop: Some(stop),
+        ..Patience::new(Duration::MAX, &options.interrupt)
+    };
+    let mut failures = Failures::reported_to(reporter.clone());
+    let going = Going::new(Purpose::to_connect(options), route, options, patience);
+    let met = going.and_then(|going| going.beside_others(choice).until_met(&mut failures));
+    let is_one_of_several = options.security.only_peer().is_none();
+    match met {
+        Ok(Some(established)) => reporter.tell(News::Met(established.into())),
+        Ok(None) | Err(Error::Interrupted) => {}
+        // Another one may come.
+        Err(error) if is_one_of_several && error.kind() == Kind::Peer => {
+            reporter.attempt_failed(error);
+        }
+        Err(error) => reporter.tell(News::Lost(error)),
     }
 }
 

@@ -15,6 +15,7 @@
 //!   and is in the queue again at once.
 
 use std::{
+    cell::Cell,
     fmt,
     io::{self, ErrorKind, Read, Write},
     net::TcpStream,
@@ -32,7 +33,8 @@ use crate::{
     AtRelay, Error, Options, Proxies, RelayAddress, RelayFault, Sight,
     bridge::websocket,
     dial::{Failure, Way},
-    rendezvous::{AccessKey, Hello, Side, State, StateDecoder, Token},
+    endpoint::Appointment,
+    rendezvous::{AccessKey, Hello, Side, State, StateDecoder},
 };
 
 /// The time within which a relay says something, once it has said anything: it does every 15
@@ -52,8 +54,13 @@ pub(crate) struct Place {
 }
 
 impl Place {
-    /// Returns a new place under the name `token`.
-    pub(super) fn new(at: &AtRelay, token: Token, proxies: &Proxies) -> Result<Self, Error> {
+    /// Returns a new place in the queue of this appointment.
+    pub(super) fn new(
+        at: &AtRelay,
+        appointment: Appointment,
+        proxies: &Proxies,
+    ) -> Result<Self, Error> {
+        let Appointment { token, side } = appointment;
         let mut client = [0; 8];
         SystemRandom::new()
             .fill(&mut client)
@@ -62,13 +69,17 @@ impl Place {
             relay: at.relay.clone(),
             way: proxies.way(at.relay.address()),
             hello: Hello {
-                side: at.side,
+                side,
                 token,
                 client,
                 has_key: at.access.is_some(),
             },
             access: at.access.clone(),
         })
+    }
+
+    pub(super) fn side(&self) -> Side {
+        self.hello.side
     }
 
     pub(super) fn relay(&self) -> &RelayAddress {
@@ -202,36 +213,80 @@ pub(crate) fn meet_at_relay(
     sees: &dyn Fn(Sight),
 ) -> Result<Established, Error> {
     let patience = Patience::new(options.timeouts.meet, &options.interrupt);
-    // A relay repeats what it sees.
-    let last = std::cell::Cell::new(None);
-    let sees = &|sight: Sight| {
-        if last.replace(Some(sight.clone())).as_ref() != Some(&sight) {
+    let sees = &once(sees);
+    let place = |appointment: &Appointment| Place::new(at, appointment.clone(), &options.proxies);
+    let places = match &*at.appointments {
+        [] => return Err(no_name()),
+        [only] if only.side == Side::Client => {
+            let route = &Route::Relay(&place(only)?, sees);
+            return go(Purpose::to_connect(options), route, options, patience);
+        }
+        several => several.iter().flat_map(|appointment| {
+            let places = match appointment.side {
+                Side::Server => PLACES,
+                Side::Client => 1,
+            };
+            std::iter::repeat_n(appointment, places)
+        }),
+    };
+    let places = places.map(place).collect::<Result<_, _>>()?;
+    let mut failures = Failures::default();
+    let gate = Gate::at_relay(places, options, sees, &mut failures)?;
+    let met = meet_at(gate, options, &patience)?;
+    met.map_err(|strangers| Error::NobodyAtRelay {
+        relay: at.relay.to_string(),
+        waited: patience.limit,
+        attempt: failures.into_most_telling(),
+        strangers: strangers.map(Box::new),
+        by_invitation: options.security.is_by_invitation(),
+    })
+}
+
+/// Returns what tells a sight to `sees` unless it is no news: a relay repeats what it sees, and
+/// whoever lets others in waits for the next of them as soon as somebody is there.
+pub(super) fn once(sees: &dyn Fn(Sight)) -> impl Fn(Sight) {
+    let last = Cell::new(None);
+    move |sight| {
+        let before = last.take();
+        let is_known = match (&before, &sight) {
+            (Some(Sight::Waiting | Sight::Here), Sight::Waiting) => true,
+            (before, sight) => before.as_ref() == Some(sight),
+        };
+        match is_known {
+            true => last.set(before),
+            false => {
+                last.set(Some(sight.clone()));
+                sees(sight);
+            }
+        }
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use std::cell::RefCell;
+
+    use super::*;
+
+    #[test]
+    fn nobody_hears_twice_that_the_other_is_not_there() {
+        let told = RefCell::new(Vec::new());
+        let tell = |sight| told.borrow_mut().push(sight);
+        let sees = once(&tell);
+        let trouble = Sight::Trouble("the relay is gone".to_owned());
+        for sight in [
+            Sight::Waiting,
+            Sight::Waiting,
+            Sight::Here,
+            Sight::Waiting,
+            Sight::Here,
+            trouble.clone(),
+            Sight::Waiting,
+        ] {
             sees(sight);
         }
-    };
-    let place = |token: &Token| Place::new(at, token.clone(), &options.proxies);
-    match at.side {
-        Side::Client => {
-            let place = place(at.tokens.first().ok_or_else(no_name)?)?;
-            go(
-                Purpose::to_connect(options),
-                &Route::Relay(&place, sees),
-                options,
-                patience,
-            )
-        }
-        Side::Server => {
-            let tokens = at.tokens.iter().flat_map(|token| [token; PLACES]);
-            let places = tokens.map(place).collect::<Result<_, _>>()?;
-            let mut failures = Failures::default();
-            let gate = Gate::at_relay(places, options, sees, &mut failures)?;
-            let met = meet_at(gate, options, &patience)?;
-            met.map_err(|strangers| Error::NobodyAtRelay {
-                relay: at.relay.to_string(),
-                waited: patience.limit,
-                attempt: failures.into_most_telling(),
-                strangers: strangers.map(Box::new),
-            })
-        }
+        drop(sees);
+        let expected = [Sight::Waiting, Sight::Here, trouble, Sight::Waiting];
+        assert_eq!(told.into_inner(), expected);
     }
 }

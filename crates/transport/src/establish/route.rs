@@ -96,7 +96,12 @@ impl Route<'_> {
     }
 
     /// Returns the error of a side that has not met the peer.
-    pub(super) fn nobody(&self, waited: Duration, attempt: Option<Attempt>) -> Error {
+    pub(super) fn nobody(
+        &self,
+        waited: Duration,
+        attempt: Option<Attempt>,
+        by_invitation: bool,
+    ) -> Error {
         match self {
             Self::Straight(way) => Error::NobodyListened {
                 address: way.address.as_str().to_owned(),
@@ -108,12 +113,14 @@ impl Route<'_> {
                 waited,
                 attempt,
                 strangers: None,
+                by_invitation,
             },
             Self::Folder(at, _) => Error::NobodyInFolder {
                 folder: at.folder.clone(),
                 waited,
                 attempt,
                 strangers: None,
+                by_invitation,
             },
         }
     }

@@ -51,6 +51,7 @@ use super::{
 use crate::{
     AtRelay, Attempt, Error, InFolder, Listener, Options, Sight,
     dial::Way,
+    endpoint::Appointment,
     line::Line,
     link::{Bond, Link},
     mailbox::Spot,
@@ -66,10 +67,10 @@ pub(crate) enum Door {
     /// There. It is the address that led to the peer, whatever else the peer's name resolves to,
     /// unless a proxy looks it up.
     Address(Way),
-    /// At a relay.
-    Relay(AtRelay),
-    /// In a folder.
-    Folder(InFolder),
+    /// At a relay, in this part.
+    Relay(AtRelay, Side),
+    /// In a folder, in this part.
+    Folder(InFolder, Side),
 }
 
 /// Nobody is told what is seen while streams are opened: it takes seconds.
@@ -122,18 +123,19 @@ impl<'a> Opening<'a> {
         let mut failures = Failures::default();
         let gate = match &door {
             Door::Listener(listener) => Gate::of(listener),
-            Door::Relay(at) if at.side == Side::Server => {
-                let place = |token| Place::new(at, token, &self.options.proxies);
+            Door::Relay(at, side @ Side::Server) => {
+                let place = |token| self.place(at, token, *side);
                 match self.lanes().map(place).collect() {
                     Ok(places) => Gate::at_relay(places, self.options, &unseen, &mut failures),
                     Err(error) => Err(error),
                 }
             }
-            Door::Folder(at) if at.side == Side::Server => {
-                let folders = self.lanes().map(|token| in_lane(at, token)).collect();
-                Gate::in_folders(folders, &unseen, &mut failures)
+            Door::Folder(at, side @ Side::Server) => {
+                let folders = self.lanes().map(|token| (in_lane(at, token), *side));
+                let folders = folders.collect();
+                Gate::in_folders(folders, self.options, &unseen, &mut failures)
             }
-            Door::Address(_) | Door::Relay(_) | Door::Folder(_) => return self.dial(&door),
+            Door::Address(_) | Door::Relay(..) | Door::Folder(..) => return self.dial(&door),
         };
         let opened = gate.and_then(|gate| self.let_in(gate));
         opened
@@ -148,6 +150,10 @@ impl<'a> Opening<'a> {
 
     fn lane(&self, stream: u8) -> Token {
         Token::of_lane(&self.joint_seed, 0, stream.into())
+    }
+
+    fn place(&self, at: &AtRelay, token: Token, side: Side) -> Result<Place, Error> {
+        Place::new(at, Appointment { token, side }, &self.options.proxies)
     }
 
     /// Returns those that are open, in the order of their numbers.
@@ -168,11 +174,11 @@ impl<'a> Opening<'a> {
         match door {
             Door::Listener(_) => unreachable!("others come to a listener"),
             Door::Address(way) => self.go(&Route::Straight(way), stream),
-            Door::Relay(at) => {
-                let place = Place::new(at, self.lane(stream), &self.options.proxies)?;
+            Door::Relay(at, side) => {
+                let place = self.place(at, self.lane(stream), *side)?;
                 self.go(&Route::Relay(&place, &unseen), stream)
             }
-            Door::Folder(at) => {
+            Door::Folder(at, _) => {
                 let at = in_lane(at, self.lane(stream));
                 self.go(&Route::Folder(&at, &unseen), stream)
             }

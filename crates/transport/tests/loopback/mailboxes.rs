@@ -16,7 +16,11 @@ use psijoin_transport::{
 };
 use tempfile::{TempDir, tempdir};
 
-use crate::{LONG, Meeting, PATIENT, assert_soon, relays::greet, tls};
+use crate::{
+    LONG, Meeting, PATIENT, assert_soon,
+    relays::{Several, greet, meet_each},
+    tls,
+};
 
 const SLOW: Timeouts = Timeouts {
     keep_alive: Duration::from_secs(5),
@@ -80,7 +84,7 @@ impl Parties {
 
     /// Returns the place of the party that is this side.
     fn place_of(&self, side: Side) -> usize {
-        usize::from(self.at[1].side == side)
+        usize::from(self.at[1].appointments[0].side == side)
     }
 }
 
@@ -108,6 +112,19 @@ fn wait_until_empty(folder: &TempDir) {
         assert!(started.elapsed() < LONG, "{left:?}");
         thread::sleep(Duration::from_millis(10));
     }
+}
+
+#[test]
+fn one_of_several_is_met_and_the_other_after_it() {
+    let folder = tempdir().unwrap();
+    let several = Several::new();
+    meet_each(&several, |party| {
+        let at = InFolder {
+            folder: folder.path().to_owned(),
+            appointments: several.appointments[party].clone(),
+        };
+        Connection::meet_in_folder(&at, &several.options[party], &|_| {})
+    });
 }
 
 #[test]
@@ -403,7 +420,7 @@ fn nothing_in_the_folder_shows_who_meets() {
         is_over.store(true, Relaxed);
         watches.join().unwrap()
     });
-    let token = parties.at[0].tokens[0].as_bytes();
+    let token = parties.at[0].appointments[0].token.as_bytes();
     for secret in [&token[..], b"hello", b"psi1-"] {
         assert!(!seen.windows(secret.len()).any(|bytes| bytes == secret));
     }

@@ -15,11 +15,12 @@ use std::{
 
 use psijoin_channel::{Error as ChannelError, joint_seed::JointSeed};
 use psijoin_transport::{
-    AtRelay, Connection, Error, Identity, Kind, Options, RelayAddress, Sight,
+    Appointment, AtRelay, Connection, Error, Identity, Kind, Options, PublicKey, RelayAddress,
+    Security, Sight,
     rendezvous::{AccessKey, Hello, HelloDecoder, Side, State, Text, Token},
 };
 
-use crate::{LONG, Meeting, assert_soon, free_address, meeting::patient_for, tls};
+use crate::{LONG, Meeting, assert_soon, free_address, meeting::patient_for, patient, tls};
 
 /// See the [module](self).
 #[derive(Clone)]
@@ -153,11 +154,11 @@ impl Parties {
 
     /// Returns the place of the party that is this side.
     fn place_of(&self, side: Side) -> usize {
-        usize::from(self.at[1].side == side)
+        usize::from(self.at[1].appointments[0].side == side)
     }
 
     fn token(&self) -> Token {
-        self.at[0].tokens[0].clone()
+        self.at[0].appointments[0].token.clone()
     }
 
     /// Lets both meet, the second one this much later.
@@ -193,6 +194,132 @@ fn parties_meet_in_any_order() {
             let relay = Relay::start();
             greet(Parties::at(relay.address()).meet(later));
         }
+    }
+}
+
+/// Parties of which the first knows two others, in either part.
+pub(crate) struct Several {
+    pub(crate) options: [Options; 3],
+    pub(crate) appointments: [Vec<Appointment>; 3],
+}
+
+impl Several {
+    pub(crate) fn new() -> Self {
+        let identity = |()| Identity::generate().unwrap();
+        let [ann, bob, carol] = loop {
+            let all = [(); 3].map(identity);
+            let [ann, bob, carol] = all.each_ref().map(Identity::fingerprint);
+            let sides = [bob, carol].map(|other| Side::between(ann, other));
+            if sides == [Side::Client, Side::Server] {
+                break all;
+            }
+        };
+        let others = [&bob, &carol];
+        let several = patient(Security::AnyOf {
+            identity: ann.clone(),
+            peers: others.map(|other| other.fingerprint().into()).to_vec(),
+        });
+        let with = |ours: &Identity, theirs: &Identity| {
+            Appointment::of_strangers(ours.fingerprint(), theirs.fingerprint())
+        };
+        let all = others.map(|other| with(&ann, other));
+        Self {
+            options: [several, tls(&bob, &ann), tls(&carol, &ann)],
+            appointments: [
+                all.to_vec(),
+                vec![with(&bob, &ann)],
+                vec![with(&carol, &ann)],
+            ],
+        }
+    }
+
+    /// Returns the key of a party.
+    pub(crate) fn key(&self, party: usize) -> Option<PublicKey> {
+        self.options[party]
+            .security
+            .identity()
+            .unwrap()
+            .public_key()
+    }
+}
+
+/// Lets the first of them meet one of the others, and then the other one, which may have come at
+/// the same time.
+pub(crate) fn meet_each(several: &Several, meet: impl Fn(usize) -> Meeting + Sync) {
+    let meet = &meet;
+    for first in [1, 2] {
+        thread::scope(|scope| {
+            let other = scope.spawn(move || meet(first));
+            greet([meet(0), other.join().unwrap()]);
+        });
+    }
+    let served = thread::scope(|scope| {
+        let others = [1, 2].map(|party| scope.spawn(move || serve(meet(party))));
+        let served = [0, 1].map(|_| {
+            let (connection, mut channel) = meet(0).unwrap();
+            channel.send(b"hello").unwrap();
+            let key = connection.peer_key();
+            connection.finish().unwrap();
+            key
+        });
+        for other in others {
+            other.join().unwrap();
+        }
+        served
+    });
+    assert_ne!(served[0], served[1]);
+    for party in [1, 2] {
+        assert!(served.contains(&several.key(party)));
+    }
+}
+
+fn serve(meeting: Meeting) {
+    let (connection, mut channel) = meeting.unwrap();
+    assert_eq!(&channel.recv_array().unwrap(), b"hello");
+    connection.finish().unwrap();
+}
+
+#[test]
+fn one_of_several_is_met_and_the_other_after_it() {
+    let relay = Relay::start();
+    let several = Several::new();
+    meet_each(&several, |party| {
+        let at = AtRelay {
+            relay: relay.address().clone(),
+            appointments: several.appointments[party].clone(),
+            access: None,
+        };
+        Connection::meet_at_relay(&at, &several.options[party], &|_| {})
+    });
+}
+
+#[test]
+fn one_of_several_meets_all_streams() {
+    let relay = Relay::start();
+    let several = Several::new();
+    let seed = JointSeed::insecure_fixed([3; 32]);
+    for other in [1, 2] {
+        thread::scope(|scope| {
+            let opened = [0, other].map(|party| {
+                let (several, relay, seed) = (&several, &relay, &seed);
+                scope.spawn(move || {
+                    let at = AtRelay {
+                        relay: relay.address().clone(),
+                        appointments: several.appointments[party].clone(),
+                        access: None,
+                    };
+                    let met = Connection::meet_at_relay(&at, &several.options[party], &|_| {});
+                    let (mut connection, _) = met.unwrap();
+                    let streams = connection.open_streams(2, seed).unwrap();
+                    (connection, streams)
+                })
+            });
+            let [(_a, mut ours), (_b, mut theirs)] = opened.map(|opened| opened.join().unwrap());
+            for (one, other) in ours.iter_mut().zip(&mut theirs) {
+                one.send(b"hello").unwrap();
+                assert_eq!(&other.recv_array().unwrap(), b"hello");
+            }
+        });
     }
 }
 

@@ -11,7 +11,7 @@ use std::{
 };
 
 /// See the [module](self). It keeps everything that was ever in them.
-pub(super) struct Synchronised {
+pub(crate) struct Synchronised {
     folders: [String; 2],
     /// The folder where each file has appeared first, and its content when it was copied last.
     copied: HashMap<String, (usize, Vec<u8>)>,
@@ -19,7 +19,7 @@ pub(super) struct Synchronised {
 }
 
 impl Synchronised {
-    pub(super) fn new(folders: [String; 2]) -> Self {
+    pub(crate) fn new(folders: [String; 2]) -> Self {
         Self {
             folders,
             copied: HashMap::new(),
@@ -28,14 +28,26 @@ impl Synchronised {
     }
 
     /// Runs for as long as parties do, and returns the names and contents of all files.
-    pub(super) fn run(mut self, is_over: &AtomicBool) -> Vec<u8> {
+    pub(crate) fn run(mut self, is_over: &AtomicBool) -> Vec<u8> {
         while !is_over.load(Relaxed) {
-            for from in 0..2 {
-                self.look(from);
-            }
-            thread::sleep(Duration::from_millis(2));
+            self.keep_alike();
         }
         self.kept
+    }
+
+    /// Runs until it has copied so many files.
+    #[cfg(unix)]
+    pub(crate) fn run_for(&mut self, files: usize) {
+        while self.copied.len() < files {
+            self.keep_alike();
+        }
+    }
+
+    fn keep_alike(&mut self) {
+        for from in 0..2 {
+            self.look(from);
+        }
+        thread::sleep(Duration::from_millis(2));
     }
 
     /// Copies what is new in one folder, and removes what is gone in either.
