@@ -18,13 +18,22 @@ use psijoin_runtime::{
 /// The most streams of a session.
 const MOST_STREAMS: usize = 16;
 
-/// Returns how many streams a run of this many parts should have, that of the meeting included, if
-/// the parties have these numbers of threads: one more than the party with fewer has, so that parts
-/// can compute while one waits. With one thread, or without parts, there is one stream.
+/// Returns over how many streams a run of this many parts should run them, if the parties have these
+/// numbers of threads: one more than the party with fewer has, so that parts can compute while one
+/// waits. With one thread, or without parts, there is one stream.
 pub fn streams(parts: usize, threads: [usize; 2]) -> usize {
     match threads[0].min(threads[1]) {
         0 | 1 => 1,
         threads => (threads + 1).min(MOST_STREAMS).min(parts).max(1),
+    }
+}
+
+/// Returns how many channels a session has that runs its parts over this number of streams: that of
+/// the meeting, and, if there are several streams, each of these.
+pub fn channels(streams: usize) -> usize {
+    match streams {
+        0 | 1 => 1,
+        several => 1 + several,
     }
 }
 
@@ -34,8 +43,8 @@ pub(crate) type RunPart<'a> = dyn Fn(u32, &mut Context<'_>) -> Result<(), Error>
 /// The stack of a thread.
 const THREAD_BYTES: usize = 2 << 20;
 
-/// Runs these parts of a session: the caller's thread and pool if there is no stream beside the
-/// context's channel, and otherwise a thread per stream.
+/// Runs these parts of a session: in the caller's thread and pool over the context's channel if it
+/// has no streams, and otherwise in a thread per stream.
 ///
 /// The randomness of a part is that of the session and the part's number: it depends neither on how
 /// many streams there are, nor on which other parts run. The session's own moves on as if nothing
@@ -56,22 +65,17 @@ pub(crate) fn run_all(
             run(*part, &mut context)
         });
     }
-    let streams = 1 + context.streams.len();
+    let streams = context.streams.len();
     let turns = &Turns::new(parallel::threads());
     let failure = &Failure::default();
-    let lanes = (0..streams)
-        .zip(
-            [&mut *context.channel]
-                .into_iter()
-                .chain(&mut *context.streams),
-        )
-        .map(|(first, channel)| Lane {
-            first,
-            streams,
-            channel,
-            of_parts,
-            turns,
-        });
+    let channels = context.streams.iter_mut().enumerate();
+    let lanes = channels.map(|(first, channel)| Lane {
+        first,
+        streams,
+        channel,
+        of_parts,
+        turns,
+    });
     thread::scope(|scope| {
         for lane in lanes {
             let run = || lane.run(parts, failure, run);

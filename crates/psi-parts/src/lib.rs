@@ -9,7 +9,8 @@
 //! 2. Each party fills each part up to a *capacity* with random digests, which match nothing. The
 //!    capacity follows from the sizes of the sets. So does all that is sent, in length and order.
 //! 3. The parts run one after the other, or several at a time over streams of their own
-//!    ([`Context::streams`](psijoin_psi::Context::streams)): part p on stream p mod s of s.
+//!    ([`Context::streams`](psijoin_psi::Context::streams)): part p on stream p mod s of s. The
+//!    channel of the session then carries only what follows the parts.
 //! 4. Rows are found part by part. Of everything else the parts give *shares*, which each party
 //!    adds up or keeps. The receiver's output is opened once, in the end
 //!    ([`opening`](psijoin_psi_functions::functions::opening)).
@@ -105,7 +106,7 @@ mod spilled;
 pub mod synthetic;
 mod table;
 
-pub use lanes::streams;
+pub use lanes::{channels, streams};
 pub use plan::{in_parts, plan};
 pub use remaining::{Remaining, steps};
 pub use session::{Done, Gathered, Session, run};

@@ -66,9 +66,9 @@ impl<'a> Remaining<'a> {
         }
     }
 
-    /// Returns how many streams a run of it should have, that of the meeting included, if the
-    /// parties have these numbers of threads: one more than the party with fewer has, so that parts
-    /// can compute while one waits. With one thread there is one stream.
+    /// Returns over how many streams its parts should run, if the parties have these numbers of
+    /// threads: one more than the party with fewer has, so that parts can compute while one waits.
+    /// With one thread there is one stream.
     pub fn streams(&self, threads: [usize; 2]) -> usize {
         lanes::streams(self.runs as usize, threads)
     }

@@ -30,8 +30,9 @@ pub struct Input<'a> {
 pub struct Context<'a> {
     /// The channel to the peer.
     pub channel: &'a mut Channel,
-    /// Further channels to it, over which a session in parts runs more than one at a time. The peer
-    /// has as many, in the same order.
+    /// Further channels to it. A session in parts runs its parts over these, several at a time, and
+    /// over the channel only what follows them; without any, all of it runs over the channel. The
+    /// peer has as many, in the same order.
     pub streams: &'a mut [Channel],
     /// This party's own randomness. Steps that a ledger keeps have that of the ledger.
     pub rng: Prg,

@@ -127,7 +127,7 @@ impl Setting {
                 )
             })
         };
-        let pairs = memory::Builder::new().pairs(self.streams);
+        let pairs = memory::Builder::new().pairs(parts::channels(self.streams));
         let (senders, receivers): (Vec<_>, Vec<_>) = pairs.into_iter().unzip();
         let (senders, by_sender) = self.recorded(senders);
         let (receivers, by_receiver) = self.recorded(receivers);

@@ -1,7 +1,5 @@
 //! A run of the protocol that both parties have agreed on: its streams, and its last words.
 
-use std::iter;
-
 use psijoin::{Context, Fingerprint, Input, JointSeed, Ledger, Output, Plan, Role};
 use psijoin_channel::{
     Channel,
@@ -21,7 +19,8 @@ use crate::{
 
 /// A session whose protocol may run.
 pub(crate) struct Underway {
-    /// The stream of the meeting, and further ones if the plan is in parts.
+    /// That for what follows the parts, and those of the parts if they are several. The meeting's
+    /// stream is the first of both.
     pub(crate) channels: Vec<Channel>,
     pub(crate) counters: Vec<Counters>,
     /// The traffic of the handshake.
@@ -44,8 +43,10 @@ impl Underway {
         let further = remaining.streams(agreement.threads) as u8 - 1;
         let further = connection.open_streams(further, &agreement.joint_seed)?;
         party.check_key_exchange(connection)?;
-        let (channels, counters): (Vec<_>, Vec<_>) =
-            (iter::once(first).chain(further.into_iter().map(counted))).unzip();
+        let after_parts = (!further.is_empty()).then(|| counted(connection.channel()));
+        let further = further.into_iter().map(counted);
+        let all = (after_parts.into_iter()).chain([first]).chain(further);
+        let (channels, counters): (Vec<_>, Vec<_>) = all.unzip();
         let receipts = ledger.map(|_| Receipts::of(&agreement.plan));
         let traffic = remaining.traffic();
         let of_protocol = [traffic.sender_bytes, traffic.receiver_bytes];

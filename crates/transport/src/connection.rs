@@ -286,6 +286,12 @@ impl Connection {
         opened.map(|()| channels)
     }
 
+    /// Returns the channel of the meeting once more. What is said over both goes the same way, so
+    /// nobody may use one before the other has nothing left to say.
+    pub fn channel(&self) -> Channel {
+        self.lines[0].channel()
+    }
+
     /// Returns where the peer is, for people: its address as the network sees it, or the proxy, the
     /// relay or the folder between.
     pub fn peer_place(&self) -> &str {
@@ -377,8 +383,8 @@ impl Connection {
         received_bytes: u64,
         last_words: impl FnOnce(&mut Channel) -> Result<(), psijoin_channel::Error> + Send + 'static,
     ) -> Vec<Channel> {
-        // Of the meeting's stream: by then its other channel has nothing left to send.
-        let mut channel = self.lines[0].channel();
+        // By then its other channel has nothing left to say.
+        let mut channel = self.channel();
         let countdown = Countdown::with_last_words(
             self.links(),
             sent_bytes,

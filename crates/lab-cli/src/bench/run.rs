@@ -88,7 +88,7 @@ impl Parties {
     pub(super) fn run(&self, plan: &Plan, setting: &Setting, what: &str) -> Result<Run, Failure> {
         let streams = Remaining::all(plan).streams([setting.threads.get(); 2]);
         // The connections live until both parties are done.
-        let (_connections, [senders, receivers]) = join(setting, streams)?;
+        let (_connections, [senders, receivers]) = join(setting, parts::channels(streams))?;
         let (receivers, counters): (Vec<_>, Vec<_>) = receivers.into_iter().map(counted).unzip();
         let passed = || counters.iter().map(Counters::snapshot).sum::<Snapshot>();
         memory::reset_peak();
@@ -243,11 +243,11 @@ fn conditions(setting: &Setting) -> (Network, Cores) {
     (network, cores)
 }
 
-/// Both parties' ends of all streams: of the sender, and of the receiver.
+/// Both parties' ends of all channels: of the sender, and of the receiver.
 type Ends = [Vec<Channel>; 2];
 
-/// Joins the parties as in the setting, by this number of streams.
-fn join(setting: &Setting, streams: usize) -> Result<(Vec<Connection>, Ends), Failure> {
+/// Joins the parties as in the setting, by this number of channels.
+fn join(setting: &Setting, count: usize) -> Result<(Vec<Connection>, Ends), Failure> {
     let (connections, ends) = match setting.transport {
         Transport::Memory => {
             let builder = in_memory::Builder::new();
@@ -255,25 +255,25 @@ fn join(setting: &Setting, streams: usize) -> Result<(Vec<Connection>, Ends), Fa
                 Some(link) => builder.link(link),
                 None => builder,
             };
-            let (senders, receivers) = builder.pairs(streams).into_iter().unzip();
+            let (senders, receivers) = builder.pairs(count).into_iter().unzip();
             return Ok((Vec::new(), [senders, receivers]));
         }
-        Transport::Tcp => over_loopback(Loopback::plaintext()?, streams)?,
-        Transport::Tls => over_loopback(Loopback::tls()?, streams)?,
+        Transport::Tcp => over_loopback(Loopback::plaintext()?, count)?,
+        Transport::Tls => over_loopback(Loopback::tls()?, count)?,
     };
     let ends = match setting.network {
-        Some(link) => ends.map(|streams| linked_together(streams, link)),
+        Some(link) => ends.map(|channels| linked_together(channels, link)),
         None => ends,
     };
     Ok((connections, ends))
 }
 
-fn over_loopback(loopback: Loopback, streams: usize) -> Result<(Vec<Connection>, Ends), Failure> {
+fn over_loopback(loopback: Loopback, count: usize) -> Result<(Vec<Connection>, Ends), Failure> {
     let met = loopback.meet()?;
     // Both are one here, so any seed tells their streams from those of strangers.
     let joint_seed = &JointSeed::insecure_fixed(Prg::from_os().bytes());
     let open = |(mut connection, first): (Connection, Channel)| {
-        let further = connection.open_streams(streams as u8 - 1, joint_seed)?;
+        let further = connection.open_streams(count as u8 - 1, joint_seed)?;
         let all: Vec<Channel> = iter::once(first).chain(further).collect();
         Ok::<_, psijoin_transport::Error>((connection, all))
     };

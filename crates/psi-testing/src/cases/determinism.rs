@@ -9,6 +9,7 @@ use psijoin_channel::{
     transcript::{Recorder, recorded},
 };
 use psijoin_psi::{Columns, Output, OutputKind, Payloads, Request};
+use psijoin_psi_parts as parts;
 
 use crate::{
     Sets, Setup, Subject,
@@ -139,7 +140,7 @@ fn run(
         recorders[party].push(recorder);
         channel
     };
-    let pairs = (0..streams).map(|_| {
+    let pairs = (0..parts::channels(streams)).map(|_| {
         let (sender, receiver) = memory::pair();
         (record(sender, 0), record(receiver, 1))
     });
@@ -148,24 +149,23 @@ fn run(
     let learned = [sent.unwrap(), received.unwrap()];
     let [sent, received] = learned.clone();
     assert_output(subject, sets, request, (Ok(sent), Ok(received)));
-    let said = recorders.map(|streams| by_part(&streams));
+    let said = recorders.map(|channels| by_part(&channels));
     Run { said, learned }
 }
 
 /// Returns all messages of a party, one part after the other, and then those after all parts: in
-/// the order of one stream. Of s streams each has every s-th part. Parts have the same number of
-/// messages, and the first stream also has the last ones.
-fn by_part(streams: &[Recorder]) -> Vec<Vec<u8>> {
-    let streams: Vec<_> = streams.iter().map(Recorder::messages).collect();
-    if let [only] = &streams[..] {
-        return only.clone();
-    }
-    let parts_of = |stream: usize| (PARTS as usize - stream).div_ceil(streams.len());
-    let per_part = streams[1].len() / parts_of(1);
+/// the order of one channel. If there are s streams beside it, each has every s-th part, and it has
+/// the last messages. Parts have the same number of messages.
+fn by_part(channels: &[Recorder]) -> Vec<Vec<u8>> {
+    let channels: Vec<_> = channels.iter().map(Recorder::messages).collect();
+    let (last, streams) = channels.split_first().expect("a channel");
+    let Some(first) = streams.first() else {
+        return last.clone();
+    };
+    let per_part = first.len() / (PARTS as usize).div_ceil(streams.len());
     let of_parts = (0..PARTS as usize).map(|part| {
         let (before, stream) = (part / streams.len(), part % streams.len());
         &streams[stream][before * per_part..][..per_part]
     });
-    let last = &streams[0][parts_of(0) * per_part..];
-    of_parts.chain([last]).flatten().cloned().collect()
+    of_parts.chain([&last[..]]).flatten().cloned().collect()
 }
