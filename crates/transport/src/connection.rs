@@ -16,11 +16,11 @@ use std::sync::Arc;
 use psijoin_channel::{AbortCode, Channel, joint_seed::JointSeed, path::Measured};
 
 use crate::{
-    AtRelay, Endpoint, Error, InFolder, KeyExchange, Listener, Options, PairSecret, PublicKey,
-    Security, Sight, Succeeded,
+    AtRelay, Endpoint, Error, InFolder, KeyExchange, Lanes, LanesAt, Listener, Options, PairSecret,
+    PublicKey, Security, Sight, Succeeded,
     dial::Way,
     endpoint::Address,
-    establish::{self, Door, Established, Opening},
+    establish::{self, Door, Established, Opening, Streams},
     line::{self, Line},
     link::{Bond, Countdown, Link},
     tls,
@@ -166,6 +166,12 @@ impl Connection {
         Self::start(established, door, options)
     }
 
+    /// Opens the only one of these streams.
+    pub(crate) fn of_stream(streams: &Streams, door: &Door) -> Result<(Self, Channel), Error> {
+        let established = streams.open_alone(door)?;
+        Self::start(established, None, streams.options())
+    }
+
     fn start(
         established: Established,
         door: Option<Door>,
@@ -273,11 +279,43 @@ impl Connection {
         count: u8,
         joint_seed: &JointSeed,
     ) -> Result<Vec<Channel>, Error> {
+        let streams = Streams::like_the_meeting(count, joint_seed, &self.options);
+        self.open_all(&streams)
+    }
+
+    /// Opens [lanes](Lanes) to the peer, which opens as many, in one process or in several. They
+    /// differ from [streams](Self::open_streams) as the module of [`Lanes`] says: each ends by
+    /// itself ([`lane_ends_after`](Self::lane_ends_after)). If one fails before its end, all others
+    /// of this process end for the same reason.
+    ///
+    /// This side no longer listens afterwards.
+    ///
+    /// # Errors
+    /// As [`open_streams`](Self::open_streams), if not all are open within [`Lanes::wait`].
+    ///
+    /// # Panics
+    /// As [`open_streams`](Self::open_streams).
+    pub fn open_lanes(&mut self, lanes: &Lanes) -> Result<Vec<Channel>, Error> {
+        let streams = Streams::lanes(lanes, 0..lanes.count, &self.options);
+        self.open_all(&streams)
+    }
+
+    /// Returns where other processes of this party can open lanes. `None` if the peer comes to this
+    /// process, or leaves files for it.
+    pub fn lanes_at(&self) -> Option<LanesAt> {
+        match self.door.as_ref()? {
+            Door::Address(way) => Some(LanesAt::Address(way.address.clone())),
+            Door::Relay(at, side) => Some(LanesAt::Relay(at.clone(), *side)),
+            Door::Listener(_) | Door::Folder(..) => None,
+        }
+    }
+
+    fn open_all(&mut self, streams: &Streams) -> Result<Vec<Channel>, Error> {
         let door = self
             .door
             .take()
             .expect("streams are opened once, and the options of a side that listens say so");
-        let opening = Opening::new(count, joint_seed, &self.options, self.link(), &self.bond);
+        let opening = Opening::new(streams, self.link(), &self.bond);
         let opened = opening.through(door);
         let further = opening.into_lines();
         let channels = further.iter().map(Line::channel).collect();
@@ -393,6 +431,22 @@ impl Connection {
         );
         let channels = channels.into_iter();
         channels.map(|channel| countdown.over(channel)).collect()
+    }
+
+    /// Ends a lane by itself when this many payload bytes have passed each way over `channel`, which
+    /// is that of the lane with this number of those that were opened; or at once, if this is zero.
+    ///
+    /// # Panics
+    /// If there is no such lane.
+    pub fn lane_ends_after(
+        &self,
+        lane: usize,
+        channel: Channel,
+        sent_bytes: u64,
+        received_bytes: u64,
+    ) -> Channel {
+        let link = self.lines[1 + lane].link.clone();
+        Countdown::new(vec![link], sent_bytes, received_bytes).over(channel)
     }
 
     fn links(&self) -> Vec<Arc<Link>> {

@@ -389,9 +389,9 @@ pub enum Error {
     )]
     TooFewStreams {
         /// The number that could be opened, as far as this side knows.
-        opened: u8,
+        opened: u32,
         /// The number that both parties had agreed on.
-        agreed: u8,
+        agreed: u32,
         /// The time for which this side tried.
         waited: Duration,
         /// The most telling attempt of this side, if it connects.

@@ -28,6 +28,7 @@ mod greeting;
 mod host;
 mod introduction;
 mod inviting;
+mod opening;
 mod pace;
 mod relay;
 mod route;
@@ -38,7 +39,8 @@ pub(crate) use accept::accept;
 pub(crate) use connect::connect;
 pub(crate) use folder::meet_in_folder;
 pub(crate) use relay::meet_at_relay;
-pub(crate) use streams::{Door, Opening};
+pub(crate) use opening::Opening;
+pub(crate) use streams::{Door, Streams};
 
 /// The time for which a party that refuses waits for the other to take its reason.
 const LINGER: Duration = Duration::from_secs(1);
@@ -55,7 +57,7 @@ pub(crate) struct Established {
     pub(crate) tls: Option<Connection>,
     pub(crate) measured: Measured,
     /// The number of the stream: 0 for that of a meeting.
-    pub(crate) stream: u8,
+    pub(crate) stream: u32,
     /// The part of this side in TLS.
     pub(crate) side: Side,
 }

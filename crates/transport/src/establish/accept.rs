@@ -10,7 +10,9 @@
 //! Where seats are short, an address takes them from itself: see [`room`](crate::room).
 
 use std::{
-    mem, thread,
+    mem,
+    ops::Range,
+    thread,
     time::{Duration, Instant},
 };
 
@@ -74,11 +76,12 @@ pub(super) fn meet_at(
 pub(super) fn accept_streams(
     gate: Gate<'_>,
     options: &Options,
-    (ticket, count): (Ticket, u8),
+    (ticket, numbers): (Ticket, Range<u32>),
     patience: &Patience<'_>,
     let_in: impl Fn(Established) -> Result<(), Error>,
 ) -> Result<(), Error> {
-    let purpose = Purpose::LetIn(Register::new(ticket, count));
+    let count = numbers.len() as u32;
+    let purpose = Purpose::LetIn(Register::new(ticket, numbers));
     let mut entrance = Entrance::new(gate, options, purpose)?;
     for opened in 0..count {
         match entrance.next(patience)? {

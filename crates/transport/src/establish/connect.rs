@@ -50,7 +50,7 @@ pub(crate) fn connect(way: &Way, options: &Options) -> Result<Established, Error
 pub(super) fn connect_stream(
     route: &Route<'_>,
     options: &Options,
-    (ticket, stream): (Ticket, u8),
+    (ticket, stream): (Ticket, u32),
     patience: &Patience<'_>,
 ) -> Result<Established, Error> {
     go(Purpose::Dial(ticket, stream), route, options, *patience)

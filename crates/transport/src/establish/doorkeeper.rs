@@ -80,14 +80,14 @@ mod tests {
             identity: a.clone(),
             peer: b.fingerprint(),
         });
-        let ticket = |byte| Ticket::of(&JointSeed::insecure_fixed([byte; 32]));
+        let ticket = |byte| Ticket::of_streams(&JointSeed::insecure_fixed([byte; 32]));
         let of_the_peer = Knock::new(&b, a.fingerprint(), knock::now()).unwrap();
         let of_the_peer = of_the_peer.seal(a.fingerprint()).to_vec();
         let nonce = knock::fresh_nonce().unwrap();
         let [of_the_session, of_another] = [1, 2].map(|byte| ticket(byte).knock(nonce));
         let said = [of_the_peer, of_the_session, of_another, Vec::new()];
 
-        let lets_in = Purpose::LetIn(Register::new(ticket(1), 4));
+        let lets_in = Purpose::LetIn(Register::new(ticket(1), 1..5));
         // A peer that does not know yet that this party has replaced its key.
         let replaced = Options::new(Security::AnyOf {
             identity: a.replace(0, u64::MAX).unwrap(),

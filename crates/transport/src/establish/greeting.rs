@@ -227,7 +227,7 @@ impl Greeting {
     }
 
     /// Returns the number of the stream that has been opened: 0 for that of a meeting.
-    pub(super) fn stream(&self) -> u8 {
+    pub(super) fn stream(&self) -> u32 {
         match self {
             Self::Plaintext(introduction) => introduction.stream(),
             Self::Hello(..) => 0,
@@ -494,7 +494,7 @@ mod tests {
     }
 
     fn ticket(byte: u8) -> Ticket {
-        Ticket::of(&JointSeed::insecure_fixed([byte; 32]))
+        Ticket::of_streams(&JointSeed::insecure_fixed([byte; 32]))
     }
 
     fn pinned_ends() -> (End, End) {
@@ -562,7 +562,7 @@ mod tests {
     #[test]
     fn each_stream_is_let_in_once_in_any_pieces() {
         for [client, server] in securities() {
-            let register = Register::new(ticket(1), 4);
+            let register = Register::new(ticket(1), 1..5);
             let dial = |stream, piece_bytes| {
                 let dials = Purpose::Dial(ticket(1), stream);
                 let lets_in = Purpose::LetIn(register.clone());
@@ -588,7 +588,7 @@ mod tests {
 
     #[test]
     fn another_ticket_or_occasion_is_another_session() {
-        let lets_in = || Purpose::LetIn(Register::new(ticket(1), 4));
+        let lets_in = || Purpose::LetIn(Register::new(ticket(1), 1..5));
         let dials = |byte| Purpose::Dial(ticket(byte), 1);
         for [client, server] in securities() {
             for purposes in [

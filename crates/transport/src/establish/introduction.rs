@@ -4,12 +4,13 @@
 //!   [invited](crate::invitation) the other, the padding begins with a note, and the side that
 //!   listens is silent until it has heard the other's.
 //! - For a *further stream* of a session, the side that connects sends its preamble, the stream's
-//!   number (1 byte), and its pass. The side that listens is silent until it has checked that: who
+//!   number (1 byte, or 4 for a lane), and its pass. The side that listens is silent until it has checked that: who
 //!   comes for a meeting must not take it for the peer. Then it sends its preamble and a pass of
 //!   its own.
 
 use std::{
     io::Read,
+    ops::Range,
     sync::{Arc, Mutex},
 };
 
@@ -20,11 +21,11 @@ use crate::{
     Error, Fingerprint, InvitationKey, Options, Security,
     invitation::NOTE_BYTES,
     preamble::{self, NOT_INVITED, Occasion, PADDING_BYTES, PREAMBLE_BYTES},
-    ticket::{PASS_BYTES, Side, Ticket},
+    ticket::{MOST_NUMBER_BYTES, PASS_BYTES, Side, Ticket},
 };
 
 /// The most bytes of the other end that are ever kept.
-const LONGEST_BYTES: usize = PREAMBLE_BYTES + 1 + PASS_BYTES;
+const LONGEST_BYTES: usize = PREAMBLE_BYTES + MOST_NUMBER_BYTES + PASS_BYTES;
 
 /// The purpose of a connection, at this end.
 #[derive(Clone)]
@@ -32,7 +33,7 @@ pub(super) enum Purpose {
     /// Meeting the peer.
     Meet,
     /// One more stream of a session, for the side that connects.
-    Dial(Ticket, u8),
+    Dial(Ticket, u32),
     /// Further streams of a session, for the side that listens.
     LetIn(Arc<Register>),
     /// Meeting whoever shows an invitation of this side's, which listens.
@@ -75,25 +76,29 @@ impl Purpose {
 /// The streams that the side that listens waits for. Each is let in once.
 pub(super) struct Register {
     pub(super) ticket: Ticket,
+    first: u32,
     is_in: Mutex<Vec<bool>>,
 }
 
 impl Register {
-    /// Returns the streams from 1 to `count`.
-    pub(super) fn new(ticket: Ticket, count: u8) -> Arc<Self> {
-        let is_in = Mutex::new(vec![false; count.into()]);
-        Arc::new(Self { ticket, is_in })
+    /// Returns the streams of these numbers.
+    pub(super) fn new(ticket: Ticket, numbers: Range<u32>) -> Arc<Self> {
+        Arc::new(Self {
+            ticket,
+            first: numbers.start,
+            is_in: Mutex::new(vec![false; numbers.len()]),
+        })
     }
 
     /// Lets a stream in, if it is one of the session's that is not in yet. Gives the answer to its
     /// pass.
-    fn let_in(&self, stream: u8, pass: [u8; PASS_BYTES]) -> Result<Hash, Error> {
+    fn let_in(&self, stream: u32, pass: [u8; PASS_BYTES]) -> Result<Hash, Error> {
         if self.ticket.pass(Side::Connecting, stream) != pass {
             return Err(Error::OtherSession);
         }
         let mut is_in = self.is_in.lock().expect("nothing panics while it is held");
-        let place = usize::from(stream).checked_sub(1);
-        match place.and_then(|place| is_in.get_mut(place)) {
+        let place = stream.checked_sub(self.first);
+        match place.and_then(|place| is_in.get_mut(place as usize)) {
             Some(is_in) if !*is_in => {
                 *is_in = true;
                 Ok(self.ticket.pass(Side::Listening, stream))
@@ -188,7 +193,7 @@ impl Introduction {
                 return self.greeting(&note.unwrap_or_default());
             }
             Purpose::Dial(ticket, stream) => {
-                words.push(*stream);
+                words.extend(ticket.number(*stream));
                 words.extend(ticket.pass(Side::Connecting, *stream).as_bytes());
             }
             Purpose::LetIn(_) | Purpose::Invite(_) => words.clear(),
@@ -208,7 +213,9 @@ impl Introduction {
         let due = match self.purpose {
             Purpose::Meet | Purpose::Invite(_) | Purpose::Accept(_) => PREAMBLE_BYTES,
             Purpose::Dial(..) => PREAMBLE_BYTES + PASS_BYTES,
-            Purpose::LetIn(_) => PREAMBLE_BYTES + 1 + PASS_BYTES,
+            Purpose::LetIn(ref register) => {
+                PREAMBLE_BYTES + register.ticket.number_bytes() + PASS_BYTES
+            }
         };
         due - self.filled
     }
@@ -251,7 +258,8 @@ impl Introduction {
                 Ok(Some(Vec::new()))
             }
             Purpose::LetIn(register) => {
-                let answer = register.let_in(self.stream(), self.pass(PREAMBLE_BYTES + 1))?;
+                let pass = self.pass(PREAMBLE_BYTES + register.ticket.number_bytes());
+                let answer = register.let_in(self.stream(), pass)?;
                 let preamble = preamble::ours(Occasion::Stream);
                 Ok(Some([&preamble[..], answer.as_bytes()].concat()))
             }
@@ -278,11 +286,11 @@ impl Introduction {
     }
 
     /// Returns the number of the stream: 0 for that of a meeting.
-    pub(super) fn stream(&self) -> u8 {
-        match self.purpose {
+    pub(super) fn stream(&self) -> u32 {
+        match &self.purpose {
             Purpose::Meet | Purpose::Invite(_) | Purpose::Accept(_) => 0,
-            Purpose::Dial(_, stream) => stream,
-            Purpose::LetIn(_) => self.heard[PREAMBLE_BYTES],
+            Purpose::Dial(_, stream) => *stream,
+            Purpose::LetIn(register) => register.ticket.told(&self.heard[PREAMBLE_BYTES..]),
         }
     }
 

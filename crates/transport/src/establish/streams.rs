@@ -37,23 +37,18 @@
 //! *All or nothing.* If not all streams are open within `Timeouts::setup`, the session is over, and
 //! each side reports what to do. Going on with fewer would have to be agreed upon again.
 
-use std::{
-    sync::{Arc, Mutex},
-    thread,
-};
+use std::{cell::Cell, ops::Range, time::Duration};
 
-use psijoin_channel::{AbortCode, joint_seed::JointSeed};
+use psijoin_channel::joint_seed::JointSeed;
 
 use super::{
     Established, Patience, accept::accept_streams, connect::connect_stream, failures::Failures,
     gate::Gate, relay::Place, route::Route,
 };
 use crate::{
-    AtRelay, Attempt, Error, InFolder, Listener, Options, Sight,
+    AtRelay, Error, InFolder, Lanes, Listener, Options, Sight,
     dial::Way,
     endpoint::Appointment,
-    line::Line,
-    link::{Bond, Link},
     mailbox::Spot,
     rendezvous::{Side, Token},
     ticket::Ticket,
@@ -73,194 +68,159 @@ pub(crate) enum Door {
     Folder(InFolder, Side),
 }
 
-/// Nobody is told what is seen while streams are opened: it takes seconds.
-fn unseen(_: Sight) {}
-
-/// Streams that are being opened.
-pub(crate) struct Opening<'a> {
-    ticket: Ticket,
-    joint_seed: JointSeed,
-    count: u8,
-    options: &'a Options,
-    /// That of the meeting. If it fails, so does the opening.
-    session: &'a Link,
-    bond: &'a Arc<Bond>,
-    patience: Patience<'a>,
-    /// Those that are open, with their numbers. They hear at once if the others fail.
-    open: Mutex<Vec<(u8, Line)>>,
+impl Door {
+    /// Returns whether the peer comes to this side for streams, and not this side to the peer.
+    pub(super) fn lets_in(&self) -> bool {
+        match self {
+            Self::Listener(_) => true,
+            Self::Address(_) => false,
+            Self::Relay(_, side) | Self::Folder(_, side) => *side == Side::Server,
+        }
+    }
 }
 
-impl<'a> Opening<'a> {
-    /// Prepares as many streams, for the session that `joint_seed` belongs to.
-    pub(crate) fn new(
-        count: u8,
-        joint_seed: &JointSeed,
-        options: &'a Options,
-        session: &'a Link,
-        bond: &'a Arc<Bond>,
-    ) -> Self {
-        let patience = Patience {
-            session: Some(session),
-            ..Patience::new(options.timeouts.setup, &options.interrupt)
-        };
+/// Nobody is told what is seen while streams are opened.
+fn unseen(_: Sight) {}
+
+/// Further streams of a session, as both parties have agreed on them.
+pub(crate) struct Streams {
+    ticket: Ticket,
+    joint_seed: JointSeed,
+    /// Their numbers. That of the meeting's stream is 0.
+    pub(super) numbers: Range<u32>,
+    /// The time within which all have to be open.
+    wait: Duration,
+    options: Options,
+}
+
+impl Streams {
+    /// Returns `count` streams that are made as that of the meeting, and that all end together.
+    pub(crate) fn like_the_meeting(count: u8, joint_seed: &JointSeed, options: &Options) -> Self {
         Self {
-            ticket: Ticket::of(joint_seed),
+            ticket: Ticket::of_streams(joint_seed),
             joint_seed: *joint_seed,
-            count,
-            options,
-            session,
-            bond,
-            patience,
-            open: Mutex::default(),
+            numbers: 1..1 + u32::from(count),
+            wait: options.timeouts.setup,
+            options: options.clone(),
         }
     }
 
-    /// Opens them.
+    /// Returns these of a session's lanes.
+    pub(crate) fn lanes(lanes: &Lanes, which: Range<u32>, options: &Options) -> Self {
+        Self {
+            ticket: Ticket::of_lanes(&lanes.joint_seed),
+            joint_seed: lanes.joint_seed,
+            numbers: 1 + which.start..1 + which.end,
+            wait: lanes.wait,
+            options: Options {
+                security: lanes.security(options),
+                ..options.clone()
+            },
+        }
+    }
+
+    pub(crate) fn options(&self) -> &Options {
+        &self.options
+    }
+
+    /// Opens the only one of them, for a process that has not met the peer itself.
+    pub(crate) fn open_alone(&self, door: &Door) -> Result<Established, Error> {
+        let patience = self.patience();
+        if !door.lets_in() {
+            return self.dial(door, self.numbers.start, &patience);
+        }
+        let opened = Cell::default();
+        self.let_in(door, &patience, |established| {
+            opened.set(Some(established));
+            Ok(())
+        })?;
+        Ok(opened.take().expect("one was let in"))
+    }
+
+    /// Returns how long this side waits for them.
+    pub(super) fn patience(&self) -> Patience<'_> {
+        Patience::new(self.wait, &self.options.interrupt)
+    }
+
+    /// Lets all of them in where the peer comes to. `start` gets each as it comes.
     ///
     /// # Errors
-    /// If they cannot all be opened. Then the session has ended, and the peer knows why.
-    pub(crate) fn through(&self, door: Door) -> Result<(), Error> {
+    /// That of `start`, and [`Error::TooFewStreams`] once patience is over.
+    ///
+    /// # Panics
+    /// If the peer does not come to this side.
+    pub(super) fn let_in(
+        &self,
+        door: &Door,
+        patience: &Patience<'_>,
+        start: impl Fn(Established) -> Result<(), Error>,
+    ) -> Result<(), Error> {
         let mut failures = Failures::default();
-        let gate = match &door {
+        let gate = match door {
             Door::Listener(listener) => Gate::of(listener),
-            Door::Relay(at, side @ Side::Server) => {
-                let place = |token| self.place(at, token, *side);
-                match self.lanes().map(place).collect() {
-                    Ok(places) => Gate::at_relay(places, self.options, &unseen, &mut failures),
-                    Err(error) => Err(error),
-                }
+            Door::Relay(at, side) => {
+                let place = |stream| self.place(at, stream, *side);
+                let places: Result<Vec<_>, Error> = self.numbers.clone().map(place).collect();
+                places.and_then(|places| {
+                    Gate::at_relay(places, &self.options, &unseen, &mut failures)
+                })
             }
-            Door::Folder(at, side @ Side::Server) => {
-                let folders = self.lanes().map(|token| (in_lane(at, token), *side));
-                let folders = folders.collect();
-                Gate::in_folders(folders, self.options, &unseen, &mut failures)
+            Door::Folder(at, side) => {
+                let spots = (self.numbers.clone()).map(|stream| (self.spot(at, stream), *side));
+                Gate::in_folders(spots.collect(), &self.options, &unseen, &mut failures)
             }
-            Door::Address(_) | Door::Relay(..) | Door::Folder(..) => return self.dial(&door),
+            Door::Address(_) => unreachable!("this side goes to the peer's address"),
         };
-        let opened = gate.and_then(|gate| self.let_in(gate));
-        opened
-            .map_err(|error| named(error, failures))
-            .inspect_err(|error| self.give_up(error))
+        let expected = (self.ticket.clone(), self.numbers.clone());
+        let opened =
+            gate.and_then(|gate| accept_streams(gate, &self.options, expected, patience, start));
+        opened.map_err(|error| named(error, failures))
     }
 
-    /// Returns the names of the streams, where both sides go somewhere to meet.
-    fn lanes(&self) -> impl Iterator<Item = Token> {
-        (1..=self.count).map(|stream| self.lane(stream))
-    }
-
-    fn lane(&self, stream: u8) -> Token {
-        Token::of_lane(&self.joint_seed, 0, stream.into())
-    }
-
-    fn place(&self, at: &AtRelay, token: Token, side: Side) -> Result<Place, Error> {
-        Place::new(at, Appointment { token, side }, &self.options.proxies)
-    }
-
-    /// Returns those that are open, in the order of their numbers.
-    pub(crate) fn into_lines(self) -> Vec<Line> {
-        let mut open = self.open.into_inner().expect(UNPOISONED);
-        open.sort_unstable_by_key(|&(stream, _)| stream);
-        open.into_iter().map(|(_, line)| line).collect()
-    }
-
-    fn let_in(&self, gate: Gate<'_>) -> Result<(), Error> {
-        let expected = (self.ticket.clone(), self.count);
-        let start = |established| self.start(established);
-        accept_streams(gate, self.options, expected, &self.patience, start)
-    }
-
-    /// Goes where the peer waits for a stream.
-    fn connect(&self, door: &Door, stream: u8) -> Result<Established, Error> {
+    /// Goes where the peer waits for one of them.
+    ///
+    /// # Panics
+    /// If the peer comes to this side.
+    pub(super) fn dial(
+        &self,
+        door: &Door,
+        stream: u32,
+        patience: &Patience<'_>,
+    ) -> Result<Established, Error> {
+        let go = |route: &Route<'_>| {
+            let purpose = (self.ticket.clone(), stream);
+            connect_stream(route, &self.options, purpose, patience)
+        };
         match door {
             Door::Listener(_) => unreachable!("others come to a listener"),
-            Door::Address(way) => self.go(&Route::Straight(way), stream),
+            Door::Address(way) => go(&Route::Straight(way)),
             Door::Relay(at, side) => {
-                let place = self.place(at, self.lane(stream), *side)?;
-                self.go(&Route::Relay(&place, &unseen), stream)
+                let place = self.place(at, stream, *side)?;
+                go(&Route::Relay(&place, &unseen))
             }
-            Door::Folder(at, _) => {
-                let at = in_lane(at, self.lane(stream));
-                self.go(&Route::Folder(&at, &unseen), stream)
-            }
+            Door::Folder(at, _) => go(&Route::Folder(&self.spot(at, stream), &unseen)),
         }
     }
 
-    fn go(&self, route: &Route<'_>, stream: u8) -> Result<Established, Error> {
-        let purpose = (self.ticket.clone(), stream);
-        connect_stream(route, self.options, purpose, &self.patience)
+    /// Returns the name of a stream, where both sides go somewhere to meet.
+    fn token(&self, stream: u32) -> Token {
+        Token::of_lane(&self.joint_seed, 0, stream)
     }
 
-    fn dial(&self, door: &Door) -> Result<(), Error> {
-        let dial = |stream| {
-            self.connect(door, stream)
-                .and_then(|established| self.start(established))
-                // This ends the other attempts, too.
-                .inspect_err(|error| self.give_up(error))
+    /// Returns the place of a stream whose parties have met at a relay.
+    fn place(&self, at: &AtRelay, stream: u32, side: Side) -> Result<Place, Error> {
+        let appointment = Appointment {
+            token: self.token(stream),
+            side,
         };
-        let failures: Vec<_> = thread::scope(|scope| {
-            let start = |stream| {
-                thread::Builder::new()
-                    .name("psijoin-dial".into())
-                    .spawn_scoped(scope, move || dial(stream))
-                    .map_err(Error::Thread)
-                    .inspect_err(|error| self.give_up(error))
-            };
-            let dialling: Vec<_> = (1..=self.count).map(start).collect();
-            let dialled = dialling.into_iter().map(|thread| {
-                let panicked = |panic| std::panic::resume_unwind(panic);
-                thread.and_then(|thread| thread.join().unwrap_or_else(panicked))
-            });
-            dialled.filter_map(Result::err).collect()
-        });
-        // That the session has ended is what others make of the failure of one.
-        let is_consequence = |error: &Error| matches!(error, Error::Channel(_));
-        match failures.into_iter().min_by_key(is_consequence) {
-            None => Ok(()),
-            Some(error) => Err(self.explain(error)),
-        }
+        Place::new(at, appointment, &self.options.proxies)
     }
 
-    /// Keeps a stream alive from now on.
-    fn start(&self, established: Established) -> Result<(), Error> {
-        let stream = established.stream;
-        let line = Line::start(established, self.options, self.bond)?;
-        self.open.lock().expect(UNPOISONED).push((stream, line));
-        Ok(())
-    }
-
-    /// Returns why not all streams could be opened, from why one could not be dialled.
-    fn explain(&self, error: Error) -> Error {
-        let attempt = match error {
-            Error::Interrupted | Error::Thread(_) | Error::Channel(_) => return error,
-            Error::NobodyListened { attempt, .. }
-            | Error::NobodyAtRelay { attempt, .. }
-            | Error::NobodyInFolder { attempt, .. } => attempt,
-            lasting => Some(Attempt {
-                why: Box::new(lasting),
-                is_last: true,
-            }),
-        };
-        Error::TooFewStreams {
-            opened: self.open.lock().expect(UNPOISONED).len() as u8,
-            agreed: self.count,
-            waited: self.patience.started.elapsed(),
-            attempt: attempt.map(Box::new),
-            strangers: None,
-        }
-    }
-
-    /// Ends the session, if it has not ended yet.
-    fn give_up(&self, error: &Error) {
-        match error {
-            Error::Channel(_) => {}
-            // Whoever triggers it may not have come to this session yet.
-            Error::Interrupted => {
-                let code = self.options.interrupt.reason();
-                self.session
-                    .interrupt(code.unwrap_or(AbortCode::Interrupted));
-            }
-            Error::Thread(_) => self.session.abort(AbortCode::OutOfMemory),
-            _ => self.session.abort(AbortCode::TooFewStreams),
+    /// Returns the place of a stream whose parties have met in a folder.
+    fn spot(&self, at: &InFolder, stream: u32) -> Spot {
+        Spot {
+            folder: at.folder.clone(),
+            token: self.token(stream),
         }
     }
 }
@@ -272,13 +232,3 @@ fn named(mut error: Error, failures: Failures) -> Error {
     }
     error
 }
-
-/// Returns the place of a stream whose parties have met in a folder.
-fn in_lane(at: &InFolder, token: Token) -> Spot {
-    Spot {
-        folder: at.folder.clone(),
-        token,
-    }
-}
-
-const UNPOISONED: &str = "no thread panics while it holds this lock";
