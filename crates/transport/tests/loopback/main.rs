@@ -23,6 +23,7 @@ mod flood;
 mod forwarders;
 mod inviting;
 mod key_exchange;
+mod lanes;
 mod mailboxes;
 mod meeting;
 mod moving;
