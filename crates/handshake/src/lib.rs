@@ -56,9 +56,9 @@ pub use entries::MAX_ENTRIES;
 pub use error::{Disagreement, Error};
 pub use hello::{HELLO_BYTES, Hello, MAX_SET_SIZE};
 pub use psijoin_params::Role;
-pub use version::{OLDEST_VERSION, VERSION};
+pub use version::{OLDEST_VERSION, VERSION, Versions};
 
-use version::{OPENING_BYTES, Versions};
+use version::OPENING_BYTES;
 
 /// The name in [`Error::Mismatch`] of the digest of what both parties derived, such as parameters.
 pub const DERIVED_PARAMETERS: &str = "the derived parameters";
@@ -91,8 +91,12 @@ pub fn begin(channel: &mut Channel, hello: Hello) -> Result<Pending, Error> {
     begin_speaking(Versions::OURS, channel, hello)
 }
 
-/// Exchanges hellos, for a party that speaks these versions.
-fn begin_speaking(
+/// As [`begin`], for a party that speaks these versions. [`Versions::OURS`] are those of this
+/// release; others are for tests of what neighbouring releases do.
+///
+/// # Errors
+/// As [`begin`].
+pub fn begin_speaking(
     versions: Versions,
     channel: &mut Channel,
     hello: Hello,

@@ -19,7 +19,7 @@
 use crate::Error;
 
 /// The newest version of the handshake and of all that follows it.
-pub const VERSION: u16 = 4;
+pub const VERSION: u16 = 5;
 
 /// The oldest version that this release still speaks: see docs/versions.md.
 pub const OLDEST_VERSION: u16 = 4;
@@ -31,16 +31,18 @@ const MAGIC: &[u8; 8] = b"PSIJOIN\n";
 
 pub(crate) const OPENING_BYTES: usize = 16;
 
-/// The versions that a party speaks.
+/// The versions that a party speaks: from one to another.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub(crate) struct Versions {
-    pub(crate) oldest: u16,
-    pub(crate) newest: u16,
+pub struct Versions {
+    /// The oldest.
+    pub oldest: u16,
+    /// The newest.
+    pub newest: u16,
 }
 
 impl Versions {
     /// Those of this release.
-    pub(crate) const OURS: Self = Self {
+    pub const OURS: Self = Self {
         oldest: OLDEST_VERSION,
         newest: VERSION,
     };

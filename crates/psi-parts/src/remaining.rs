@@ -66,6 +66,20 @@ impl<'a> Remaining<'a> {
         }
     }
 
+    /// Returns what passes over one of several lanes, which runs every part that is left whose place
+    /// among them is `lane` modulo `lanes`.
+    ///
+    /// # Panics
+    /// If the plan is not in parts.
+    pub fn lane_traffic(&self, lane: u32, lanes: u32) -> Traffic {
+        let parts = self.plan.parts().expect("a plan in parts");
+        let runs = self.runs.saturating_sub(lane).div_ceil(lanes);
+        match runs {
+            0 => Traffic::default(),
+            runs => dialogue(self.plan.request(), parts, runs, false).cost().total,
+        }
+    }
+
     /// Returns over how many streams its parts should run, if the parties have these numbers of
     /// threads: one more than the party with fewer has, so that parts can compute while one waits.
     /// With one thread there is one stream.

@@ -2,14 +2,15 @@
 
 use psijoin::{JointSeed, Ledger, Plan, parts::Remaining};
 use psijoin_record::Document;
+use psijoin_transport::{Lanes, Timeouts};
 
-use crate::{columns::AgreedColumns, trade::Given};
+use crate::{Error, columns::AgreedColumns, lanes::{LaneTerms, Ways}, trade::Given};
 
 /// The agreement of both parties.
 pub(crate) struct Agreement {
     pub(crate) plan: Plan,
-    /// With how many threads each side computes.
-    pub(crate) threads: [usize; 2],
+    /// How they run its parts.
+    pub(crate) lanes: LaneTerms,
     pub(crate) columns: AgreedColumns,
     /// The columns that are given.
     pub(crate) given: Given,
@@ -23,6 +24,27 @@ pub(crate) struct Agreement {
 }
 
 impl Agreement {
+    /// Returns over what it runs. A plan that is not in parts is one conversation.
+    pub(crate) fn ways(&self, remaining: Remaining<'_>) -> Ways {
+        match self.plan.parts() {
+            None => Ways::Meeting,
+            Some(_) => self.lanes.ways(remaining.runs()),
+        }
+    }
+
+    /// Returns the lanes of the session, if there are so many.
+    ///
+    /// # Errors
+    /// If the other side did not tell the key of its own.
+    pub(crate) fn lanes(&self, count: u32, timeouts: Timeouts) -> Result<Lanes, Error> {
+        Ok(Lanes {
+            count,
+            joint_seed: self.joint_seed,
+            keys: self.lanes.keys()?,
+            wait: self.lanes.wait(timeouts),
+        })
+    }
+
     /// Returns what is still to run, if this was done before.
     pub(crate) fn remaining<'a>(&'a self, ledger: Option<&dyn Ledger>) -> Remaining<'a> {
         match ledger {

@@ -86,6 +86,18 @@ pub enum ElsewhereFault {
     /// A job, or a common order of rows.
     #[error("a table that lies elsewhere keeps no job, and its rows are not lined up")]
     JobOrOrder,
+    /// The other side's release is too old.
+    #[error(
+        "the other side's release knows no lanes, over which a table that lies elsewhere is joined; \
+         update psijoin there"
+    )]
+    OlderPeer,
+    /// The other side comes to this one.
+    #[error(
+        "processes elsewhere cannot be reached where this side listens, or by a folder; let the \
+         other side listen, or meet at a relay"
+    )]
+    NoWay,
     /// An unknown column of numbers.
     #[error("nothing is known of the column of numbers {}", Quoted(.0))]
     Numbers(String),

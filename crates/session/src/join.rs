@@ -250,6 +250,8 @@ impl JoinSpec {
             aligned: self.aligned,
             mode: self.mode,
             parts: self.parts,
+            versions: self.versions,
+            lanes: None,
             threads: allowance.threads,
             of_one_run: allowance.of_one_run,
             watcher,

@@ -30,7 +30,7 @@
 //! | `ready` | the whole of a party, from meeting to its result |
 //! | `party`, `own_table` | a party, as the other one meets it |
 //! | `workplace` | its table, and the use of the result |
-//! | `run` | the protocol's streams, and the last words |
+//! | `run`, `lanes` | the protocol's streams, and the last words |
 //! | `stages` | all of that one by one, for a table that lies elsewhere |
 //! | `negotiation`, `agreement`, `key_facts`, [`settings`], `setting` | the agreement before data moves |
 //! | `question`, `requested_output` | the output that is asked for |
@@ -57,6 +57,7 @@ mod giving;
 mod job;
 mod join;
 mod key_facts;
+mod lanes;
 mod limits;
 mod meet;
 pub mod memory;

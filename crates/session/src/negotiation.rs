@@ -7,7 +7,7 @@ use psijoin_channel::{Channel, path::Measured};
 use psijoin_handshake::{self as handshake, Hello};
 use psijoin_params::Security;
 use psijoin_table::{Counts, SPELLING_VERSION};
-use psijoin_transport::Connection;
+use psijoin_transport::{Connection, Fingerprint};
 
 use crate::{
     Error,
@@ -16,22 +16,13 @@ use crate::{
     event::{Event, Warning, Work, waiting},
     job::Job,
     key_facts::KeyFacts,
+    lanes::{self, LaneTerms, OwnLanes},
     limits,
     own_table::OwnTable,
     party::{Mode, Party},
     requested_output::RequestedOutput,
     settings::{self, ALIGNED, ITEM_BITS, ONLY_CHECKS, TERMS},
 };
-
-/// The fact that a party computes with this number of threads.
-const THREADS: &str = "threads";
-
-/// Returns how many threads the other party computes with: one, unless it tells a number that can
-/// be.
-fn threads(peer: &Hello) -> usize {
-    let told = peer.told(THREADS).and_then(|threads| threads.parse().ok());
-    told.unwrap_or(1)
-}
 
 /// Returns the name of a session, which both parties derive, and which tells nothing.
 fn session_name(joint_seed: &JointSeed) -> String {
@@ -52,7 +43,6 @@ impl Party<'_> {
             spelling: SPELLING_VERSION,
         };
         let hello = settings::hello(self.role, keys, self.protocol, Security::default());
-        let hello = hello.fact(THREADS, self.threads);
         let hello = match self.mode {
             Mode::Join => hello,
             Mode::Check => hello.fact(ONLY_CHECKS, "yes"),
@@ -85,7 +75,9 @@ impl Party<'_> {
         let measured = Measured::default()
             .round_trip(Duration::MAX)
             .incoming(u64::MAX);
-        Ok(facts.tell(self.hello(0, measured)).check()?)
+        let key = Fingerprint::of_public_key(&[]);
+        let hello = lanes::tell(self.threads, self.lanes, Some(key), self.hello(0, measured));
+        Ok(facts.tell(hello).check()?)
     }
 
     /// Makes sure that both parties were set up alike, and derives what follows from their
@@ -108,13 +100,14 @@ impl Party<'_> {
             ..
         } = known.counts;
         let facts = KeyFacts::new(self.key.columns(), known.meanings);
-        let hello = self.hello(items, connection.measured());
+        let own_lanes = OwnLanes::new(self, connection)?;
+        let hello = own_lanes.tell(self.hello(items, connection.measured()));
         let hello = own.tell(facts.tell(hello), known.numbers);
         let hello = match job {
             Some(job) => job.tell(hello),
             None => hello,
         };
-        let begin = || handshake::begin(channel, hello);
+        let begin = || handshake::begin_speaking(self.versions, channel, hello);
         let pending = waiting(self.watcher, Work::WaitingForTable, begin)?;
         // A user that has to change a setting should know at once what else there is to change.
         let differences = facts.differences(pending.peer());
@@ -123,6 +116,7 @@ impl Party<'_> {
             differences.for_each(|difference| self.warn(Warning::UnlikeKeys(difference)));
             return Err(mismatch.into());
         }
+        let lanes = own_lanes.agree(&pending)?;
         let theirs = pending.peer().set_size();
         self.consent.max_peer_keys.check(theirs)?;
         if let Some(warning) = limits::warning(self.role, items, theirs) {
@@ -154,12 +148,12 @@ impl Party<'_> {
         let request = self.with_item_bits(request)?;
         let job = job.filter(|_| goes_on);
         let plan = self.plan(job, &request)?;
+        let plan = lanes.in_parts(self.protocol, plan)?;
         (self.consent.max_peer_keys).check_memory(self.role, &plan, self.of_one_run)?;
         if let Some(layout) = given.by(self.role.other()) {
             limits::check_given(self.role, &plan, layout, rows)?;
         }
         let peer_only_checks = pending.peer().told(ONLY_CHECKS).is_some();
-        let threads = [self.threads, threads(pending.peer())];
         let mut document =
             self.draft(&pending, connection.peer_key(), &plan, (&columns, &given))?;
         let mut agreed = vec![plan.digest().to_vec(), columns.encoded()];
@@ -176,7 +170,7 @@ impl Party<'_> {
         }
         Ok(Agreement {
             plan,
-            threads,
+            lanes,
             columns,
             given,
             joint_seed,
@@ -231,7 +225,7 @@ impl Party<'_> {
         let request = self.with_item_bits(request)?;
         Ok(Agreement {
             plan: self.plan(Some(job), &request)?,
-            threads: [1; 2],
+            lanes: LaneTerms::ALONE,
             columns,
             given,
             joint_seed: job.joint_seed()?,

@@ -1,9 +1,10 @@
 //! A party, as the other one meets it: what it asks for, and what it lets the other one do. It
 //! knows no table.
 
-use std::sync::Arc;
+use std::{num::NonZeroU32, sync::Arc};
 
 use psijoin::{Protocol, Role};
+use psijoin_handshake::Versions;
 use psijoin_record::Terms;
 use psijoin_source::Doubt;
 use psijoin_table::{KeySpec, share::RepeatedKeys};
@@ -43,6 +44,10 @@ pub(crate) struct Party<'a> {
     pub(crate) mode: Mode,
     /// The number of parts, if that does not follow from the sizes.
     pub(crate) parts: Option<u32>,
+    /// The versions of the session that it speaks.
+    pub(crate) versions: Versions,
+    /// The number of lanes that it runs, if its table lies elsewhere.
+    pub(crate) lanes: Option<NonZeroU32>,
     /// The number of threads that the other party is told.
     pub(crate) threads: usize,
     /// The bytes of memory for one run, if the user has set a limit for everything.

@@ -1,6 +1,8 @@
 //! A run of the protocol that both parties have agreed on: its streams, and its last words.
 
-use psijoin::{Context, Fingerprint, Input, JointSeed, Ledger, Output, Plan, Role};
+use std::iter;
+
+use psijoin::{Context, Fingerprint, Input, JointSeed, Ledger, Output, Plan, Role, Traffic};
 use psijoin_channel::{
     Channel,
     count::{Counters, Snapshot, counted},
@@ -12,6 +14,7 @@ use psijoin_transport::Connection;
 use crate::{
     Error,
     agreement::Agreement,
+    lanes::Ways,
     party::Party,
     phases::Phases,
     signing::{self, Signing},
@@ -19,8 +22,7 @@ use crate::{
 
 /// A session whose protocol may run.
 pub(crate) struct Underway {
-    /// That for what follows the parts, and those of the parts if they are several. The meeting's
-    /// stream is the first of both.
+    /// That of the meeting, and those of the parts if these run over others.
     pub(crate) channels: Vec<Channel>,
     pub(crate) counters: Vec<Counters>,
     /// The traffic of the handshake.
@@ -40,20 +42,36 @@ impl Underway {
     ) -> Result<Self, Error> {
         let signing = party.signing(agreement.document.take());
         let remaining = agreement.remaining(ledger);
-        let further = remaining.streams(agreement.threads) as u8 - 1;
-        let further = connection.open_streams(further, &agreement.joint_seed)?;
-        party.check_key_exchange(connection)?;
-        let after_parts = (!further.is_empty()).then(|| counted(connection.channel()));
-        let further = further.into_iter().map(counted);
-        let all = (after_parts.into_iter()).chain([first]).chain(further);
-        let (channels, counters): (Vec<_>, Vec<_>) = all.unzip();
-        let receipts = ledger.map(|_| Receipts::of(&agreement.plan));
-        let traffic = remaining.traffic();
-        let of_protocol = [traffic.sender_bytes, traffic.receiver_bytes];
         let by_role = |[sender, receiver]: [u64; 2]| match party.role {
             Role::Sender => (sender, receiver),
             Role::Receiver => (receiver, sender),
         };
+        let bytes = |traffic: Traffic| [traffic.sender_bytes, traffic.receiver_bytes];
+        let all = match agreement.ways(remaining) {
+            Ways::Meeting => {
+                connection.open_streams(0, &agreement.joint_seed)?;
+                vec![first]
+            }
+            Ways::Streams(further) => {
+                let further = connection.open_streams(further, &agreement.joint_seed)?;
+                let further = further.into_iter().map(counted);
+                let after_parts = counted(connection.channel());
+                [after_parts, first].into_iter().chain(further).collect()
+            }
+            Ways::Lanes(count) => {
+                let lanes = agreement.lanes(count, connection.timeouts())?;
+                let channels = connection.open_lanes(&lanes)?;
+                let lanes = (0..count).zip(channels).map(|(lane, channel)| {
+                    let (sent, received) = by_role(bytes(remaining.lane_traffic(lane, count)));
+                    counted(connection.lane_ends_after(lane, channel, sent, received))
+                });
+                iter::once(first).chain(lanes).collect()
+            }
+        };
+        let (channels, counters): (Vec<_>, Vec<_>) = all.into_iter().unzip();
+        party.check_key_exchange(connection)?;
+        let receipts = ledger.map(|_| Receipts::of(&agreement.plan));
+        let of_protocol = bytes(remaining.traffic());
         let channels = match Farewell::of(of_protocol, receipts, signing.as_ref()) {
             Farewell::Bytes([of_sender, of_receiver]) => {
                 let [senders, receivers] = of_protocol;

@@ -70,7 +70,7 @@ impl Party<'_> {
             format: FORMAT,
             // It is drawn next.
             session: String::new(),
-            handshake: handshake::VERSION,
+            handshake: pending.version(),
             parties,
             terms: self.terms.clone(),
             settings: settings

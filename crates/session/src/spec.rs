@@ -3,6 +3,7 @@
 use std::{fmt, num::NonZeroUsize, path::PathBuf, sync::Arc, time::Duration};
 
 use psijoin::{Protocol, Role, registry};
+use psijoin_handshake::Versions;
 use psijoin_record::Terms;
 use psijoin_source::{Dialect, Format, Progress};
 use psijoin_table::{Existing, KeySpec, WhichRows, share::RepeatedKeys};
@@ -56,6 +57,9 @@ pub struct JoinSpec {
     /// In how many parts the join runs, if that does not follow from the sizes. Must be the same on
     /// both sides.
     pub parts: Option<u32>,
+    /// The versions of the session that it speaks: those of this release, but for tests of what
+    /// neighbouring releases do.
+    pub versions: Versions,
 }
 
 impl JoinSpec {
@@ -81,6 +85,7 @@ impl JoinSpec {
             mode: Mode::Join,
             resources: Resources::default(),
             parts: None,
+            versions: Versions::OURS,
         }
     }
 }

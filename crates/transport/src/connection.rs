@@ -17,7 +17,7 @@ use psijoin_channel::{AbortCode, Channel, joint_seed::JointSeed, path::Measured}
 
 use crate::{
     AtRelay, Endpoint, Error, InFolder, KeyExchange, Lanes, LanesAt, Listener, Options, PairSecret,
-    PublicKey, Security, Sight, Succeeded,
+    PublicKey, Security, Sight, Succeeded, Timeouts,
     dial::Way,
     endpoint::Address,
     establish::{self, Door, Established, Opening, Streams},
@@ -330,6 +330,11 @@ impl Connection {
         self.lines[0].channel()
     }
 
+    /// Returns the time-outs of this side.
+    pub fn timeouts(&self) -> Timeouts {
+        self.options.timeouts
+    }
+
     /// Returns where the peer is, for people: its address as the network sees it, or the proxy, the
     /// relay or the folder between.
     pub fn peer_place(&self) -> &str {
@@ -440,12 +445,12 @@ impl Connection {
     /// If there is no such lane.
     pub fn lane_ends_after(
         &self,
-        lane: usize,
+        lane: u32,
         channel: Channel,
         sent_bytes: u64,
         received_bytes: u64,
     ) -> Channel {
-        let link = self.lines[1 + lane].link.clone();
+        let link = self.lines[1 + lane as usize].link.clone();
         Countdown::new(vec![link], sent_bytes, received_bytes).over(channel)
     }
 

@@ -69,9 +69,8 @@ fn a_lane_ends_with_its_own_last_byte_and_the_others_go_on() {
         }
         let [(a, ours), (b, theirs)] = opened(&options, &lanes);
         let end = |connection: &Connection, channels: Vec<Channel>, sent, received| {
-            let channels = channels.into_iter().enumerate();
             let end = |(lane, channel)| connection.lane_ends_after(lane, channel, sent, received);
-            channels.map(end).collect::<Vec<_>>()
+            (0..).zip(channels).map(end).collect::<Vec<_>>()
         };
         let mut ours = end(&a, ours, 5, 0);
         let mut theirs = end(&b, theirs, 0, 5);
@@ -122,10 +121,10 @@ fn open_each(lanes: &Lanes, at: &LanesAt, options: &Options) {
 fn answer(met: (Connection, Channel), lanes: &Lanes) {
     let (mut connection, _) = met;
     let channels = connection.open_lanes(lanes).unwrap();
-    for (lane, channel) in channels.into_iter().enumerate() {
+    for (lane, channel) in (0..).zip(channels) {
         let mut channel = connection.lane_ends_after(lane, channel, 1, 1);
         let number = channel.recv_array::<1>().unwrap();
-        assert_eq!(usize::from(number[0]), lane);
+        assert_eq!(u32::from(number[0]), lane);
         channel.send(&number).unwrap();
     }
     drop(connection);
