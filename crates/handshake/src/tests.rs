@@ -322,7 +322,7 @@ fn something_else_is_not_psijoin() {
     for messages in [
         vec![vec![0; OPENING_BYTES]],
         vec![b"hello".to_vec()],
-        vec![opening(VERSION).to_vec(), b"hello".to_vec()],
+        vec![Versions::OURS.to_opening().to_vec(), b"hello".to_vec()],
     ] {
         let error = meet(messages);
         assert!(matches!(error, Error::NotPsijoin(_)), "{error}");

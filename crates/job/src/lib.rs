@@ -93,7 +93,6 @@
 #![forbid(unsafe_code)]
 
 pub mod account;
-mod codec;
 mod error;
 mod folder;
 mod job;

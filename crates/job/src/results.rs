@@ -27,14 +27,13 @@ use psijoin_channel::{
     witness::{Refusal, SoFar, Witness},
 };
 use psijoin_psi::{
-    Error, Ledger, Output,
+    Error, Ledger, Output, output_bytes,
     ledger::{Attempt, RunName},
 };
 use zeroize::Zeroizing;
 
 use crate::{
     account::{Account, Agreed, Disagreement, Steps, agree},
-    codec,
     log::{Damaged, Log, OpenError, Place, Shorter},
     mark::Mark,
     seal::{Key, random},
@@ -301,7 +300,7 @@ impl Ledger for Results {
         match Record::from_bytes(&text) {
             Some(Record::Of(_, Event::Gave(_, []))) => Err(Error::Payload),
             Some(Record::Of(_, Event::Gave(_, output))) => {
-                codec::decode(output).ok_or_else(unreadable)
+                output_bytes::decode(output).ok_or_else(unreadable)
             }
             _ => Err(unreadable()),
         }
@@ -320,11 +319,7 @@ impl Ledger for Results {
     }
 
     fn keep(&self, step: u32, output: Option<&Output>, run: RunName) -> Result<(), Error> {
-        let unfit = Error::Misuse("no step gives such an output");
-        let output = match output {
-            Some(output) => codec::encode(output).ok_or(unfit)?,
-            None => Zeroizing::default(),
-        };
+        let output = output.map_or_else(Zeroizing::default, output_bytes::encode);
         let state = &mut *lock(&self.0);
         match state.step(step).gave {
             Some((_, first)) if first == run => Ok(()),

@@ -80,6 +80,16 @@ impl<'a> Remaining<'a> {
         }
     }
 
+    /// Returns what passes over the wire once all parts are done.
+    pub fn opening_traffic(&self) -> Traffic {
+        match self.plan.parts() {
+            Some(parts) if self.opens => {
+                dialogue(self.plan.request(), parts, 0, true).cost().total
+            }
+            _ => Traffic::default(),
+        }
+    }
+
     /// Returns over how many streams its parts should run, if the parties have these numbers of
     /// threads: one more than the party with fewer has, so that parts can compute while one waits.
     /// With one thread there is one stream.

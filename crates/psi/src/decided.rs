@@ -32,7 +32,7 @@ pub(crate) fn plan(info: &'static Info, request: &Request) -> Option<Plan> {
 }
 
 /// Returns what a party learns.
-fn output(request: &Request, role: Role) -> Output {
+pub(crate) fn output(request: &Request, role: Role) -> Output {
     match (&request.output, role) {
         _ if request.min_intersection > 0 => Output::TooFew,
         (OutputKind::Shares(columns), _) => Output::Shares(Shares::new(

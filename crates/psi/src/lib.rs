@@ -69,6 +69,7 @@ pub mod mask_params;
 pub mod masks;
 pub mod ots;
 pub mod output;
+pub mod output_bytes;
 pub mod output_hash;
 pub mod pair;
 pub mod payloads;

@@ -11,7 +11,7 @@ use psijoin_params::{FailureBudget, key_encapsulation, parts};
 
 use crate::{
     BaseOts, BaseParams, BatchInput, Context, Cost, Dialogue, Error, Fingerprint, Info, Input,
-    Items, Ledger, Output, Request, Result, Role, ledger,
+    Items, Ledger, Output, Request, Result, Role, decided, ledger,
 };
 
 /// A derived parameter that both parties must agree on.
@@ -221,6 +221,12 @@ impl Plan {
     /// Returns the number of bytes of the item digests that it works on: 16 or 32.
     pub fn digest_bytes(&self) -> usize {
         self.derived.base.digest_bytes
+    }
+
+    /// Returns a party's output, if it follows from the sizes of the sets, so that nothing runs.
+    pub fn decided(&self, role: Role) -> Option<Output> {
+        let request = self.request();
+        request.is_decided().then(|| decided::output(request, role))
     }
 
     /// Returns whether a run is refused though it could be planned, because it would take longer
@@ -535,6 +541,16 @@ impl ColumnSum {
             *self = Self { negative, positive };
         }
         Ok(())
+    }
+
+    /// Returns the sums of the negative and of the positive numbers.
+    pub fn bounds(&self) -> [i64; 2] {
+        [self.negative, self.positive]
+    }
+
+    /// Returns what has these bounds, if a sum can have them.
+    pub fn of_bounds([negative, positive]: [i64; 2]) -> Option<Self> {
+        (negative <= 0 && positive >= 0).then_some(Self { negative, positive })
     }
 
     /// Adds other numbers of the column, with these bounds.

@@ -98,6 +98,20 @@ pub enum ElsewhereFault {
          other side listen, or meet at a relay"
     )]
     NoWay,
+    /// A ticket that cannot be read.
+    #[error("this is no ticket of a lane, or one of another release of psijoin")]
+    Ticket,
+    /// A report that cannot be read.
+    #[error("this is no report of a lane of this session that has not come yet")]
+    Report,
+    /// Not all lanes have reported.
+    #[error("{missing} of {lanes} lanes have not reported")]
+    Lanes {
+        /// The number that has not.
+        missing: u32,
+        /// The number of all.
+        lanes: u32,
+    },
     /// An unknown column of numbers.
     #[error("nothing is known of the column of numbers {}", Quoted(.0))]
     Numbers(String),

@@ -31,7 +31,7 @@
 //! | `party`, `own_table` | a party, as the other one meets it |
 //! | `workplace` | its table, and the use of the result |
 //! | `run`, `lanes` | the protocol's streams, and the last words |
-//! | `stages` | all of that one by one, for a table that lies elsewhere |
+//! | `stages`, `lane` | all of that one by one, for a table that lies elsewhere |
 //! | `negotiation`, `agreement`, `key_facts`, [`settings`], `setting` | the agreement before data moves |
 //! | `question`, `requested_output` | the output that is asked for |
 //! | `columns`, `trade`, `giving` | columns of numbers, and columns that one gives to the other |
@@ -57,6 +57,7 @@ mod giving;
 mod job;
 mod join;
 mod key_facts;
+mod lane;
 mod lanes;
 mod limits;
 mod meet;
@@ -95,6 +96,7 @@ pub use fault::{
 pub use job::JobFolder;
 pub use join::{Joined, KeptJob};
 pub use key_facts::{KeyColumn, KeyDifference, PeerKind};
+pub use lane::{Lane, LaneReport, LaneTicket};
 pub use limits::MaxPeerKeys;
 pub use meet::meet;
 pub use network::measure as measure_network;

@@ -29,6 +29,8 @@ pub(crate) struct Underway {
     before: Snapshot,
     receipts: Option<Receipts>,
     signing: Option<Signing>,
+    /// The bytes that other processes have sent, and received.
+    elsewhere: [u64; 2],
 }
 
 impl Underway {
@@ -42,11 +44,6 @@ impl Underway {
     ) -> Result<Self, Error> {
         let signing = party.signing(agreement.document.take());
         let remaining = agreement.remaining(ledger);
-        let by_role = |[sender, receiver]: [u64; 2]| match party.role {
-            Role::Sender => (sender, receiver),
-            Role::Receiver => (receiver, sender),
-        };
-        let bytes = |traffic: Traffic| [traffic.sender_bytes, traffic.receiver_bytes];
         let all = match agreement.ways(remaining) {
             Ways::Meeting => {
                 connection.open_streams(0, &agreement.joint_seed)?;
@@ -62,7 +59,8 @@ impl Underway {
                 let lanes = agreement.lanes(count, connection.timeouts())?;
                 let channels = connection.open_lanes(&lanes)?;
                 let lanes = (0..count).zip(channels).map(|(lane, channel)| {
-                    let (sent, received) = by_role(bytes(remaining.lane_traffic(lane, count)));
+                    let traffic = remaining.lane_traffic(lane, count);
+                    let (sent, received) = own_first(party.role, bytes(traffic));
                     counted(connection.lane_ends_after(lane, channel, sent, received))
                 });
                 iter::once(first).chain(lanes).collect()
@@ -72,25 +70,56 @@ impl Underway {
         party.check_key_exchange(connection)?;
         let receipts = ledger.map(|_| Receipts::of(&agreement.plan));
         let of_protocol = bytes(remaining.traffic());
-        let channels = match Farewell::of(of_protocol, receipts, signing.as_ref()) {
-            Farewell::Bytes([of_sender, of_receiver]) => {
-                let [senders, receivers] = of_protocol;
-                let (sent, received) = by_role([senders + of_sender, receivers + of_receiver]);
-                connection.all_end_after(channels, sent, received)
-            }
-            Farewell::Signatures(signing) => {
-                let (sent, received) = by_role(of_protocol);
-                let last_words = signing.last_words(of_protocol);
-                connection.all_end_with_last_words(channels, sent, received, last_words)
-            }
+        let ending = Ending {
+            farewell: Farewell::of(of_protocol, receipts, signing.as_ref()),
+            of_protocol,
+            here: of_protocol,
         };
         Ok(Self {
             before: passed(&counters),
-            channels,
+            channels: ending.by_itself(party.role, connection, channels),
             counters,
             receipts,
             signing,
+            elsewhere: [0; 2],
         })
+    }
+
+    /// Begins what both say once all parts have run elsewhere: the session ends by itself with the
+    /// last byte of what is opened then, or when this party says so if nothing is.
+    pub(crate) fn elsewhere(
+        party: &Party<'_>,
+        agreement: &mut Agreement,
+        over: (&Connection, (Channel, Counters)),
+    ) -> Self {
+        let signing = party.signing(agreement.document.take());
+        let (connection, (channel, counters)) = over;
+        let remaining = agreement.remaining(None);
+        let of_protocol = bytes(remaining.traffic());
+        let ending = Ending {
+            farewell: Farewell::of(of_protocol, None, signing.as_ref()),
+            of_protocol,
+            here: bytes(remaining.opening_traffic()),
+        };
+        let channels = match ending.here {
+            [0, 0] => vec![channel],
+            _ => ending.by_itself(party.role, connection, vec![channel]),
+        };
+        Self {
+            before: counters.snapshot(),
+            channels,
+            counters: vec![counters],
+            receipts: None,
+            signing,
+            elsewhere: [0; 2],
+        }
+    }
+
+    /// Adds what another process has sent, and received.
+    pub(crate) fn add_elsewhere(&mut self, bytes: [u64; 2]) {
+        for (all, bytes) in self.elsewhere.iter_mut().zip(bytes) {
+            *all += bytes;
+        }
     }
 
     /// Returns what the protocol has sent and received.
@@ -127,7 +156,10 @@ impl Underway {
             }
             Err(_) => return ran.map(|ran| (ran, Snapshot::default())),
         };
-        let traffic = Self::traffic(&self.counters, self.before);
+        let mut traffic = Self::traffic(&self.counters, self.before);
+        let [sent, received] = self.elsewhere;
+        traffic.sent.bytes += sent;
+        traffic.received.bytes += received;
         if let Some(receipts) = self.receipts {
             receipts.swap(party.role, &mut self.channels[0])?;
         }
@@ -135,6 +167,19 @@ impl Underway {
             signing.conclude(outcome, traffic, &mut self.channels[0], party.watcher)?;
         }
         Ok((ran?, traffic))
+    }
+}
+
+/// Returns the bytes of the sender, and of the receiver.
+fn bytes(traffic: Traffic) -> [u64; 2] {
+    [traffic.sender_bytes, traffic.receiver_bytes]
+}
+
+/// Returns what a party sends, and what it receives, of what the sender and the receiver send.
+fn own_first(role: Role, [sender, receiver]: [u64; 2]) -> (u64, u64) {
+    match role {
+        Role::Sender => (sender, receiver),
+        Role::Receiver => (receiver, sender),
     }
 }
 
@@ -207,6 +252,40 @@ enum Farewell<'a> {
     Bytes([u64; 2]),
     /// The signatures of a record, at once after the last message.
     Signatures(&'a Signing),
+}
+
+/// The end of a session, by itself.
+struct Ending<'a> {
+    farewell: Farewell<'a>,
+    /// The bytes of the whole protocol, of the sender and of the receiver.
+    of_protocol: [u64; 2],
+    /// Those over the channels that this process has.
+    here: [u64; 2],
+}
+
+impl Ending<'_> {
+    /// Lets the session end when these bytes have passed over the channels, and the last words with
+    /// them.
+    fn by_itself(
+        &self,
+        role: Role,
+        connection: &Connection,
+        channels: Vec<Channel>,
+    ) -> Vec<Channel> {
+        match self.farewell {
+            Farewell::Bytes([of_sender, of_receiver]) => {
+                let [senders, receivers] = self.here;
+                let all = [senders + of_sender, receivers + of_receiver];
+                let (sent, received) = own_first(role, all);
+                connection.all_end_after(channels, sent, received)
+            }
+            Farewell::Signatures(signing) => {
+                let (sent, received) = own_first(role, self.here);
+                let last_words = signing.last_words(self.of_protocol);
+                connection.all_end_with_last_words(channels, sent, received, last_words)
+            }
+        }
+    }
 }
 
 impl<'a> Farewell<'a> {

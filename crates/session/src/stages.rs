@@ -5,18 +5,18 @@
 //!
 //! 1. [`JoinSpec::agree`] meets the other party and agrees with it, by what is [known](TableFacts)
 //!    of the table: settings, sizes, the plan, and the joint seed;
-//! 2. the caller runs the plan, wherever the items are: part by part
-//!    ([`parts::Session::run_part`](psijoin::parts::Session::run_part)) over the
-//!    [streams](Agreed::streams), and [concludes](psijoin::parts::Session::conclude); or in one
-//!    run ([`psijoin::run`]);
-//! 3. [`Agreed::finish`] says the last words, signs the record, and ends the session.
+//! 2. the caller hands a [ticket](Agreed::ticket) of each lane to a process that has the items of
+//!    its parts, all at the same time; each opens its [`Lane`](crate::Lane) and runs them;
+//! 3. it takes the [reports](Agreed::take) of all lanes, and [finishes](Agreed::finish): what is to
+//!    be learned is opened, the last words are said, the record is signed, the session ends.
 //!
-//! While the plan runs, the other party takes this one for hung unless this process computes, or
+//! While lanes run, the other party takes this one for hung unless this process computes, or
 //! somebody calls [`Agreed::progressed`]. Otherwise it cannot tell that the table is not here. A
 //! job is not kept: whoever has the table in several places runs again as a whole.
 
 use std::{
     fmt,
+    num::NonZeroU32,
     sync::{
         Arc,
         atomic::{AtomicU64, Ordering},
@@ -24,14 +24,17 @@ use std::{
     time::Instant,
 };
 
-use psijoin::{JointSeed, Output, Plan, Role};
-use psijoin_channel::{Channel, count::counted};
+use psijoin::{
+    Context, Output, Plan, Role,
+    parts::{Gathered, Session},
+};
+use psijoin_channel::count::counted;
 use psijoin_files::Existing;
 use psijoin_table::{
     Counts, Meaning, Numbers,
     share::{GivenColumns, RepeatedKeys},
 };
-use psijoin_transport::Connection;
+use psijoin_transport::{Connection, Endpoint, Lanes, LanesAt};
 
 use crate::{
     ElsewhereFault, Error, JoinSpec, Stop, Watcher,
@@ -39,6 +42,8 @@ use crate::{
     columns::OwnColumns,
     event::Event,
     join::tell_of,
+    lane::{LaneReport, LaneTicket, Tickets},
+    lanes::Ways,
     outcome::Outcome,
     own_table::{Facts, OwnTable},
     party::{Mode, Party},
@@ -74,12 +79,24 @@ pub struct Agreed<'a> {
     phases: Phases,
     started: Instant,
     steps: Arc<AtomicU64>,
+    elsewhere: Elsewhere,
+}
+
+/// The lanes of a join that runs elsewhere, and what has come of them.
+struct Elsewhere {
+    lanes: Lanes,
+    at: LanesAt,
+    /// `None` if nothing runs, since the result follows from the sizes.
+    gathered: Option<Gathered>,
+    /// The lanes that have reported.
+    reported: Vec<bool>,
 }
 
 impl JoinSpec {
     /// Meets the other party, and agrees with it on all that a join needs. `facts` stand for the
-    /// table: [`JoinSpec::table`], `written` and `mode` are not looked at. If this side cannot, as
-    /// its own files do not let it, it still meets the other, to tell it.
+    /// table: [`JoinSpec::table`], `written` and `mode` are not looked at. At most this number of
+    /// `lanes` run, all at the same time. If this side cannot, as its own files do not let it, it
+    /// still meets the other, to tell it.
     ///
     /// # Errors
     /// [`ElsewhereFault`], [`SpecFault`](crate::SpecFault), and any failure of meeting and
@@ -87,11 +104,15 @@ impl JoinSpec {
     pub fn agree<'a>(
         self,
         facts: TableFacts,
+        lanes: NonZeroU32,
         watcher: &'a dyn Watcher,
         stop: &Stop,
     ) -> Result<Agreed<'a>, Error> {
         if self.job.is_some() || self.aligned.is_some() {
             return Err(ElsewhereFault::JobOrOrder.into());
+        }
+        if let Endpoint::Listen(_) | Endpoint::Folder(_) = self.meeting.endpoint {
+            return Err(ElsewhereFault::NoWay.into());
         }
         self.check_agreement()?;
         let mut endpoint = self.meeting.endpoint.clone();
@@ -100,15 +121,16 @@ impl JoinSpec {
         options.pulse = pulse::with_steps(&stop.progress, &steps);
         self.warn(watcher);
         let ready = self.ready_elsewhere(&facts, watcher);
-        let (party, own, numbers) =
+        let (mut party, own, numbers) =
             ready.inspect_err(|error| tell_of(error, &mut endpoint, &options, watcher))?;
-        let (mut connection, channel) = crate::meet(&mut endpoint, &options, watcher)?;
+        party.lanes = Some(lanes);
+        let (connection, channel) = crate::meet(&mut endpoint, &options, watcher)?;
         let started = Instant::now();
         let phases = Phases::default();
         phases.begin("handshake (with waiting)");
         let agree = || {
             let (mut channel, counters) = counted(channel);
-            let table = &mut Elsewhere {
+            let table = &mut Unseen {
                 facts: &facts,
                 numbers: &numbers,
             };
@@ -116,13 +138,14 @@ impl JoinSpec {
             if agreement.peer_only_checks {
                 return Err(Error::OnlyChecked);
             }
-            let over = (&mut connection, (channel, counters));
-            let underway = Underway::begin(&party, &mut agreement, over, None)?;
-            Ok((agreement, underway))
+            let elsewhere = Elsewhere::new(&party, &agreement, &connection)?;
+            let over = (&connection, (channel, counters));
+            let underway = Underway::elsewhere(&party, &mut agreement, over);
+            Ok((agreement, underway, elsewhere))
         };
         let agreed: Result<_, Error> = agree();
         match agreed {
-            Ok((agreement, underway)) => Ok(Agreed {
+            Ok((agreement, underway, elsewhere)) => Ok(Agreed {
                 party,
                 own,
                 facts,
@@ -133,6 +156,7 @@ impl JoinSpec {
                 phases,
                 started,
                 steps,
+                elsewhere,
             }),
             Err(Error::OnlyChecked) => {
                 // Both know that already.
@@ -181,13 +205,61 @@ impl TableFacts {
     }
 }
 
+impl Elsewhere {
+    fn new(
+        party: &Party<'_>,
+        agreement: &Agreement,
+        connection: &Connection,
+    ) -> Result<Self, Error> {
+        let count = match agreement.ways(agreement.remaining(None)) {
+            Ways::Lanes(count) => count,
+            // The result follows from the sizes.
+            Ways::Meeting | Ways::Streams(_) => 0,
+        };
+        let plan = &agreement.plan;
+        let session = || Session::new(plan, party.role, &agreement.joint_seed);
+        Ok(Self {
+            lanes: agreement.lanes(count, connection.timeouts())?,
+            at: connection.lanes_at().ok_or(ElsewhereFault::NoWay)?,
+            gathered: (count > 0).then(|| Gathered::new(&session())),
+            reported: vec![false; count as usize],
+        })
+    }
+
+    /// Notes the report of a lane, once.
+    fn take(&mut self, report: &LaneReport) -> Result<(), Error> {
+        let reported = self.reported.get_mut(report.lane() as usize);
+        let fresh = reported.filter(|reported| !**reported);
+        let (fresh, gathered) = (fresh.zip(self.gathered.as_mut())).ok_or(ElsewhereFault::Report)?;
+        for done in report.parts() {
+            let (part, done) = done?;
+            gathered.take(part, done)?;
+        }
+        *fresh = true;
+        Ok(())
+    }
+
+    /// Checks that all lanes have reported.
+    fn check_whole(&self) -> Result<(), Error> {
+        let missing = self.reported.iter().filter(|reported| !**reported).count() as u32;
+        match missing {
+            0 => Ok(()),
+            missing => Err(ElsewhereFault::Lanes {
+                missing,
+                lanes: self.lanes.count,
+            }
+            .into()),
+        }
+    }
+}
+
 /// A table that lies elsewhere.
-struct Elsewhere<'a> {
+struct Unseen<'a> {
     facts: &'a TableFacts,
     numbers: &'a [Numbers],
 }
 
-impl OwnTable for Elsewhere<'_> {
+impl OwnTable for Unseen<'_> {
     fn facts(&self) -> Facts<'_> {
         Facts {
             counts: self.facts.counts,
@@ -229,22 +301,40 @@ impl Agreed<'_> {
         &self.agreement.plan
     }
 
-    /// Returns the seed that both drew: of the items' digests, and of the run.
-    pub fn joint_seed(&self) -> &JointSeed {
-        &self.agreement.joint_seed
-    }
-
     /// Returns the columns that are given, and how they stand in payloads.
     pub fn given(&self) -> &Given {
         &self.agreement.given
     }
 
-    /// Returns the streams to the other party, one at least, for the [channels of a
-    /// context](psijoin::Context::streams). If there are several, part p of k runs on stream p mod
-    /// s of s, in ascending order; the first one is also for the opening. With one
-    /// [thread](crate::Resources::threads) there is one stream.
-    pub fn streams(&mut self) -> &mut [Channel] {
-        &mut self.underway.channels
+    /// Returns the number of lanes: as many as both sides can run at the same time, and no more
+    /// than there are parts. None, if the result follows from the sizes of the sets.
+    pub fn lanes(&self) -> u32 {
+        self.elsewhere.lanes.count
+    }
+
+    /// Returns the ticket of one lane, for one process.
+    ///
+    /// # Panics
+    /// If there are fewer lanes.
+    pub fn ticket(&self, lane: u32) -> LaneTicket {
+        let tickets = Tickets {
+            role: self.party.role,
+            plan: &self.agreement.plan,
+            lanes: &self.elsewhere.lanes,
+            at: &self.elsewhere.at,
+            timeouts: self.connection.timeouts(),
+        };
+        tickets.of(lane)
+    }
+
+    /// Takes the report of a lane, once.
+    ///
+    /// # Errors
+    /// [`ElsewhereFault::Report`], and if the numbers of a column are too large.
+    pub fn take(&mut self, report: &LaneReport) -> Result<(), Error> {
+        self.elsewhere.take(report)?;
+        self.underway.add_elsewhere(report.bytes());
+        Ok(())
     }
 
     /// Tells the other party, by the next heartbeat, that the run has come further somewhere.
@@ -252,13 +342,14 @@ impl Agreed<'_> {
         self.steps.fetch_add(1, Ordering::Relaxed);
     }
 
-    /// Ends the session with what the run has given on this side, and returns what this party
-    /// knows. Rows that were found stay where they were found.
+    /// Ends the session once all lanes have reported, and returns what this party knows. Rows that
+    /// were found stay where they were found.
     ///
     /// # Errors
-    /// That of the run, which the other party is told; [`Error::TooFew`]; or that the other party
-    /// did not sign, or left before it had all.
-    pub fn finish(self, ran: Result<Output, psijoin::Error>) -> Result<Outcome, Error> {
+    /// [`ElsewhereFault::Lanes`]; that of opening what is learned, which the other party is told;
+    /// [`Error::TooFew`]; or that the other party did not sign, or left before it had all.
+    pub fn finish(mut self) -> Result<Outcome, Error> {
+        let opened = self.open();
         let Self {
             party,
             own,
@@ -270,9 +361,12 @@ impl Agreed<'_> {
             phases,
             started,
             steps: _,
+            elsewhere: _,
         } = self;
-        let ended = underway.end(&party, ran.map_err(Error::from), |output| output);
+        let ended = underway.end(&party, opened, |output| output);
         let (output, traffic) = ended.inspect_err(|error| connection.abort(error.abort_code()))?;
+        // It has not ended by itself where nothing was opened.
+        connection.take_leave()?;
         if let Output::TooFew = output {
             // Both know that already.
             let _ = connection.finish();
@@ -298,6 +392,18 @@ impl Agreed<'_> {
             rows_without_number: own.rows_without_number(&numbers),
             received,
         })
+    }
+
+    /// Opens what is to be learned, with the other party.
+    fn open(&mut self) -> Result<Output, Error> {
+        self.elsewhere.check_whole()?;
+        let (plan, role) = (&self.agreement.plan, self.party.role);
+        let Some(gathered) = &self.elsewhere.gathered else {
+            return Ok(plan.decided(role).expect("nothing runs"));
+        };
+        let session = Session::new(plan, role, &self.agreement.joint_seed);
+        let context = &mut Context::new(&mut self.underway.channels[0]);
+        Ok(session.conclude(gathered, context)?)
     }
 
     /// Ends the session, and tells the other party that this one cannot go on.

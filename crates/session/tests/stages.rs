@@ -2,24 +2,24 @@
 
 use std::{
     fs,
-    num::NonZeroUsize,
+    num::{NonZeroU32, NonZeroUsize},
     path::Path,
     sync::{Mutex, mpsc},
     thread,
 };
 
 use psijoin::{
-    Context, Fingerprint, Input, Role, Sizes,
-    parts::{self, Gathered, InMemory, Session, Table},
+    Fingerprint, Input, JointSeed, Role, Sizes,
+    parts::{InMemory, Table},
     spill::Spill,
 };
 use psijoin_session::{
-    Agreed, ElsewhereFault, Error, Event, JoinSpec, Joined, Meeting, Outcome, Received,
-    RequestedOutput, SpecFault, Stop, TableFacts, TableSpec, Watcher,
+    Agreed, ElsewhereFault, Error, Event, JoinSpec, Joined, Lane, LaneReport, LaneTicket, Meeting,
+    Outcome, Received, RequestedOutput, SpecFault, Stop, TableFacts, TableSpec, Watcher,
 };
 use psijoin_source::{Dialect, Progress, Source};
 use psijoin_table::{KeySpec, Numbers, TableKeys};
-use psijoin_transport::{Endpoint, Identity, Security, endpoint::Address};
+use psijoin_transport::{Endpoint, Identity, Proxies, Security, endpoint::Address};
 
 /// A table of a party: its keys, and a number for each.
 struct Keys {
@@ -66,7 +66,10 @@ fn table(path: &Path, keys: impl Iterator<Item = u64>) {
     fs::write(path, format!("id,amount\n{rows}")).unwrap();
 }
 
-/// Returns a join of both parties in parts, the sender's first, which listens.
+/// As many as five parts can use, and more than a party of two threads runs at once.
+const LANES: NonZeroU32 = NonZeroU32::new(5).unwrap();
+
+/// Returns a join of both parties in parts, the sender's first.
 fn specs(folder: &Path, asked: &str, min_intersection: u64) -> [JoinSpec; 2] {
     table(&folder.join("sender.csv"), 0..3000);
     table(&folder.join("receiver.csv"), 2000..4000);
@@ -74,8 +77,8 @@ fn specs(folder: &Path, asked: &str, min_intersection: u64) -> [JoinSpec; 2] {
     let peers = identities.clone().map(|identity| identity.fingerprint());
     let [sender, receiver] = identities;
     let [its_peer, own_peer] = [peers[1], peers[0]];
-    // Another is known once the sender listens.
-    let endpoint = Endpoint::Listen("127.0.0.1:0".parse().unwrap());
+    // Another is known once one of them listens.
+    let endpoint = Endpoint::Connect("127.0.0.1:1".parse().unwrap());
     let spec = |role, identity, peer, file: &str| {
         let meeting = Meeting::new(endpoint.clone(), Security::PinnedTls { identity, peer });
         let mut spec = JoinSpec::new(role, meeting, TableSpec::file(folder.join(file)), key());
@@ -90,7 +93,7 @@ fn specs(folder: &Path, asked: &str, min_intersection: u64) -> [JoinSpec; 2] {
         spec.protocol = psijoin::registry::find(protocol).unwrap();
         spec.consent.receiver_sums = true;
         spec.parts = Some(5);
-        spec.resources.threads = NonZeroUsize::new(1);
+        spec.resources.threads = NonZeroUsize::new(2);
         spec
     };
     [
@@ -99,12 +102,31 @@ fn specs(folder: &Path, asked: &str, min_intersection: u64) -> [JoinSpec; 2] {
     ]
 }
 
-/// Runs all parts of a join, one by one, and finishes it. Returns the shared keys' places, if rows
-/// are found.
+/// Runs all lanes of a join, each as a process of its own would, and finishes it. Returns the shared
+/// keys' places, if rows are found.
 fn run(mut agreed: Agreed<'_>, keys: &Keys) -> (Result<Outcome, Error>, Vec<u32>) {
-    let (plan, role, joint_seed) = (agreed.plan(), agreed.role(), *agreed.joint_seed());
-    let items = plan.items(&keys.fingerprints, &joint_seed);
-    let columns = match plan.request().output.columns().of(role) {
+    let tickets = (0..agreed.lanes()).map(|lane| agreed.ticket(lane));
+    let tickets: Vec<LaneTicket> = tickets.collect();
+    let reported = thread::scope(|scope| {
+        let start = |ticket| scope.spawn(move || run_lane(ticket, keys));
+        let running: Vec<_> = tickets.iter().map(start).collect();
+        running.into_iter().map(|lane| lane.join().unwrap()).collect::<Vec<_>>()
+    });
+    let mut rows = Vec::new();
+    for (report, of_lane) in reported {
+        agreed.take(&LaneReport::from_bytes(&report).unwrap()).unwrap();
+        rows.extend(of_lane);
+    }
+    (agreed.finish(), rows)
+}
+
+/// Runs a lane of a party that has these keys, and returns its report, and the places of shared
+/// keys.
+fn run_lane(ticket: &LaneTicket, keys: &Keys) -> (Vec<u8>, Vec<u32>) {
+    let ticket = LaneTicket::from_bytes(ticket.as_bytes().to_vec());
+    let mut lane = Lane::open(&ticket, Proxies::default(), &Stop::default()).unwrap();
+    let items = lane.items(&keys.fingerprints);
+    let columns = match lane.plan().request().output.columns().of(lane.role()) {
         0 => Vec::new(),
         _ => vec![keys.numbers.clone()],
     };
@@ -112,32 +134,16 @@ fn run(mut agreed: Agreed<'_>, keys: &Keys) -> (Result<Outcome, Error>, Vec<u32>
         items: &items,
         columns: &columns,
         payloads: &[],
-        joint_seed: &joint_seed,
+        joint_seed: &JointSeed::insecure_fixed([0; 32]),
     };
-    let request = plan.request().clone();
-    let again = parts::in_parts(
-        psijoin::registry::find(plan.info().name).unwrap(),
-        &request,
-        5,
-    );
-    let again = again.unwrap();
-    assert_eq!(again.digest(), plan.digest(), "a task makes the same plan");
-    let session = Session::new(&again, role, &joint_seed);
-    let own = InMemory::new(&input, session.parts());
-    let [channel] = agreed.streams() else {
-        panic!("one thread, one stream");
-    };
-    let mut gathered = Gathered::new(&session);
-    let mut rows = Vec::new();
-    for part in 0..session.parts() {
-        let own = own.part(part).unwrap();
-        let done = session.run_part(part, own, &mut Context::new(channel));
-        let done = done.unwrap();
-        rows.extend(done.rows().into_iter().flat_map(|(rows, _)| rows));
-        gathered.take(part, done).unwrap();
+    let parts = lane.plan().parts().unwrap().shape.parts;
+    let own = InMemory::new(&input, parts);
+    let mut found = Vec::new();
+    for part in lane.parts() {
+        let done = lane.run_part(own.part(part).unwrap()).unwrap();
+        found.extend(done.rows().into_iter().flat_map(|(rows, _)| rows));
     }
-    let output = session.conclude(&gathered, &mut Context::new(channel));
-    (agreed.finish(output), rows)
+    (lane.finish().unwrap().to_bytes().to_vec(), found)
 }
 
 /// Joins the receiver by stages, or the sender, with the other one, and returns what each knows,
@@ -155,22 +161,28 @@ fn joined(
     };
     let staged = |spec: JoinSpec, watcher: &dyn Watcher, file: &str| {
         let keys = Keys::read(&folder.join(file));
-        let agreed = spec.agree(keys.facts.clone(), watcher, &Stop::default());
+        let agreed = spec.agree(keys.facts.clone(), LANES, watcher, &Stop::default());
         run(agreed.unwrap(), &keys)
     };
     let (listens, address) = Listens::new();
     thread::scope(|scope| match by_stages {
         Role::Sender => {
-            let received = scope.spawn(|| whole(to(address, receiver), &()));
-            let (sent, _) = staged(sender, &listens, "sender.csv");
+            let received = scope.spawn(|| whole(listening(receiver), &listens));
+            let (sent, _) = staged(to(address, sender), &(), "sender.csv");
             ([sent, received.join().unwrap()], Vec::new())
         }
         Role::Receiver => {
-            let sent = scope.spawn(|| whole(sender, &listens));
+            let sent = scope.spawn(|| whole(listening(sender), &listens));
             let (received, rows) = staged(to(address, receiver), &(), "receiver.csv");
             ([sent.join().unwrap(), received], rows)
         }
     })
+}
+
+/// Lets a party listen somewhere.
+fn listening(mut spec: JoinSpec) -> JoinSpec {
+    spec.meeting.endpoint = Endpoint::Listen("127.0.0.1:0".parse().unwrap());
+    spec
 }
 
 /// Tells where a party listens.
@@ -254,12 +266,17 @@ fn a_run_that_fails_elsewhere_is_told_to_the_other_side() {
     let keys = Keys::read(&folder.path().join("receiver.csv"));
     thread::scope(|scope| {
         let (listens, address) = Listens::new();
+        let sender = listening(sender);
         let sent = scope.spawn(move || sender.join(&listens, &Stop::default()).map(drop));
         let agreed = to(address, receiver)
-            .agree(keys.facts, &(), &Stop::default())
+            .agree(keys.facts, LANES, &(), &Stop::default())
             .unwrap();
-        let failed = agreed.finish(Err(psijoin::Error::Misuse("a task was lost")));
-        assert!(matches!(failed, Err(Error::Psi(psijoin::Error::Misuse(_)))));
+        let failed = agreed.finish();
+        let expected = ElsewhereFault::Lanes {
+            missing: 3,
+            lanes: 3,
+        };
+        assert!(matches!(failed, Err(Error::Elsewhere(fault)) if fault == expected));
         let error = sent.join().unwrap().unwrap_err();
         assert!(error.to_string().contains("other party"), "{error}");
     });
@@ -268,9 +285,15 @@ fn a_run_that_fails_elsewhere_is_told_to_the_other_side() {
 #[test]
 fn what_cannot_be_had_elsewhere_is_refused_before_anybody_is_met() {
     let folder = tempfile::tempdir().unwrap();
+    let [_, receiver] = specs(folder.path(), "rows", 0);
+    let refused = listening(receiver).agree(TableFacts::default(), LANES, &(), &Stop::default());
+    assert!(matches!(
+        refused,
+        Err(Error::Elsewhere(ElsewhereFault::NoWay))
+    ));
     let [_, mut receiver] = specs(folder.path(), "rows", 0);
     receiver.aligned = Some(psijoin_table::share::RepeatedKeys::default());
-    let refused = receiver.agree(TableFacts::default(), &(), &Stop::default());
+    let refused = receiver.agree(TableFacts::default(), LANES, &(), &Stop::default());
     assert!(matches!(
         refused,
         Err(Error::Elsewhere(ElsewhereFault::JobOrOrder))
@@ -278,11 +301,11 @@ fn what_cannot_be_had_elsewhere_is_refused_before_anybody_is_met() {
     let [_, mut receiver] = specs(folder.path(), "count", 0);
     receiver.record = Some(folder.path().join("record.json"));
     receiver.meeting.security = Security::InsecurePlaintext;
-    let refused = receiver.agree(TableFacts::default(), &(), &Stop::default());
+    let refused = receiver.agree(TableFacts::default(), LANES, &(), &Stop::default());
     let expected = SpecFault::RecordWithoutIdentities;
     assert!(matches!(refused, Err(Error::Spec(fault)) if fault == expected));
     let [_, receiver] = specs(folder.path(), "sum:receiver.amount", 0);
-    let refused = receiver.agree(TableFacts::default(), &(), &Stop::default());
+    let refused = receiver.agree(TableFacts::default(), LANES, &(), &Stop::default());
     assert!(matches!(
         refused,
         Err(Error::Elsewhere(ElsewhereFault::Numbers(_)))

@@ -458,6 +458,15 @@ impl Connection {
         self.lines.iter().map(|line| line.link.clone()).collect()
     }
 
+    /// Says that this party is done, if that was not said by itself, and does not wait for the peer.
+    ///
+    /// # Errors
+    /// If the peer has sent more than was received, or the session has failed.
+    pub fn take_leave(&self) -> Result<(), Error> {
+        // The peer may have to hear it on all before it answers on one.
+        Ok((self.lines.iter()).try_for_each(|line| line.link.take_leave())?)
+    }
+
     /// Ends a session that went well. After `Ok`, the peer has said that it has received all
     /// that it expected, on all streams.
     ///
@@ -467,10 +476,8 @@ impl Connection {
     /// If the peer has sent more than was received, gives up, goes away or falls silent, or
     /// this party is interrupted.
     pub fn finish(self) -> Result<(), Error> {
-        let links = || self.lines.iter().map(|line| &line.link);
-        // The peer may have to hear it on all before it answers on one.
-        links().try_for_each(|link| link.take_leave())?;
-        Ok(links().try_for_each(|link| link.finish())?)
+        self.take_leave()?;
+        Ok((self.lines.iter()).try_for_each(|line| line.link.finish())?)
     }
 }
 

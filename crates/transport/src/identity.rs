@@ -196,6 +196,17 @@ impl Identity {
         })
     }
 
+    /// Returns its private key and certificate in PEM form, for another process of this party. It is
+    /// secret.
+    pub fn to_pem(&self) -> &str {
+        &self.pem
+    }
+
+    /// Reads what [`to_pem`](Self::to_pem) gives; `None` if it is something else.
+    pub fn of_pem(pem: &str) -> Option<Self> {
+        Self::from_pem(Zeroizing::new(pem.to_owned())).ok()
+    }
+
     /// Returns the key that checks what this identity [signs](Self::sign); `None` if the identity
     /// is not an Ed25519 key, as those of [`generate`](Self::generate) are.
     pub fn public_key(&self) -> Option<PublicKey> {

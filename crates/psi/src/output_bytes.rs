@@ -1,14 +1,16 @@
-//! Outputs as bytes: a byte for the kind, and the output's numbers, little endian.
+//! Outputs as bytes, for whoever keeps one or hands it to another process of the same party: a byte
+//! for the kind, and the output's numbers, little endian.
 
 use psijoin_circuit::Bits;
-use psijoin_psi::{Matched, Output, Shares, TotalShares};
 use zeroize::Zeroizing;
+
+use crate::{Matched, Output, Shares, TotalShares};
 
 /// Stands for a place that holds no item.
 const NO_ITEM: u32 = u32::MAX;
 
-/// Returns an output as bytes; `None` for one of a kind that no step gives.
-pub(crate) fn encode(output: &Output) -> Option<Zeroizing<Vec<u8>>> {
+/// Returns an output as bytes.
+pub fn encode(output: &Output) -> Zeroizing<Vec<u8>> {
     let mut bytes = Zeroizing::new(Vec::new());
     match output {
         Output::Nothing => bytes.push(0),
@@ -42,9 +44,8 @@ pub(crate) fn encode(output: &Output) -> Option<Zeroizing<Vec<u8>>> {
             rows.iter().for_each(|row| bytes.extend(row.to_le_bytes()));
             bytes.extend_from_slice(payloads);
         }
-        _ => return None,
     }
-    Some(bytes)
+    bytes
 }
 
 fn encode_shares(shares: &Shares, bytes: &mut Vec<u8>) {
@@ -65,7 +66,7 @@ fn encode_shares(shares: &Shares, bytes: &mut Vec<u8>) {
 }
 
 /// Returns the output that these bytes encode, if they are valid.
-pub(crate) fn decode(bytes: &[u8]) -> Option<Output> {
+pub fn decode(bytes: &[u8]) -> Option<Output> {
     let (kind, rest) = bytes.split_first()?;
     let output = match (kind, rest) {
         (0, []) => Output::Nothing,
@@ -162,7 +163,7 @@ mod tests {
                 payloads: vec![1, 2, 3, 4],
             }),
         ] {
-            let bytes = encode(&output).unwrap();
+            let bytes = encode(&output);
             assert_eq!(decode(&bytes), Some(output));
             let longer = [&bytes[..], &[0]].concat();
             assert_eq!(decode(&longer), None);
