@@ -196,15 +196,15 @@ impl Identity {
         })
     }
 
-    /// Returns its private key and certificate in PEM form, for another process of this party. It is
-    /// secret.
+    /// Returns the text of its file, for another process of this party. It is secret.
     pub fn to_pem(&self) -> &str {
-        &self.pem
+        &self.file
     }
 
-    /// Reads what [`to_pem`](Self::to_pem) gives; `None` if it is something else.
+    /// Reads what [`to_pem`](Self::to_pem) gives; `None` if it is something else, or needs a
+    /// passphrase.
     pub fn of_pem(pem: &str) -> Option<Self> {
-        Self::from_pem(Zeroizing::new(pem.to_owned())).ok()
+        Self::from_pem(Zeroizing::new(pem.to_owned()), None).ok()
     }
 
     /// Returns the key that checks what this identity [signs](Self::sign); `None` if the identity
