@@ -27,8 +27,9 @@ use psijoin_channel::{
     witness::{Refusal, SoFar, Witness},
 };
 use psijoin_psi::{
-    Error, Ledger, Output, output_bytes,
+    Error, Ledger, Output,
     ledger::{Attempt, RunName},
+    output_bytes,
 };
 use zeroize::Zeroizing;
 

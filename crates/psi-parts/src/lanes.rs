@@ -18,9 +18,9 @@ use psijoin_runtime::{
 /// The most streams of a session.
 const MOST_STREAMS: usize = 16;
 
-/// Returns over how many streams a run of this many parts should run them, if the parties have these
-/// numbers of threads: one more than the party with fewer has, so that parts can compute while one
-/// waits. With one thread, or without parts, there is one stream.
+/// Returns over how many streams a run of this many parts should run them, if the parties have
+/// these numbers of threads: one more than the party with fewer has, so that parts can compute
+/// while one waits. With one thread, or without parts, there is one stream.
 pub fn streams(parts: usize, threads: [usize; 2]) -> usize {
     match threads[0].min(threads[1]) {
         0 | 1 => 1,

@@ -66,8 +66,8 @@ impl<'a> Remaining<'a> {
         }
     }
 
-    /// Returns what passes over one of several lanes, which runs every part that is left whose place
-    /// among them is `lane` modulo `lanes`.
+    /// Returns what passes over one of several lanes, which runs every part that is left whose
+    /// place among them is `lane` modulo `lanes`.
     ///
     /// # Panics
     /// If the plan is not in parts.
@@ -76,16 +76,18 @@ impl<'a> Remaining<'a> {
         let runs = self.runs.saturating_sub(lane).div_ceil(lanes);
         match runs {
             0 => Traffic::default(),
-            runs => dialogue(self.plan.request(), parts, runs, false).cost().total,
+            runs => {
+                dialogue(self.plan.request(), parts, runs, false)
+                    .cost()
+                    .total
+            }
         }
     }
 
     /// Returns what passes over the wire once all parts are done.
     pub fn opening_traffic(&self) -> Traffic {
         match self.plan.parts() {
-            Some(parts) if self.opens => {
-                dialogue(self.plan.request(), parts, 0, true).cost().total
-            }
+            Some(parts) if self.opens => dialogue(self.plan.request(), parts, 0, true).cost().total,
             _ => Traffic::default(),
         }
     }

@@ -4,7 +4,12 @@ use psijoin::{JointSeed, Ledger, Plan, parts::Remaining};
 use psijoin_record::Document;
 use psijoin_transport::{Lanes, Timeouts};
 
-use crate::{Error, columns::AgreedColumns, lanes::{LaneTerms, Ways}, trade::Given};
+use crate::{
+    Error,
+    columns::AgreedColumns,
+    lanes::{LaneTerms, Ways},
+    trade::Given,
+};
 
 /// The agreement of both parties.
 pub(crate) struct Agreement {

@@ -230,7 +230,8 @@ impl Elsewhere {
     fn take(&mut self, report: &LaneReport) -> Result<(), Error> {
         let reported = self.reported.get_mut(report.lane() as usize);
         let fresh = reported.filter(|reported| !**reported);
-        let (fresh, gathered) = (fresh.zip(self.gathered.as_mut())).ok_or(ElsewhereFault::Report)?;
+        let (fresh, gathered) =
+            (fresh.zip(self.gathered.as_mut())).ok_or(ElsewhereFault::Report)?;
         for done in report.parts() {
             let (part, done) = done?;
             gathered.take(part, done)?;

@@ -29,7 +29,9 @@ fn specs(folder: &Path, asked: &str, is_encrypted: bool) -> [JoinSpec; 2] {
     };
     let nowhere = Endpoint::Listen("127.0.0.1:0".parse().unwrap());
     let spec = |role, own: usize, first: u64| {
-        let rows: String = (first..first + 2000).map(|key| format!("{key}\n")).collect();
+        let rows: String = (first..first + 2000)
+            .map(|key| format!("{key}\n"))
+            .collect();
         let file = folder.join(format!("{own}.csv"));
         fs::write(&file, format!("id\n{rows}")).unwrap();
         let meeting = Meeting::new(nowhere.clone(), security(own));

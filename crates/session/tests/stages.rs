@@ -102,19 +102,24 @@ fn specs(folder: &Path, asked: &str, min_intersection: u64) -> [JoinSpec; 2] {
     ]
 }
 
-/// Runs all lanes of a join, each as a process of its own would, and finishes it. Returns the shared
-/// keys' places, if rows are found.
+/// Runs all lanes of a join, each as a process of its own would, and finishes it. Returns the
+/// places of shared keys, if rows are found.
 fn run(mut agreed: Agreed<'_>, keys: &Keys) -> (Result<Outcome, Error>, Vec<u32>) {
     let tickets = (0..agreed.lanes()).map(|lane| agreed.ticket(lane));
     let tickets: Vec<LaneTicket> = tickets.collect();
     let reported = thread::scope(|scope| {
         let start = |ticket| scope.spawn(move || run_lane(ticket, keys));
         let running: Vec<_> = tickets.iter().map(start).collect();
-        running.into_iter().map(|lane| lane.join().unwrap()).collect::<Vec<_>>()
+        running
+            .into_iter()
+            .map(|lane| lane.join().unwrap())
+            .collect::<Vec<_>>()
     });
     let mut rows = Vec::new();
     for (report, of_lane) in reported {
-        agreed.take(&LaneReport::from_bytes(&report).unwrap()).unwrap();
+        agreed
+            .take(&LaneReport::from_bytes(&report).unwrap())
+            .unwrap();
         rows.extend(of_lane);
     }
     (agreed.finish(), rows)

@@ -438,8 +438,9 @@ impl Connection {
         channels.map(|channel| countdown.over(channel)).collect()
     }
 
-    /// Ends a lane by itself when this many payload bytes have passed each way over `channel`, which
-    /// is that of the lane with this number of those that were opened; or at once, if this is zero.
+    /// Ends a lane by itself when this many payload bytes have passed each way over `channel`,
+    /// which is that of the lane with this number of those that were opened; or at once, if this is
+    /// zero.
     ///
     /// # Panics
     /// If there is no such lane.
@@ -458,7 +459,8 @@ impl Connection {
         self.lines.iter().map(|line| line.link.clone()).collect()
     }
 
-    /// Says that this party is done, if that was not said by itself, and does not wait for the peer.
+    /// Says that this party is done, if that was not said by itself, and does not wait for the
+    /// peer.
     ///
     /// # Errors
     /// If the peer has sent more than was received, or the session has failed.

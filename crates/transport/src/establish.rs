@@ -38,8 +38,8 @@ mod turned_away;
 pub(crate) use accept::accept;
 pub(crate) use connect::connect;
 pub(crate) use folder::meet_in_folder;
-pub(crate) use relay::meet_at_relay;
 pub(crate) use opening::Opening;
+pub(crate) use relay::meet_at_relay;
 pub(crate) use streams::{Door, Streams};
 
 /// The time for which a party that refuses waits for the other to take its reason.

@@ -124,7 +124,12 @@ mod tests {
     #[test]
     fn a_number_is_read_as_it_is_told() {
         let [streams, _, lanes, _] = tickets();
-        for (ticket, number) in [(&streams, 1), (&streams, 255), (&lanes, 1), (&lanes, 70_000)] {
+        for (ticket, number) in [
+            (&streams, 1),
+            (&streams, 255),
+            (&lanes, 1),
+            (&lanes, 70_000),
+        ] {
             let told = ticket.number(number);
             assert_eq!(told.len(), ticket.number_bytes());
             assert_eq!(ticket.told(&told), number);

@@ -135,7 +135,12 @@ mod tests {
             sender: 2,
             receiver: 1,
         };
-        let payloads = |back| OutputKind::Payloads(Payloads { from_sender: 9, back });
+        let payloads = |back| {
+            OutputKind::Payloads(Payloads {
+                from_sender: 9,
+                back,
+            })
+        };
         for (protocol, output) in [
             ("rr22", OutputKind::Rows),
             ("rr22", payloads(None)),

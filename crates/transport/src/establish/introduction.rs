@@ -4,9 +4,9 @@
 //!   [invited](crate::invitation) the other, the padding begins with a note, and the side that
 //!   listens is silent until it has heard the other's.
 //! - For a *further stream* of a session, the side that connects sends its preamble, the stream's
-//!   number (1 byte, or 4 for a lane), and its pass. The side that listens is silent until it has checked that: who
-//!   comes for a meeting must not take it for the peer. Then it sends its preamble and a pass of
-//!   its own.
+//!   number (1 byte, or 4 for a lane), and its pass. The side that listens is silent until it has
+//!   checked that: who comes for a meeting must not take it for the peer. Then it sends its
+//!   preamble and a pass of its own.
 
 use std::{
     io::Read,

@@ -2,7 +2,8 @@
 //!
 //! The side that listened lets them in where it met the peer. The side that connected dials all of
 //! them at once, since each takes a few round trips. If one fails, the session is over, and both
-//! sides report why within [`Timeouts::setup`](crate::Timeouts::setup).
+//! sides report why within [`Timeouts::setup`](crate::Timeouts::setup), or the time that
+//! [lanes](crate::Lanes) are given.
 //!
 //! # Why a stream is a connection of its own
 //!
@@ -14,7 +15,7 @@
 //!   argument, not a measurement.
 //! - *Parts must not block each other.* Lanes in one connection would need flow control of their
 //!   own: a part whose party computes would otherwise hold up all that comes behind it.
-//! - *Others will open connections one by one*: tasks of a cluster, or a relay.
+//! - *Others open connections one by one*: the tasks of a cluster, each of which has one lane.
 //!
 //! *Meeting again.* The side that listened keeps its listener (`Options::streams`) until the
 //! streams are open. The side that connected dials the address that led to the peer, all streams at
@@ -31,11 +32,12 @@
 //!
 //! *The last message ends the session* with streams too: `Connection::all_end_after` counts the
 //! bytes over all of them together, in whichever order parts take them. All say goodbye at that
-//! byte, and none before. A party's work between two parts on one stream still shows as time, so
-//! whoever schedules parts must not look at a part's result there.
+//! byte, and none before. Only lanes do, each when its own last byte has passed. A party's work
+//! between two parts on one stream still shows as time, so whoever schedules parts must not look at
+//! a part's result there.
 //!
-//! *All or nothing.* If not all streams are open within `Timeouts::setup`, the session is over, and
-//! each side reports what to do. Going on with fewer would have to be agreed upon again.
+//! *All or nothing.* If not all streams are open in time, the session is over, and each side
+//! reports what to do. Going on with fewer would have to be agreed upon again.
 
 use std::{cell::Cell, ops::Range, time::Duration};
 

@@ -4,19 +4,16 @@ use std::{thread, time::Duration};
 
 use psijoin_channel::{Channel, Error as ChannelError, joint_seed::JointSeed};
 use psijoin_transport::{
-    Connection, Error, Fingerprint, Identity, LaneKeys, Lanes, LanesAt, Options,
+    Connection, Error, Fingerprint, Identity, LaneKeys, Lanes, LanesAt, Options, Security,
 };
 
 use crate::{
-    meet, pairs_of_options, quick,
+    A_WHILE, LONG, meet, pairs_of_options, patient,
     relays::{Parties, Relay},
     tls_pair,
 };
 
 const COUNT: u32 = 3;
-
-/// Longer than any of these tests takes.
-const LONG: Duration = Duration::from_secs(60);
 
 /// Returns the lanes of both parties, by keys of this session.
 fn lanes() -> [Lanes; 2] {
@@ -101,10 +98,8 @@ fn a_lane_that_breaks_ends_the_session() {
     drop(a);
 }
 
-/// Plays a party whose lanes are opened by processes that know nothing else of the session, later
-/// than a meeting may take.
+/// Plays a party whose lanes are opened by processes that know nothing else of the session.
 fn open_each(lanes: &Lanes, at: &LanesAt, options: &Options) {
-    thread::sleep(options.timeouts.setup + Duration::from_millis(500));
     thread::scope(|scope| {
         for lane in 0..COUNT {
             scope.spawn(move || {
@@ -132,7 +127,7 @@ fn answer(met: (Connection, Channel), lanes: &Lanes) {
 
 /// The keys of the parties never come to the processes that run lanes.
 fn of_nobody() -> Options {
-    quick(psijoin_transport::Security::InsecurePlaintext)
+    patient(Security::InsecurePlaintext)
 }
 
 #[test]
@@ -178,7 +173,7 @@ fn a_key_of_another_session_opens_no_lane() {
     let (a, b) = meet(&listening, &connecting);
     let [ours, _] = lanes();
     let [_, mut theirs] = self::lanes();
-    theirs.wait = Duration::from_secs(1);
+    theirs.wait = A_WHILE;
     thread::scope(|scope| {
         let (mut a, _) = a.unwrap();
         let waiting = scope.spawn(move || a.open_lanes(&ours).unwrap_err());
