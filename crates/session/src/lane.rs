@@ -128,15 +128,10 @@ impl At {
     fn of(at: &LanesAt) -> Self {
         match at {
             LanesAt::Address(address) => Self::Address(address.as_str().to_owned()),
-            LanesAt::Relay(AtRelay {
-                relay,
-                tokens: _,
-                side,
-                access,
-            }) => Self::Relay {
-                relay: relay.to_string(),
+            LanesAt::Relay(at, side) => Self::Relay {
+                relay: at.relay.to_string(),
                 is_server: *side == Side::Server,
-                access: access.as_ref().map(AccessKey::to_text),
+                access: at.access.as_ref().map(AccessKey::to_text),
             },
         }
     }
@@ -148,18 +143,21 @@ impl At {
                 relay,
                 is_server,
                 access,
-            } => LanesAt::Relay(AtRelay {
-                relay: relay.parse().ok()?,
-                tokens: Vec::new(),
-                side: match is_server {
+            } => {
+                let at = AtRelay {
+                    relay: relay.parse().ok()?,
+                    appointments: Vec::new(),
+                    access: match access {
+                        Some(text) => Some(text.parse::<AccessKey>().ok()?),
+                        None => None,
+                    },
+                };
+                let side = match is_server {
                     true => Side::Server,
                     false => Side::Client,
-                },
-                access: match access {
-                    Some(text) => Some(text.parse::<AccessKey>().ok()?),
-                    None => None,
-                },
-            }),
+                };
+                LanesAt::Relay(at, side)
+            }
         })
     }
 }
