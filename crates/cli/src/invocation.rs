@@ -345,6 +345,7 @@ impl<'a> Invocation<'a> {
                 spill_folder: resources.spill_dir.clone(),
             },
             parts: resources.parts,
+            versions: Default::default(),
         })
     }
 }

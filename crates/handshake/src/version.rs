@@ -40,6 +40,13 @@ pub struct Versions {
     pub newest: u16,
 }
 
+/// Those of this release.
+impl Default for Versions {
+    fn default() -> Self {
+        Self::OURS
+    }
+}
+
 impl Versions {
     /// Those of this release.
     pub const OURS: Self = Self {
