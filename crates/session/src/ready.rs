@@ -323,11 +323,10 @@ impl Workplace<'_> {
         let total = plan.cost().total.total_bytes();
         let done = total - remaining.traffic().total_bytes();
         tell_what_remains(party, plan, remaining);
-        let before = underway.before();
         let Underway {
-            channels, counters, ..
+            channels, meter, ..
         } = underway;
-        let moved = || Underway::traffic(counters, before).total_bytes();
+        let moved = || meter.passed().total_bytes();
         let work = Work::Protocol {
             plan,
             role,

@@ -5,7 +5,7 @@ use std::iter;
 use psijoin::{Context, Fingerprint, Input, JointSeed, Ledger, Output, Plan, Role, Traffic};
 use psijoin_channel::{
     Channel,
-    count::{Counters, Snapshot, counted},
+    count::{Counters, Snapshot, Tally, counted},
 };
 use psijoin_record::{self as record, SAID_BYTES};
 use psijoin_runtime::parallel::Pool;
@@ -24,9 +24,8 @@ use crate::{
 pub(crate) struct Underway {
     /// That of the meeting, and those of the parts if these run over others.
     pub(crate) channels: Vec<Channel>,
-    pub(crate) counters: Vec<Counters>,
-    /// The traffic of the handshake.
-    before: Snapshot,
+    /// What passes over them.
+    pub(crate) meter: Meter,
     receipts: Option<Receipts>,
     signing: Option<Signing>,
     /// The bytes that other processes have sent, and received.
@@ -76,9 +75,8 @@ impl Underway {
             here: of_protocol,
         };
         Ok(Self {
-            before: passed(&counters),
+            meter: Meter::new(counters),
             channels: ending.by_itself(party.role, connection, channels),
-            counters,
             receipts,
             signing,
             elsewhere: [0; 2],
@@ -106,9 +104,8 @@ impl Underway {
             _ => ending.by_itself(party.role, connection, vec![channel]),
         };
         Self {
-            before: counters.snapshot(),
+            meter: Meter::new(vec![counters]),
             channels,
-            counters: vec![counters],
             receipts: None,
             signing,
             elsewhere: [0; 2],
@@ -120,16 +117,6 @@ impl Underway {
         for (all, bytes) in self.elsewhere.iter_mut().zip(bytes) {
             *all += bytes;
         }
-    }
-
-    /// Returns what the protocol has sent and received.
-    pub(crate) fn traffic(counters: &[Counters], before: Snapshot) -> Snapshot {
-        passed(counters) - before
-    }
-
-    /// Returns the traffic of the handshake.
-    pub(crate) fn before(&self) -> Snapshot {
-        self.before
     }
 
     /// Says the last words of a protocol that has given this: receipts, and signatures if they were
@@ -156,7 +143,7 @@ impl Underway {
             }
             Err(_) => return ran.map(|ran| (ran, Snapshot::default())),
         };
-        let mut traffic = Self::traffic(&self.counters, self.before);
+        let mut traffic = self.meter.passed();
         let [sent, received] = self.elsewhere;
         traffic.sent.bytes += sent;
         traffic.received.bytes += received;
@@ -183,9 +170,46 @@ fn own_first(role: Role, [sender, receiver]: [u64; 2]) -> (u64, u64) {
     }
 }
 
-/// Returns the traffic of all streams.
-fn passed(counters: &[Counters]) -> Snapshot {
-    counters.iter().map(Counters::snapshot).sum()
+/// Counts what a protocol sends and receives.
+pub(crate) struct Meter {
+    /// Of the session's channel, and of each lane; and what had passed there before.
+    channels: Vec<(Counters, Snapshot)>,
+}
+
+impl Meter {
+    /// Counts from now on.
+    fn new(counters: Vec<Counters>) -> Self {
+        let begin = |counters: Counters| {
+            let before = counters.snapshot();
+            (counters, before)
+        };
+        Self {
+            channels: counters.into_iter().map(begin).collect(),
+        }
+    }
+
+    /// Returns what has passed. Lanes run at the same time, and the session's channel is used
+    /// before and after them.
+    pub(crate) fn passed(&self) -> Snapshot {
+        let since = |(counters, before): &(Counters, Snapshot)| counters.snapshot() - *before;
+        let mut each = self.channels.iter().map(since);
+        let alone = each.next().unwrap_or_default();
+        let lanes: Snapshot = each.sum();
+        Snapshot {
+            sent: in_turn(alone.sent, lanes.sent),
+            received: in_turn(alone.received, lanes.received),
+            flights: alone.flights + lanes.flights,
+        }
+    }
+}
+
+/// Returns what passed in one direction, first of one and then of the other.
+fn in_turn(one: Tally, other: Tally) -> Tally {
+    Tally {
+        bytes: one.bytes + other.bytes,
+        messages: one.messages + other.messages,
+        flights: one.flights + other.flights,
+    }
 }
 
 /// The parties of a job that confirm that they have kept all: a party that the other one needs for
