@@ -19,9 +19,11 @@ fn frame(message: &[u8]) -> Vec<u8> {
     [&[1], &length[..], message].concat()
 }
 
-/// Returns what the handshake opens with, in a version of it.
+/// Returns what the handshake of a party opens with that speaks this version alone.
 fn opening(version: u16) -> Vec<u8> {
-    [b"PSIJOIN\n", &version.to_le_bytes()[..], &[0; 6]].concat()
+    const LAYOUT: u16 = 4;
+    let numbers = [LAYOUT, version, version, 0].map(u16::to_le_bytes);
+    [b"PSIJOIN\n", numbers.as_flattened()].concat()
 }
 
 /// A table, and where an output would go.
