@@ -205,10 +205,8 @@ impl<'a> Going<'a> {
             let mut answer = Vec::new();
             let heard = greeting.take_in(&buffer[..length], &mut answer);
             if !answer.is_empty() {
-                // It may tell the other side that it is met. Nobody without its key is heard of
-                // that, so a stranger that dawdles keeps no other way waiting.
-                if let (Some(choice), None, true) = (self.choice, &right, greeting.has_shown_key())
-                {
+                // It may tell the other side that it is met.
+                if let (Some(choice), None) = (self.choice, &right) {
                     right = Some(choice.take().ok_or(Failure::Unfinished(None))?);
                 }
                 pace.says(Instant::now());

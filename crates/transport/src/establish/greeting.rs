@@ -220,15 +220,6 @@ impl Greeting {
         heard
     }
 
-    /// Returns whether the other end has shown a key that is pinned. Without TLS there is none.
-    pub(super) fn has_shown_key(&self) -> bool {
-        match self {
-            Self::Plaintext(_) => true,
-            Self::Hello(..) => false,
-            Self::Tls(_, greeting) => greeting.tls.peer_certificates().is_some(),
-        }
-    }
-
     /// Returns whether the parties' turns to speak tell anything about the network. Without TLS,
     /// both speak at once.
     pub(super) fn takes_turns(&self) -> bool {
