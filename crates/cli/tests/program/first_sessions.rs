@@ -3,19 +3,20 @@
 
 use std::{
     fs,
-    sync::{
-        atomic::{AtomicBool, Ordering::Relaxed},
-        mpsc,
-    },
+    sync::{atomic::AtomicBool, mpsc},
     thread,
+    time::Duration,
 };
 
 use crate::{
-    carriers::synchronised::Synchronised,
+    carriers::synchronised::{Over, Synchronised},
     inviting::{Party, join, parties},
     support::{Folder, Process, lines},
     valve::Valve,
 };
+
+/// Longer than anything takes on a busy machine.
+const PATIENCE: Duration = Duration::from_secs(90);
 
 /// The inviter, who receives, and its guest.
 struct Pair {
@@ -127,15 +128,16 @@ fn in_a_folder_it_goes_on_whoever_is_started_again_and_when() {
                 let mut program = Synchronised::new(folders.clone());
                 let is_over = &is_over;
                 scope.spawn(move || {
-                    program.run_for(files);
-                    stopped.send(()).unwrap();
-                    goes_on.recv().unwrap();
+                    program.run_for(files, is_over);
+                    // Nobody waits for it any more if the test has failed.
+                    let _ = stopped.send(());
+                    let _ = goes_on.recv();
                     program.run(is_over)
                 });
-                let half_way = || is_stopped.recv().unwrap();
+                let _over = Over(is_over);
+                let half_way = || is_stopped.recv_timeout(PATIENCE).unwrap();
                 pair.join(Some(killed), half_way, || go_on.send(()).unwrap());
                 pair.join_again();
-                is_over.store(true, Relaxed);
             });
         }
     }

@@ -18,6 +18,17 @@ pub(crate) struct Synchronised {
     kept: Vec<u8>,
 }
 
+/// Ends programs that run for as long as this is not over, also if a test fails.
+#[cfg(unix)]
+pub(crate) struct Over<'a>(pub(crate) &'a AtomicBool);
+
+#[cfg(unix)]
+impl Drop for Over<'_> {
+    fn drop(&mut self) {
+        self.0.store(true, Relaxed);
+    }
+}
+
 impl Synchronised {
     pub(crate) fn new(folders: [String; 2]) -> Self {
         Self {
@@ -35,10 +46,10 @@ impl Synchronised {
         self.kept
     }
 
-    /// Runs until it has copied so many files.
+    /// Runs until it has copied so many files, if that comes.
     #[cfg(unix)]
-    pub(crate) fn run_for(&mut self, files: usize) {
-        while self.copied.len() < files {
+    pub(crate) fn run_for(&mut self, files: usize, is_over: &AtomicBool) {
+        while self.copied.len() < files && !is_over.load(Relaxed) {
             self.keep_alike();
         }
     }
