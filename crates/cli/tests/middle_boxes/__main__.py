@@ -17,7 +17,7 @@ from .parties import Parties
 
 USER = "ann:s3cret"
 
-# Three streams.
+# Three lanes, beside the connection of the meeting.
 MANY = ["--threads", "3", "--parts", "3"]
 
 
@@ -45,8 +45,8 @@ def web_server(parties: Parties, place: Place) -> Iterator[str]:
         yield "one comes by wss://, the other to the relay itself"
         before = pairs(metrics)
         parties.join(["--relay", wss, *MANY], ["--relay", wss, *MANY])
-        assert pairs(metrics) == before + 3
-        yield "three connections"
+        assert pairs(metrics) == before + 4
+        yield "four connections"
         jobs = [["--relay", wss, "--parts", "3", "--job", str(place.next())] for _ in range(2)]
         parties.join(*jobs)
         yield "a job in parts"
@@ -164,7 +164,7 @@ def web(parties: Parties, place: Place, proxy: Callable[..., object]) -> Iterato
         with proxy(place.next(), behind, None) as address:
             via = ["--relay", wss, "--proxy", f"http://{address}", *MANY]
             parties.join(via, via)
-    yield "both through the proxy to a relay by wss://, behind nginx, with three connections"
+    yield "both through the proxy to a relay by wss://, behind nginx, with four connections"
 
 
 def inspecting(parties: Parties, place: Place, program: str) -> Iterator[str]:
