@@ -8,7 +8,7 @@
 use std::{fmt, time::Duration};
 
 use psijoin::{
-    Context, Fingerprint, Items, JointSeed, Plan, Role,
+    BaseOts, Context, Fingerprint, Items, JointSeed, Plan, Role,
     parts::{self, Part, Remaining, Session},
 };
 use psijoin_channel::{
@@ -201,7 +201,8 @@ impl Lane {
     /// does this one for the other.
     ///
     /// # Errors
-    /// [`ElsewhereFault::Ticket`]; that this release makes another plan; any failure of meeting.
+    /// [`ElsewhereFault::Ticket`]; that this release makes another plan; any failure of meeting;
+    /// [`Error::KeyExchange`].
     pub fn open(ticket: &LaneTicket, proxies: Proxies, stop: &Stop) -> Result<Self, Error> {
         let content = ticket.read()?;
         let (lane, lanes) = (content.lane, content.lanes);
@@ -214,6 +215,12 @@ impl Lane {
         let at = content.at.read().ok_or(ElsewhereFault::Ticket)?;
         let these = content.lanes(joint_seed)?;
         let (connection, channel) = these.open(lane, &at, &content.options(proxies, stop))?;
+        let exchange = connection.key_exchange().filter(|it| !it.is_post_quantum());
+        if let (BaseOts::MlKem, Some(exchange)) = (plan.request().base_ots, exchange) {
+            let error = Error::KeyExchange(exchange);
+            connection.abort(error.abort_code());
+            return Err(error);
+        }
         let traffic = Remaining::all(&plan).lane_traffic(lane, lanes);
         let (sent, received) = match role {
             Role::Sender => (traffic.sender_bytes, traffic.receiver_bytes),
