@@ -550,7 +550,7 @@ class Session:
             use=use,
             either=_countries(options.get("normalize")),
             key=_names(on),
-            beside_key={*_names(give), *_summed(kind)},
+            beside_key={*_names(give), *map(_without_holder, _summed(kind))},
             rows=options.get("rows") or "shared",
             is_aligned=bool(options.get("align")),
             stopped_with_join=self._stopped,
@@ -608,7 +608,7 @@ def _columns_read(on: Columns | None, give: Columns | None, kind: Asked) -> set[
 
 
 def _summed(kind: Asked) -> Sequence[str]:
-    """Returns the columns of either party that a kind of output adds up."""
+    """Returns the columns of either party that a kind of output adds up, as it names them."""
     match kind:
         case str():
             # They are quoted as in CSV.
@@ -618,6 +618,12 @@ def _summed(kind: Asked) -> Sequence[str]:
             return _names(columns)
         case _:
             return []
+
+
+def _without_holder(column: str) -> str:
+    """Returns the name of a column in its table, without the party that has it."""
+    holder, _, name = column.partition(".")
+    return name if holder in ("sender", "receiver") else column
 
 
 def _countries(normalize: Mapping[str, str] | None) -> list[list[str]]:
