@@ -11,16 +11,14 @@ query plans, which the event log keeps.
 from __future__ import annotations
 
 from collections.abc import Iterator, Mapping, Sequence
-from contextlib import contextmanager
-from functools import partial
 from typing import TYPE_CHECKING, Any
-from uuid import uuid4
 
 from psijoin._errors import InputError, UsageError
 from psijoin._listening import log
 from psijoin._psijoin import Rows
 from psijoin._tables import Given, Use, Wanted, pyarrow_module
 from psijoin.spark import _added
+from psijoin.spark._jobs import Jobs
 
 if TYPE_CHECKING:
     import pyarrow
@@ -120,44 +118,11 @@ def _is_text(kind: object) -> bool:
     return type(kind).__name__ == "StringType"
 
 
-class Scan:
-    """Jobs of Spark that another thread can stop."""
-
-    def __init__(self, spark: Any) -> None:
-        tag = f"psijoin-{uuid4()}"
-        # In the driver's own process, tags of a session miss the jobs that `toArrow` starts.
-        is_remote = ".connect." in type(spark).__module__
-        begin, end, stop = (
-            (spark.addTag, spark.removeTag, spark.interruptTag)
-            if is_remote
-            else (
-                spark.sparkContext.addJobTag,
-                spark.sparkContext.removeJobTag,
-                spark.sparkContext.cancelJobsWithTag,
-            )
-        )
-        self._begin, self._end, self._stop = (partial(call, tag) for call in (begin, end, stop))
-        self.is_stopped = False
-
-    def stop(self) -> None:
-        self.is_stopped = True
-        self._stop()
-
-    @contextmanager
-    def running(self) -> Iterator[None]:
-        """Lets jobs of this thread be stopped."""
-        self._begin()
-        try:
-            yield
-        finally:
-            self._end()
-
-
 def _collected(frame: DataFrame, wanted: Wanted) -> pyarrow.Table:
     """Returns the content of a DataFrame."""
-    scan = Scan(frame.sparkSession)
-    with wanted.stopped_with_join(scan), scan.running():
-        if scan.is_stopped:
+    jobs = Jobs(frame.sparkSession)
+    with wanted.stopped_with_join(jobs), jobs.running():
+        if jobs.is_stopped:
             raise InputError("interrupted")
         try:
             return frame.toArrow()
