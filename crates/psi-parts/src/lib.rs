@@ -97,6 +97,8 @@
 
 #![forbid(unsafe_code)]
 
+mod done;
+mod gathered;
 mod lanes;
 mod output;
 mod plan;
@@ -106,9 +108,11 @@ mod spilled;
 pub mod synthetic;
 mod table;
 
+pub use done::Done;
+pub use gathered::Gathered;
 pub use lanes::{channels, streams};
 pub use plan::{in_parts, plan};
 pub use remaining::{Remaining, steps};
-pub use session::{Done, Gathered, Session, run};
+pub use session::{Session, run};
 pub use spilled::{Found, Given, Spilled, given_range_rows};
 pub use table::{InMemory, Part, Table};

@@ -8,17 +8,15 @@ use std::sync::{Arc, Mutex};
 
 use psijoin_block::Prg;
 use psijoin_channel::joint_seed::JointSeed;
-use psijoin_circuit::{Bits, Lanes};
 use psijoin_ot::block_accumulate;
 use psijoin_psi::{
     ColumnSum, Context, Error, Input, Ledger, Matched, Output, OutputKind, Parts, Party, Plan,
-    Request, Result, Role, Shares, TotalShares, ledger, output_bytes,
+    Request, Result, Role, ledger,
 };
 use psijoin_psi_functions::functions::opening::{self, Opened};
-use zeroize::Zeroizing;
 
 use crate::{
-    InMemory, Part, Table, lanes,
+    Done, Gathered, InMemory, Part, Table, lanes,
     output::{opening, output_of_a_part},
 };
 
@@ -115,73 +113,6 @@ pub struct Session<'a> {
     joint_seed: &'a JointSeed,
 }
 
-/// The result of a part, and its contents.
-pub struct Done {
-    /// The number of the party's items in it.
-    items: u64,
-    /// The bounds of the sum of each of its columns.
-    columns: Vec<ColumnSum>,
-    /// Its output, with the items' [positions](Part::positions); nothing if the other party's
-    /// payloads could not be opened, which it must not see.
-    output: Option<Output>,
-}
-
-impl Done {
-    /// Returns the positions of shared items, and the other party's payloads of them, if the part
-    /// gave them.
-    pub fn rows(&self) -> Option<(&[u32], &[u8])> {
-        match &self.output {
-            Some(Output::Rows(rows)) => Some((rows, &[])),
-            Some(Output::Matched(Matched { rows, payloads })) => Some((rows, payloads)),
-            _ => None,
-        }
-    }
-
-    /// Returns what whoever [gathers](Gathered::take) the parts needs of it, as bytes: all but its
-    /// [rows](Self::rows), which stay where they are.
-    pub fn to_bytes(&self) -> Zeroizing<Vec<u8>> {
-        let output = match &self.output {
-            Some(Output::Rows(_) | Output::Matched(_)) => Some(&Output::Nothing),
-            output => output.as_ref(),
-        };
-        let output = output.map(output_bytes::encode);
-        let columns = self.columns.iter().flat_map(ColumnSum::bounds);
-        let output_len = output.as_ref().map_or(0, |output| output.len());
-        let mut bytes = Zeroizing::new(Vec::new());
-        // At once, so that no copy is left behind when the vector grows.
-        bytes.reserve_exact(17 + 16 * self.columns.len() + output_len);
-        bytes.extend(self.items.to_le_bytes());
-        bytes.extend((self.columns.len() as u64).to_le_bytes());
-        columns.for_each(|bound| bytes.extend(bound.to_le_bytes()));
-        bytes.push(u8::from(output.is_some()));
-        bytes.extend(output.iter().flat_map(|output| &***output));
-        bytes
-    }
-
-    /// Reads what [`Self::to_bytes`] has written; `None` if it is something else.
-    pub fn from_bytes(bytes: &[u8]) -> Option<Self> {
-        let (items, rest) = bytes.split_first_chunk()?;
-        let (columns, rest) = rest.split_first_chunk()?;
-        let columns = usize::try_from(u64::from_le_bytes(*columns)).ok()?;
-        let (bounds, rest) = rest.split_at_checked(columns.checked_mul(16)?)?;
-        let (bounds, _) = bounds.as_chunks::<16>();
-        let columns = bounds.iter().map(|bounds| {
-            let (bounds, _) = bounds.as_chunks();
-            ColumnSum::of_bounds([0, 1].map(|i| i64::from_le_bytes(bounds[i])))
-        });
-        let output = match rest.split_first()? {
-            (0, []) => None,
-            (1, output) => Some(output_bytes::decode(output)?),
-            _ => return None,
-        };
-        Some(Self {
-            items: u64::from_le_bytes(*items),
-            columns: columns.collect::<Option<_>>()?,
-            output,
-        })
-    }
-}
-
 impl<'a> Session<'a> {
     /// Returns the session of one party of a plan in parts, whose items were digested under this
     /// seed.
@@ -195,6 +126,16 @@ impl<'a> Session<'a> {
             parts: plan.parts().expect("a plan in parts"),
             joint_seed,
         }
+    }
+
+    /// Returns the party's role.
+    pub(crate) fn role(&self) -> Role {
+        self.role
+    }
+
+    /// Returns what both parties have agreed to run.
+    pub(crate) fn request(&self) -> &'a Request {
+        self.request
     }
 
     /// Returns the number of parts.
@@ -465,117 +406,5 @@ fn in_table(output: Output, positions: &[u32]) -> Output {
         }
         Output::Shares(shares) => Output::Shares(shares.at_positions(position)),
         output => output,
-    }
-}
-
-/// The party's results of the parts that are done, rows and payloads aside.
-pub struct Gathered {
-    items: u64,
-    columns: Vec<ColumnSum>,
-    totals: TotalShares,
-    shares: Vec<Option<Shares>>,
-    /// `true` if a payload could not be opened.
-    has_wrong_payloads: bool,
-}
-
-impl Gathered {
-    /// Makes an empty state, for a party of this session.
-    pub fn new(session: &Session<'_>) -> Self {
-        let columns = session.request.output.columns();
-        Self {
-            items: 0,
-            columns: vec![ColumnSum::default(); columns.of(session.role)],
-            totals: TotalShares::zero(columns.total()),
-            shares: Vec::new(),
-            has_wrong_payloads: false,
-        }
-    }
-
-    /// Takes what a part gave, once for each part, in any order. Its [rows](Done::rows) stay where
-    /// they are.
-    ///
-    /// # Errors
-    /// If the sum of some numbers of a column could exceed 64 bits.
-    pub fn take(&mut self, part: u32, done: Done) -> Result<(), Error> {
-        self.count(done.items, &done.columns)?;
-        match done.output {
-            Some(output) => self.keep(part, output),
-            None => self.has_wrong_payloads = true,
-        }
-        Ok(())
-    }
-
-    /// Counts the items of a part, and the bounds of its columns' sums.
-    fn count(&mut self, items: u64, columns: &[ColumnSum]) -> Result<(), Error> {
-        self.items += items;
-        let mut sums = self.columns.iter_mut().zip(columns);
-        sums.try_for_each(|(sum, column)| sum.merge(column))
-    }
-
-    fn keep(&mut self, part: u32, output: Output) {
-        match output {
-            Output::Totals(totals) => self.totals.add(&totals),
-            Output::Shares(shares) => {
-                let part = part as usize;
-                if self.shares.len() <= part {
-                    self.shares.resize_with(part + 1, || None);
-                }
-                self.shares[part] = Some(shares);
-            }
-            // The sender learns nothing of rows.
-            _ => {}
-        }
-    }
-
-    /// Returns shares of the totals of all parts.
-    fn totals(&self) -> TotalShares {
-        let mut totals = self.totals.clone();
-        // A column of ones counts rows that may be withheld.
-        let ones = (self.shares.iter().flatten()).flat_map(|part| part.columns().first());
-        totals.count = (ones.flatten()).fold(totals.count, |sum, one| sum.wrapping_add(*one));
-        totals
-    }
-
-    /// Returns shares of the bits of all parts.
-    fn bits(&self) -> Vec<Bits> {
-        let parts = self.shares.iter().flatten();
-        parts.map(|part| part.membership().clone()).collect()
-    }
-
-    /// Returns the rows of a part whose bits are one.
-    fn rows(&self, part: u32, shared: &Bits) -> Vec<u32> {
-        let Some(part) = &self.shares[part as usize] else {
-            return Vec::new();
-        };
-        let places = part.items().unwrap_or_default().iter().enumerate();
-        let found = places.filter(|(place, _)| shared.get(*place));
-        let mut rows: Vec<u32> = found.filter_map(|(_, row)| *row).collect();
-        rows.sort_unstable();
-        rows
-    }
-
-    /// Returns the output that needs no opening.
-    fn output(&self, kind: &OutputKind) -> Output {
-        match kind {
-            OutputKind::Totals(_) => Output::Totals(self.totals.clone()),
-            OutputKind::Shares(columns) => Output::Shares(self.all_shares(columns.total())),
-            _ => Output::Nothing,
-        }
-    }
-
-    /// Returns the shares of all parts, one part after the other.
-    fn all_shares(&self, columns: usize) -> Shares {
-        let (mut bits, mut sums) = (Bits::default(), vec![Vec::new(); columns]);
-        let mut items: Option<Vec<Option<u32>>> = None;
-        for part in self.shares.iter().flatten() {
-            bits.append(part.membership());
-            for (all, column) in sums.iter_mut().zip(part.columns()) {
-                all.extend_from_slice(column);
-            }
-            if let Some(of_part) = part.items() {
-                items.get_or_insert_default().extend_from_slice(of_part);
-            }
-        }
-        Shares::new(bits, sums, items)
     }
 }

@@ -1,0 +1,118 @@
+//! What the parts gave, in one place.
+
+use psijoin_circuit::{Bits, Lanes};
+use psijoin_psi::{ColumnSum, Error, Output, OutputKind, Shares, TotalShares};
+
+use crate::{Done, Session};
+
+/// The party's results of the parts that are done, rows and payloads aside.
+pub struct Gathered {
+    pub(crate) items: u64,
+    columns: Vec<ColumnSum>,
+    totals: TotalShares,
+    shares: Vec<Option<Shares>>,
+    /// `true` if a payload could not be opened.
+    pub(crate) has_wrong_payloads: bool,
+}
+
+impl Gathered {
+    /// Makes an empty state, for a party of this session.
+    pub fn new(session: &Session<'_>) -> Self {
+        let columns = session.request().output.columns();
+        Self {
+            items: 0,
+            columns: vec![ColumnSum::default(); columns.of(session.role())],
+            totals: TotalShares::zero(columns.total()),
+            shares: Vec::new(),
+            has_wrong_payloads: false,
+        }
+    }
+
+    /// Takes what a part gave, once for each part, in any order. Its [rows](Done::rows) stay where
+    /// they are.
+    ///
+    /// # Errors
+    /// If the sum of some numbers of a column could exceed 64 bits.
+    pub fn take(&mut self, part: u32, done: Done) -> Result<(), Error> {
+        self.count(done.items, &done.columns)?;
+        match done.output {
+            Some(output) => self.keep(part, output),
+            None => self.has_wrong_payloads = true,
+        }
+        Ok(())
+    }
+
+    /// Counts the items of a part, and the bounds of its columns' sums.
+    pub(crate) fn count(&mut self, items: u64, columns: &[ColumnSum]) -> Result<(), Error> {
+        self.items += items;
+        let mut sums = self.columns.iter_mut().zip(columns);
+        sums.try_for_each(|(sum, column)| sum.merge(column))
+    }
+
+    pub(crate) fn keep(&mut self, part: u32, output: Output) {
+        match output {
+            Output::Totals(totals) => self.totals.add(&totals),
+            Output::Shares(shares) => {
+                let part = part as usize;
+                if self.shares.len() <= part {
+                    self.shares.resize_with(part + 1, || None);
+                }
+                self.shares[part] = Some(shares);
+            }
+            // The sender learns nothing of rows.
+            _ => {}
+        }
+    }
+
+    /// Returns shares of the totals of all parts.
+    pub(crate) fn totals(&self) -> TotalShares {
+        let mut totals = self.totals.clone();
+        // A column of ones counts rows that may be withheld.
+        let ones = (self.shares.iter().flatten()).flat_map(|part| part.columns().first());
+        totals.count = (ones.flatten()).fold(totals.count, |sum, one| sum.wrapping_add(*one));
+        totals
+    }
+
+    /// Returns shares of the bits of all parts.
+    pub(crate) fn bits(&self) -> Vec<Bits> {
+        let parts = self.shares.iter().flatten();
+        parts.map(|part| part.membership().clone()).collect()
+    }
+
+    /// Returns the rows of a part whose bits are one.
+    pub(crate) fn rows(&self, part: u32, shared: &Bits) -> Vec<u32> {
+        let Some(part) = &self.shares[part as usize] else {
+            return Vec::new();
+        };
+        let places = part.items().unwrap_or_default().iter().enumerate();
+        let found = places.filter(|(place, _)| shared.get(*place));
+        let mut rows: Vec<u32> = found.filter_map(|(_, row)| *row).collect();
+        rows.sort_unstable();
+        rows
+    }
+
+    /// Returns the output that needs no opening.
+    pub(crate) fn output(&self, kind: &OutputKind) -> Output {
+        match kind {
+            OutputKind::Totals(_) => Output::Totals(self.totals.clone()),
+            OutputKind::Shares(columns) => Output::Shares(self.all_shares(columns.total())),
+            _ => Output::Nothing,
+        }
+    }
+
+    /// Returns the shares of all parts, one part after the other.
+    fn all_shares(&self, columns: usize) -> Shares {
+        let (mut bits, mut sums) = (Bits::default(), vec![Vec::new(); columns]);
+        let mut items: Option<Vec<Option<u32>>> = None;
+        for part in self.shares.iter().flatten() {
+            bits.append(part.membership());
+            for (all, column) in sums.iter_mut().zip(part.columns()) {
+                all.extend_from_slice(column);
+            }
+            if let Some(of_part) = part.items() {
+                items.get_or_insert_default().extend_from_slice(of_part);
+            }
+        }
+        Shares::new(bits, sums, items)
+    }
+}
