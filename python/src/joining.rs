@@ -191,7 +191,7 @@ impl From<Received> for Learned {
                 let named = named.map(|sum| (sum.column.name.to_string(), sum.value.to_string()));
                 Self::Sums(named.collect())
             }
-            Received::Shares { .. } => Self::Nothing,
+            Received::Places(_) | Received::Shares { .. } => Self::Nothing,
         }
     }
 }

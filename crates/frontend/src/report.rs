@@ -10,7 +10,7 @@ use psijoin::{Plan, Role};
 use psijoin_params::Security;
 use psijoin_printable::Json;
 use psijoin_session::{AgreedColumn, Outcome, Phase, Received, Sum, memory};
-use psijoin_table::{BadCellsOfKey, Located, Place, share::PayloadLayout};
+use psijoin_table::{BadCellsOfKey, Located, Place, WhichRows, share::PayloadLayout};
 use serde::Serialize;
 
 use crate::{AppliedProfile, Failure, Hint, Known, Listener};
@@ -464,6 +464,12 @@ impl ResultReport {
                 rows: which.to_string(),
                 aligned,
                 rows_written: rows,
+            },
+            Received::Places(_) => Self::Rows {
+                shared_keys: received.shared_keys().unwrap_or_default(),
+                rows: WhichRows::Shared.to_string(),
+                aligned: false,
+                rows_written: None,
             },
             Received::Count(shared_keys) => Self::Count { shared_keys },
             Received::Threshold { reached, .. } => Self::Threshold { reached },

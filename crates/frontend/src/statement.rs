@@ -76,7 +76,13 @@ pub(crate) fn statement(outcome: &Outcome, output: Option<&str>, by_auto: bool) 
             "Wrote your shares, of {}, to {output}.",
             humanize::counted(places, "place")
         )),
-        Some(Received::Count(_) | Received::Threshold { .. } | Received::Sums(_)) | None => {}
+        Some(
+            Received::Places(_)
+            | Received::Count(_)
+            | Received::Threshold { .. }
+            | Received::Sums(_),
+        )
+        | None => {}
     }
     let counts = outcome.counts;
     let left_out = match outcome.received {
@@ -203,7 +209,10 @@ fn learned(outcome: &Outcome) -> String {
         );
     };
     let learned = match *received {
-        Received::Rows { shared_keys, .. } => humanize::counted(shared_keys, "shared key"),
+        Received::Rows { .. } | Received::Places(_) => {
+            let shared_keys = received.shared_keys().unwrap_or_default();
+            humanize::counted(shared_keys, "shared key")
+        }
         Received::Count(shared_keys) => {
             format!("that you share {}", humanize::counted(shared_keys, "key"))
         }
@@ -340,10 +349,7 @@ fn known_of_size(outcome: &Outcome) -> Option<String> {
 /// Returns what a party that finds next to nothing should look at: this is more often due to
 /// spelling than to the sets. A sender that learns nothing must not learn it.
 pub(crate) fn few_shared(outcome: &Outcome) -> Option<String> {
-    let shared = match outcome.received {
-        Some(Received::Rows { shared_keys, .. } | Received::Count(shared_keys)) => shared_keys,
-        _ => return None,
-    };
+    let shared = outcome.received.as_ref()?.shared_keys()?;
     let sizes = outcome.plan.request().sizes;
     let other = outcome.role.other();
     (shared == 0 || shared * FEW < sizes.smaller()).then(|| {

@@ -1,12 +1,14 @@
 //! What a part gave, where it ran.
 
-use psijoin_psi::{ColumnSum, Matched, Output, output_bytes};
+use psijoin_psi::{ColumnSum, Matched, Output, Shares, output_bytes};
 use zeroize::Zeroizing;
 
 /// The result of a part, and its contents.
 pub struct Done {
     /// The number of the party's items in it.
     pub(crate) items: u64,
+    /// A share of the number of shared ones, if a minimum may withhold rows.
+    pub(crate) count: u64,
     /// The bounds of the sum of each of its columns.
     pub(crate) columns: Vec<ColumnSum>,
     /// Its output, with the items' [positions](Part::positions); nothing if the other party's
@@ -25,20 +27,34 @@ impl Done {
         }
     }
 
-    /// Returns what whoever [gathers](Gathered::take) the parts needs of it, as bytes: all but its
-    /// [rows](Self::rows), which stay where they are.
+    /// Returns for each place at which the part compares items the position of the item there, if
+    /// the part gave shares and this is the receiver. Whoever keeps them finds its rows once the
+    /// [shared places](crate::SharedPlaces) are known.
+    pub fn places(&self) -> Option<&[Option<u32>]> {
+        match &self.output {
+            Some(Output::Shares(shares)) => shares.items(),
+            _ => None,
+        }
+    }
+
+    /// Returns what whoever [gathers](crate::Gathered::take) the parts needs of it, as bytes: all
+    /// but its [rows](Self::rows) and [places](Self::places), which stay where they are.
     pub fn to_bytes(&self) -> Zeroizing<Vec<u8>> {
-        let output = match &self.output {
-            Some(Output::Rows(_) | Output::Matched(_)) => Some(&Output::Nothing),
-            output => output.as_ref(),
-        };
-        let output = output.map(output_bytes::encode);
+        let output = self.output.as_ref().map(|output| match output {
+            Output::Rows(_) | Output::Matched(_) => output_bytes::encode(&Output::Nothing),
+            Output::Shares(shares) => {
+                let (bits, columns) = (shares.membership().clone(), shares.columns().to_vec());
+                output_bytes::encode(&Output::Shares(Shares::new(bits, columns, None)))
+            }
+            output => output_bytes::encode(output),
+        });
         let columns = self.columns.iter().flat_map(ColumnSum::bounds);
         let output_len = output.as_ref().map_or(0, |output| output.len());
         let mut bytes = Zeroizing::new(Vec::new());
         // At once, so that no copy is left behind when the vector grows.
-        bytes.reserve_exact(17 + 16 * self.columns.len() + output_len);
+        bytes.reserve_exact(25 + 16 * self.columns.len() + output_len);
         bytes.extend(self.items.to_le_bytes());
+        bytes.extend(self.count.to_le_bytes());
         bytes.extend((self.columns.len() as u64).to_le_bytes());
         columns.for_each(|bound| bytes.extend(bound.to_le_bytes()));
         bytes.push(u8::from(output.is_some()));
@@ -49,6 +65,7 @@ impl Done {
     /// Reads what [`Self::to_bytes`] has written; `None` if it is something else.
     pub fn from_bytes(bytes: &[u8]) -> Option<Self> {
         let (items, rest) = bytes.split_first_chunk()?;
+        let (count, rest) = rest.split_first_chunk()?;
         let (columns, rest) = rest.split_first_chunk()?;
         let columns = usize::try_from(u64::from_le_bytes(*columns)).ok()?;
         let (bounds, rest) = rest.split_at_checked(columns.checked_mul(16)?)?;
@@ -64,6 +81,7 @@ impl Done {
         };
         Some(Self {
             items: u64::from_le_bytes(*items),
+            count: u64::from_le_bytes(*count),
             columns: columns.collect::<Option<_>>()?,
             output,
         })

@@ -3,7 +3,7 @@
 use psijoin_circuit::{Bits, Lanes};
 use psijoin_psi::{ColumnSum, Error, Output, OutputKind, Shares, TotalShares};
 
-use crate::{Done, Session};
+use crate::{Done, Session, SharedPlaces};
 
 /// The party's results of the parts that are done, rows and payloads aside.
 pub struct Gathered {
@@ -28,15 +28,15 @@ impl Gathered {
         }
     }
 
-    /// Takes what a part gave, once for each part, in any order. Its [rows](Done::rows) stay where
-    /// they are.
+    /// Takes what a part gave, once for each part, in any order. Its [rows](Done::rows) and
+    /// [places](Done::places) stay where they are.
     ///
     /// # Errors
     /// If the sum of some numbers of a column could exceed 64 bits.
     pub fn take(&mut self, part: u32, done: Done) -> Result<(), Error> {
         self.count(done.items, &done.columns)?;
         match done.output {
-            Some(output) => self.keep(part, output),
+            Some(output) => self.keep(part, output, done.count),
             None => self.has_wrong_payloads = true,
         }
         Ok(())
@@ -49,7 +49,9 @@ impl Gathered {
         sums.try_for_each(|(sum, column)| sum.merge(column))
     }
 
-    pub(crate) fn keep(&mut self, part: u32, output: Output) {
+    /// Keeps what a part gave, and its share of the number of shared items.
+    pub(crate) fn keep(&mut self, part: u32, output: Output, count: u64) {
+        self.totals.count = self.totals.count.wrapping_add(count);
         match output {
             Output::Totals(totals) => self.totals.add(&totals),
             Output::Shares(shares) => {
@@ -65,12 +67,8 @@ impl Gathered {
     }
 
     /// Returns shares of the totals of all parts.
-    pub(crate) fn totals(&self) -> TotalShares {
-        let mut totals = self.totals.clone();
-        // A column of ones counts rows that may be withheld.
-        let ones = (self.shares.iter().flatten()).flat_map(|part| part.columns().first());
-        totals.count = (ones.flatten()).fold(totals.count, |sum, one| sum.wrapping_add(*one));
-        totals
+    pub(crate) fn totals(&self) -> &TotalShares {
+        &self.totals
     }
 
     /// Returns shares of the bits of all parts.
@@ -79,14 +77,12 @@ impl Gathered {
         parts.map(|part| part.membership().clone()).collect()
     }
 
-    /// Returns the rows of a part whose bits are one.
-    pub(crate) fn rows(&self, part: u32, shared: &Bits) -> Vec<u32> {
-        let Some(part) = &self.shares[part as usize] else {
-            return Vec::new();
-        };
-        let places = part.items().unwrap_or_default().iter().enumerate();
-        let found = places.filter(|(place, _)| shared.get(*place));
-        let mut rows: Vec<u32> = found.filter_map(|(_, row)| *row).collect();
+    /// Returns the rows at the shared places of all parts, in order.
+    pub(crate) fn rows(&self, shared: &[SharedPlaces]) -> Vec<u32> {
+        let parts = self.shares.iter().flatten().map(Shares::items);
+        let rows = (parts.zip(shared))
+            .filter_map(|(places, shared)| shared.rows(places.unwrap_or_default()));
+        let mut rows: Vec<u32> = rows.flatten().collect();
         rows.sort_unstable();
         rows
     }

@@ -16,7 +16,7 @@ use psijoin_psi::{
 use psijoin_psi_functions::functions::opening::{self, Opened};
 
 use crate::{
-    Done, Gathered, InMemory, Part, Table, lanes,
+    Done, Gathered, InMemory, Part, SharedPlaces, Table, lanes,
     output::{opening, output_of_a_part},
 };
 
@@ -151,12 +151,16 @@ impl<'a> Session<'a> {
     /// has been told to the peer.
     pub fn run_part(&self, part: u32, own: Part, context: &mut Context<'_>) -> Result<Done, Error> {
         let (items, columns) = self.check_part(&own)?;
-        let output = match self.output_of_part(part, own, context) {
-            Err(Error::Payload) => None,
-            output => Some(output?),
+        let (output, count) = match self.output_of_part(part, own, context) {
+            Err(Error::Payload) => (None, 0),
+            output => {
+                let (output, count) = self.without_ones(output?);
+                (Some(output), count)
+            }
         };
         Ok(Done {
             items,
+            count,
             columns,
             output,
         })
@@ -164,12 +168,12 @@ impl<'a> Session<'a> {
 
     /// Opens what is to be learned once all parts are done, with the other party at the other end
     /// of the context's channel, and returns it: of rows that no minimum withholds there is
-    /// nothing left to learn.
+    /// nothing left to learn. Of others, it learns at which places they stand.
     ///
     /// # Errors
     /// [`Error::Payload`] if a payload of the other party could not be opened; if the parts had
     /// other items than were agreed on; if the channel breaks or the peer misbehaves.
-    pub fn conclude(&self, gathered: &Gathered, context: &mut Context<'_>) -> Result<Output> {
+    pub fn conclude(&self, gathered: &Gathered, context: &mut Context<'_>) -> Result<Learned> {
         if gathered.has_wrong_payloads {
             return Err(Error::Payload);
         }
@@ -282,7 +286,10 @@ impl<'a> Session<'a> {
         }
         let ledger = ledger.filter(|_| opens);
         keeping(ledger, parts, self.role, context, |context| {
-            self.learn(&gathered, context)
+            Ok(match self.learn(&gathered, context)? {
+                Learned::Output(output) => output,
+                Learned::Places(shared) => Output::Rows(gathered.rows(&shared)),
+            })
         })
     }
 
@@ -316,17 +323,18 @@ impl<'a> Session<'a> {
                 Ok(())
             }
             output => {
-                gathered.lock().expect("no panic").keep(part, output?);
+                let (output, count) = self.without_ones(output?);
+                gathered.lock().expect("no panic").keep(part, output, count);
                 Ok(())
             }
         }
     }
 
     /// Learns what is to be learned in the end.
-    fn learn(&self, gathered: &Gathered, context: &mut Context) -> Result<Output> {
+    fn learn(&self, gathered: &Gathered, context: &mut Context) -> Result<Learned> {
         match opening(self.request) {
             Some(opening) => self.open(opening, gathered, context),
-            None => Ok(gathered.output(&self.request.output)),
+            None => Ok(Learned::Output(gathered.output(&self.request.output))),
         }
     }
 
@@ -346,33 +354,67 @@ impl<'a> Session<'a> {
 
     /// Returns whether this party brings a column of ones.
     fn counts_in_a_column(&self) -> bool {
-        self.finds_rows() && output_of_a_part(self.request) != OutputKind::Rows
+        self.finds_rows() && self.withholds_rows()
     }
 
-    /// Opens what the parts gave. Rows are those of all parts, in order.
+    /// Returns whether rows are found only if enough of them are shared.
+    fn withholds_rows(&self) -> bool {
+        self.request.output == OutputKind::Rows
+            && output_of_a_part(self.request) != OutputKind::Rows
+    }
+
+    /// Adds up the column of ones that counts rows that may be withheld, and drops it: returns the
+    /// rest, and a share of their number.
+    fn without_ones(&self, output: Output) -> (Output, u64) {
+        match output {
+            Output::Shares(shares) if self.withholds_rows() => {
+                let ones = shares.columns().iter().flatten();
+                let count = ones.fold(0_u64, |sum, one| sum.wrapping_add(*one));
+                (Output::Shares(shares.without_columns()), count)
+            }
+            output => (output, 0),
+        }
+    }
+
+    /// Opens what the parts gave.
     fn open(
         &self,
         opening: opening::Opening,
         gathered: &Gathered,
         context: &mut Context,
-    ) -> Result<Output> {
+    ) -> Result<Learned> {
         let (totals, bits) = (gathered.totals(), gathered.bits());
         let (channel, rng) = (&mut *context.channel, &mut context.rng);
         if self.role == Role::Sender {
             let sender = opening::Sender::offline(opening, channel, rng)?;
-            return sender.release(&totals, &bits, channel);
+            return sender.release(totals, &bits, channel).map(Learned::Output);
         }
         let receiver = opening::Receiver::offline(opening, channel, rng)?;
-        match receiver.learn(&totals, &bits, channel)? {
-            Opened::Output(output) => Ok(output),
+        Ok(match receiver.learn(totals, &bits, channel)? {
+            Opened::Output(output) => Learned::Output(output),
             Opened::Bits(shared) => {
-                let rows = (0..).zip(&shared);
-                let mut rows = rows
-                    .flat_map(|(part, bits)| gathered.rows(part, bits))
-                    .collect::<Vec<_>>();
-                rows.sort_unstable();
-                Ok(Output::Rows(rows))
+                Learned::Places(shared.into_iter().map(SharedPlaces::new).collect())
             }
+        })
+    }
+}
+
+/// What a party learns in the end.
+#[derive(Debug)]
+pub enum Learned {
+    /// The output, without the rows that parts gave.
+    Output(Output),
+    /// The shared places of each part, in their order: those of rows that a minimum has withheld
+    /// until now.
+    Places(Vec<SharedPlaces>),
+}
+
+impl Learned {
+    /// Returns it as an output, which tells nothing of places.
+    pub fn output(&self) -> &Output {
+        match self {
+            Self::Output(output) => output,
+            Self::Places(_) => &Output::Nothing,
         }
     }
 }

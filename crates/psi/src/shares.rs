@@ -55,6 +55,13 @@ impl Shares {
         self.items.as_deref()
     }
 
+    /// Returns them without the numbers of columns.
+    #[must_use]
+    pub fn without_columns(mut self) -> Self {
+        self.columns.zeroize();
+        self
+    }
+
     /// Moves the item of each place to another position, or to none.
     #[must_use]
     pub fn at_positions(mut self, position: impl Fn(u32) -> Option<u32>) -> Self {

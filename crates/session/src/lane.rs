@@ -3,7 +3,7 @@
 //! The process that has met the other party ([`Agreed`](crate::Agreed)) hands a [`LaneTicket`] to
 //! each process that is to run a lane. That one opens it ([`Lane::open`]), runs its parts in
 //! ascending order, wherever it has their items from, and says goodbye. What the parts gave, rows
-//! aside, goes back as a [`LaneReport`].
+//! and their places aside, goes back as a [`LaneReport`].
 
 use std::{fmt, time::Duration};
 
@@ -262,8 +262,8 @@ impl Lane {
         self.plan.items(fingerprints, &self.joint_seed)
     }
 
-    /// Runs the next of its [parts](Self::parts), and returns what it gave: the rows of that are
-    /// the caller's to keep.
+    /// Runs the next of its [parts](Self::parts), and returns what it gave. The rows of that are
+    /// the caller's to keep; so are its places, if a minimum may withhold rows.
     ///
     /// # Errors
     /// As [`Session::run_part`]; the other side is told.
@@ -325,7 +325,8 @@ impl Content {
     }
 }
 
-/// What the parts of a lane gave, rows aside. It is secret, as it holds this party's shares.
+/// What the parts of a lane gave, rows and places aside. It is secret, as it holds this party's
+/// shares.
 #[derive(Clone, Default)]
 pub struct LaneReport {
     lane: u32,
@@ -385,6 +386,13 @@ impl LaneReport {
     /// Returns the bytes that were sent, and received.
     pub(crate) fn bytes(&self) -> [u64; 2] {
         self.bytes
+    }
+
+    /// Returns whether it is of all parts that this lane runs, of so many over so many lanes, in
+    /// their order.
+    pub(crate) fn has_all(&self, parts: u32, lanes: u32) -> bool {
+        let of_lane = (self.lane..parts).step_by(lanes as usize);
+        (self.parts.iter().map(|(part, _)| *part)).eq(of_lane)
     }
 
     /// Returns what each part gave.

@@ -4,7 +4,7 @@ use std::{collections::BTreeMap, time::Duration};
 
 use arrow_array::RecordBatch;
 use arrow_schema::SchemaRef;
-use psijoin::{Plan, Role};
+use psijoin::{Plan, Role, parts::SharedPlaces};
 use psijoin_channel::count::Snapshot;
 use psijoin_table::{BadCellsOfKey, Counts, Look, WhichRows};
 
@@ -69,6 +69,9 @@ pub enum Received {
         /// The rows themselves, and their columns, if they were to stay in memory.
         in_memory: Option<Batches>,
     },
+    /// The shared places of each part, of rows that stay where their parts ran, and that a minimum
+    /// withheld until the end.
+    Places(Vec<SharedPlaces>),
     /// The number of shared keys.
     Count(u64),
     /// The comparison of their number with `least`.
@@ -85,4 +88,15 @@ pub enum Received {
         /// The number of places.
         places: u64,
     },
+}
+
+impl Received {
+    /// Returns the number of shared keys, if it was learned.
+    pub fn shared_keys(&self) -> Option<u64> {
+        match self {
+            Self::Rows { shared_keys, .. } | Self::Count(shared_keys) => Some(*shared_keys),
+            Self::Places(parts) => Some(parts.iter().map(SharedPlaces::count).sum()),
+            Self::Threshold { .. } | Self::Sums(_) | Self::Shares { .. } => None,
+        }
+    }
 }

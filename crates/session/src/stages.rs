@@ -26,7 +26,7 @@ use std::{
 
 use psijoin::{
     Context, Output, Plan, Role,
-    parts::{Gathered, Session},
+    parts::{Gathered, Learned, Session},
 };
 use psijoin_channel::count::counted;
 use psijoin_files::Existing;
@@ -44,7 +44,7 @@ use crate::{
     join::tell_of,
     lane::{LaneReport, LaneTicket, Tickets},
     lanes::Ways,
-    outcome::Outcome,
+    outcome::{Outcome, Received},
     own_table::{Facts, OwnTable},
     party::{Mode, Party},
     phases::Phases,
@@ -226,12 +226,14 @@ impl Elsewhere {
         })
     }
 
-    /// Notes the report of a lane, once.
-    fn take(&mut self, report: &LaneReport) -> Result<(), Error> {
+    /// Notes the report of a lane of a session in so many parts, once.
+    fn take(&mut self, report: &LaneReport, parts: u32) -> Result<(), Error> {
         let reported = self.reported.get_mut(report.lane() as usize);
         let fresh = reported.filter(|reported| !**reported);
-        let (fresh, gathered) =
-            (fresh.zip(self.gathered.as_mut())).ok_or(ElsewhereFault::Report)?;
+        let is_whole = report.has_all(parts, self.lanes.count);
+        let (fresh, gathered) = (fresh.filter(|_| is_whole))
+            .zip(self.gathered.as_mut())
+            .ok_or(ElsewhereFault::Report)?;
         for done in report.parts() {
             let (part, done) = done?;
             gathered.take(part, done)?;
@@ -333,7 +335,8 @@ impl Agreed<'_> {
     /// # Errors
     /// [`ElsewhereFault::Report`], and if the numbers of a column are too large.
     pub fn take(&mut self, report: &LaneReport) -> Result<(), Error> {
-        self.elsewhere.take(report)?;
+        let parts = self.agreement.plan.parts();
+        (self.elsewhere).take(report, parts.map_or(0, |parts| parts.shape.parts))?;
         self.underway.add_elsewhere(report.bytes());
         Ok(())
     }
@@ -344,7 +347,9 @@ impl Agreed<'_> {
     }
 
     /// Ends the session once all lanes have reported, and returns what this party knows. Rows that
-    /// were found stay where they were found.
+    /// were found stay where they were found. Of rows that a minimum withheld until now, the
+    /// receiver gets the [places](Received::Places): whoever kept the
+    /// [places](psijoin::parts::Done::places) of a part finds its rows.
     ///
     /// # Errors
     /// [`ElsewhereFault::Lanes`]; that of opening what is learned, which the other party is told;
@@ -364,18 +369,21 @@ impl Agreed<'_> {
             steps: _,
             elsewhere: _,
         } = self;
-        let ended = underway.end(&party, opened, |output| output);
-        let (output, traffic) = ended.inspect_err(|error| connection.abort(error.abort_code()))?;
+        let ended = underway.end(&party, opened, Learned::output);
+        let (learned, traffic) = ended.inspect_err(|error| connection.abort(error.abort_code()))?;
         // It has not ended by itself where nothing was opened.
         connection.take_leave()?;
-        if let Output::TooFew = output {
+        if let Output::TooFew = learned.output() {
             // Both know that already.
             let _ = connection.finish();
             return Err(Error::TooFew(party.question.min_intersection));
         }
         party.leave(connection, false)?;
         party.watcher.hear(Event::HandsOut);
-        let received = received(&party.question.asked, &agreement.columns, output);
+        let received = match learned {
+            Learned::Places(shared) => Some(Received::Places(shared)),
+            Learned::Output(output) => received(&party.question.asked, &agreement.columns, output),
+        };
         Ok(Outcome {
             role: party.role,
             plan: agreement.plan,
@@ -396,11 +404,12 @@ impl Agreed<'_> {
     }
 
     /// Opens what is to be learned, with the other party.
-    fn open(&mut self) -> Result<Output, Error> {
+    fn open(&mut self) -> Result<Learned, Error> {
         self.elsewhere.check_whole()?;
         let (plan, role) = (&self.agreement.plan, self.party.role);
         let Some(gathered) = &self.elsewhere.gathered else {
-            return Ok(plan.decided(role).expect("nothing runs"));
+            let decided = plan.decided(role).expect("nothing runs");
+            return Ok(Learned::Output(decided));
         };
         let session = Session::new(plan, role, &self.agreement.joint_seed);
         let context = &mut Context::new(&mut self.underway.channels[0]);

@@ -6,20 +6,26 @@ use std::{
     path::Path,
     sync::{Mutex, mpsc},
     thread,
+    time::Duration,
 };
 
 use psijoin::{
-    Fingerprint, Input, JointSeed, Role, Sizes,
+    Fingerprint, Input, JointSeed, Role,
     parts::{InMemory, Table},
     spill::Spill,
 };
+use psijoin_relay::{Options, Relay};
 use psijoin_session::{
-    Agreed, ElsewhereFault, Error, Event, JoinSpec, Joined, Lane, LaneReport, LaneTicket, Meeting,
-    Outcome, Received, RequestedOutput, SpecFault, Stop, TableFacts, TableSpec, Watcher,
+    Agreed, Error, Event, JoinSpec, Joined, Lane, LaneReport, LaneTicket, Meeting, Outcome,
+    Received, RequestedOutput, Stop, TableFacts, TableSpec, Watcher,
 };
 use psijoin_source::{Dialect, Progress, Source};
 use psijoin_table::{KeySpec, Numbers, TableKeys};
-use psijoin_transport::{Endpoint, Identity, Proxies, Security, endpoint::Address};
+use psijoin_transport::{AtRelay, Endpoint, Identity, Proxies, Security, endpoint::Address};
+
+mod ends;
+mod refusals;
+mod results;
 
 /// A table of a party: its keys, and a number for each.
 struct Keys {
@@ -85,10 +91,9 @@ fn specs(folder: &Path, asked: &str, min_intersection: u64) -> [JoinSpec; 2] {
         spec.question.asked = asked.parse::<RequestedOutput>().unwrap();
         spec.question.min_intersection = min_intersection;
         // Not by the network, which may be slow on a busy machine: one that runs in parts.
-        let protocol = if asked == "rows" {
-            "rr22"
-        } else {
-            "rr22-circuit"
+        let protocol = match (asked, min_intersection) {
+            ("rows", 0) => "rr22",
+            _ => "rr22-circuit",
         };
         spec.protocol = psijoin::registry::find(protocol).unwrap();
         spec.consent.receiver_sums = true;
@@ -107,7 +112,7 @@ fn specs(folder: &Path, asked: &str, min_intersection: u64) -> [JoinSpec; 2] {
 fn run(mut agreed: Agreed<'_>, keys: &Keys) -> (Result<Outcome, Error>, Vec<u32>) {
     let tickets = (0..agreed.lanes()).map(|lane| agreed.ticket(lane));
     let tickets: Vec<LaneTicket> = tickets.collect();
-    let reported = thread::scope(|scope| {
+    let ran = thread::scope(|scope| {
         let start = |ticket| scope.spawn(move || run_lane(ticket, keys));
         let running: Vec<_> = tickets.iter().map(start).collect();
         running
@@ -116,18 +121,36 @@ fn run(mut agreed: Agreed<'_>, keys: &Keys) -> (Result<Outcome, Error>, Vec<u32>
             .collect::<Vec<_>>()
     });
     let mut rows = Vec::new();
-    for (report, of_lane) in reported {
+    for lane in &ran {
         agreed
-            .take(&LaneReport::from_bytes(&report).unwrap())
+            .take(&LaneReport::from_bytes(&lane.report).unwrap())
             .unwrap();
-        rows.extend(of_lane);
+        rows.extend(&lane.found);
     }
-    (agreed.finish(), rows)
+    let outcome = agreed.finish();
+    if let Ok(Outcome {
+        received: Some(Received::Places(shared)),
+        ..
+    }) = &outcome
+    {
+        for (part, places) in ran.iter().flat_map(|lane| &lane.withheld) {
+            rows.extend(shared[*part as usize].rows(places).unwrap());
+        }
+    }
+    (outcome, rows)
 }
 
-/// Runs a lane of a party that has these keys, and returns its report, and the places of shared
-/// keys.
-fn run_lane(ticket: &LaneTicket, keys: &Keys) -> (Vec<u8>, Vec<u32>) {
+/// A lane that has run.
+struct RanLane {
+    report: Vec<u8>,
+    /// The places of shared keys.
+    found: Vec<u32>,
+    /// The place in the table of whatever may be shared, for each place of each part.
+    withheld: Vec<(u32, Vec<Option<u32>>)>,
+}
+
+/// Runs a lane of a party that has these keys.
+fn run_lane(ticket: &LaneTicket, keys: &Keys) -> RanLane {
     let ticket = LaneTicket::from_bytes(ticket.as_bytes().to_vec());
     let mut lane = Lane::open(&ticket, Proxies::default(), &Stop::default()).unwrap();
     let items = lane.items(&keys.fingerprints);
@@ -143,12 +166,17 @@ fn run_lane(ticket: &LaneTicket, keys: &Keys) -> (Vec<u8>, Vec<u32>) {
     };
     let parts = lane.plan().parts().unwrap().shape.parts;
     let own = InMemory::new(&input, parts);
-    let mut found = Vec::new();
+    let (mut found, mut withheld) = (Vec::new(), Vec::new());
     for part in lane.parts() {
         let done = lane.run_part(own.part(part).unwrap()).unwrap();
         found.extend(done.rows().into_iter().flat_map(|(rows, _)| rows));
+        withheld.extend(done.places().map(|places| (part, places.to_vec())));
     }
-    (lane.finish().unwrap().to_bytes().to_vec(), found)
+    RanLane {
+        report: lane.finish().unwrap().to_bytes().to_vec(),
+        found,
+        withheld,
+    }
 }
 
 /// Joins the receiver by stages, or the sender, with the other one, and returns what each knows,
@@ -164,23 +192,52 @@ fn joined(
         Ok(_) => panic!("it joins"),
         Err(error) => Err(error),
     };
-    let staged = |spec: JoinSpec, watcher: &dyn Watcher, file: &str| {
-        let keys = Keys::read(&folder.join(file));
-        let agreed = spec.agree(keys.facts.clone(), LANES, watcher, &Stop::default());
-        run(agreed.unwrap(), &keys)
-    };
+    let staged = |spec: JoinSpec, file: &str| by_stages_of(spec, &folder.join(file));
     let (listens, address) = Listens::new();
     thread::scope(|scope| match by_stages {
         Role::Sender => {
             let received = scope.spawn(|| whole(listening(receiver), &listens));
-            let (sent, _) = staged(to(address, sender), &(), "sender.csv");
+            let (sent, _) = staged(to(address, sender), "sender.csv");
             ([sent, received.join().unwrap()], Vec::new())
         }
         Role::Receiver => {
             let sent = scope.spawn(|| whole(listening(sender), &listens));
-            let (received, rows) = staged(to(address, receiver), &(), "receiver.csv");
+            let (received, rows) = staged(to(address, receiver), "receiver.csv");
             ([sent.join().unwrap(), received], rows)
         }
+    })
+}
+
+/// Joins the table in this file by stages.
+fn by_stages_of(spec: JoinSpec, table: &Path) -> (Result<Outcome, Error>, Vec<u32>) {
+    let keys = Keys::read(table);
+    let agreed = spec.agree(keys.facts.clone(), LANES, &(), &Stop::default());
+    run(agreed.unwrap(), &keys)
+}
+
+/// Joins both parties by stages, which meet at a relay. Returns what [`joined`] does.
+fn both_by_stages(
+    [mut sender, mut receiver]: [JoinSpec; 2],
+    folder: &Path,
+) -> ([Result<Outcome, Error>; 2], Vec<u32>) {
+    let relay = Relay::bind(Options::new("127.0.0.1:0".parse().unwrap())).unwrap();
+    let (address, drain) = (relay.address(), relay.drain());
+    for spec in [&mut sender, &mut receiver] {
+        let Security::PinnedTls { identity, peer } = &spec.meeting.security else {
+            panic!("parties that know each other");
+        };
+        let relay = address.to_string().parse().unwrap();
+        let at = AtRelay::first_meeting(relay, identity.fingerprint(), *peer);
+        spec.meeting.endpoint = Endpoint::Relay(at);
+    }
+    thread::scope(|scope| {
+        scope.spawn(|| relay.run().unwrap());
+        let sent = scope.spawn(|| by_stages_of(sender, &folder.join("sender.csv")));
+        let received = scope.spawn(|| by_stages_of(receiver, &folder.join("receiver.csv")));
+        let [sent, received] = [sent.join(), received.join()];
+        drain.begin(Duration::ZERO);
+        let ((sent, _), (received, rows)) = (sent.unwrap(), received.unwrap());
+        ([sent, received], rows)
     })
 }
 
@@ -212,107 +269,4 @@ impl Watcher for Listens {
 fn to(address: mpsc::Receiver<Address>, mut spec: JoinSpec) -> JoinSpec {
     spec.meeting.endpoint = Endpoint::Connect(address.recv().unwrap());
     spec
-}
-
-#[test]
-fn either_party_counts_and_adds_up_by_stages() {
-    let folder = tempfile::tempdir().unwrap();
-    for by_stages in [Role::Sender, Role::Receiver] {
-        let specs = specs(folder.path(), "sum:sender.amount,receiver.amount", 10);
-        let ([sent, received], _) = joined(specs, folder.path(), by_stages);
-        assert!(sent.unwrap().received.is_none());
-        let Some(Received::Sums(sums)) = received.unwrap().received else {
-            panic!("sums were asked for");
-        };
-        let sums: Vec<String> = sums.iter().map(|sum| sum.value.to_string()).collect();
-        let sum: u64 = (2000..3000).map(|key| 2 * key).sum();
-        assert_eq!(sums, [sum.to_string(), sum.to_string()]);
-    }
-}
-
-#[test]
-fn rows_stay_where_their_parts_ran_and_a_record_is_signed() {
-    let folder = tempfile::tempdir().unwrap();
-    let mut specs = specs(folder.path(), "rows", 0);
-    let records = ["sender.json", "receiver.json"].map(|name| folder.path().join(name));
-    for (spec, record) in specs.iter_mut().zip(&records) {
-        spec.record = Some(record.clone());
-    }
-    let keys = Keys::read(&folder.path().join("receiver.csv"));
-    let ([sent, received], rows) = joined(specs, folder.path(), Role::Receiver);
-    sent.unwrap();
-    let received = received.unwrap();
-    assert!(received.received.is_none());
-    assert_eq!(
-        received.plan.request().sizes,
-        Sizes::new(3000, 2000).unwrap()
-    );
-    let mut shared: Vec<i64> = rows.iter().map(|row| keys.numbers[*row as usize]).collect();
-    shared.sort_unstable();
-    assert_eq!(shared, (2000..3000).map(|key| 2 * key).collect::<Vec<_>>());
-    let [sender, receiver] = records.map(|record| fs::read(record).unwrap());
-    assert_eq!(sender, receiver);
-}
-
-#[test]
-fn too_few_shared_keys_are_withheld_on_both_sides() {
-    let folder = tempfile::tempdir().unwrap();
-    let specs = specs(folder.path(), "count", 1001);
-    let (both, _) = joined(specs, folder.path(), Role::Receiver);
-    for outcome in both {
-        assert!(matches!(outcome, Err(Error::TooFew(1001))));
-    }
-}
-
-#[test]
-fn a_run_that_fails_elsewhere_is_told_to_the_other_side() {
-    let folder = tempfile::tempdir().unwrap();
-    let [sender, receiver] = specs(folder.path(), "count", 0);
-    let keys = Keys::read(&folder.path().join("receiver.csv"));
-    thread::scope(|scope| {
-        let (listens, address) = Listens::new();
-        let sender = listening(sender);
-        let sent = scope.spawn(move || sender.join(&listens, &Stop::default()).map(drop));
-        let agreed = to(address, receiver)
-            .agree(keys.facts, LANES, &(), &Stop::default())
-            .unwrap();
-        let failed = agreed.finish();
-        let expected = ElsewhereFault::Lanes {
-            missing: 3,
-            lanes: 3,
-        };
-        assert!(matches!(failed, Err(Error::Elsewhere(fault)) if fault == expected));
-        let error = sent.join().unwrap().unwrap_err();
-        assert!(error.to_string().contains("other party"), "{error}");
-    });
-}
-
-#[test]
-fn what_cannot_be_had_elsewhere_is_refused_before_anybody_is_met() {
-    let folder = tempfile::tempdir().unwrap();
-    let [_, receiver] = specs(folder.path(), "rows", 0);
-    let refused = listening(receiver).agree(TableFacts::default(), LANES, &(), &Stop::default());
-    assert!(matches!(
-        refused,
-        Err(Error::Elsewhere(ElsewhereFault::NoWay))
-    ));
-    let [_, mut receiver] = specs(folder.path(), "rows", 0);
-    receiver.aligned = Some(psijoin_table::share::RepeatedKeys::default());
-    let refused = receiver.agree(TableFacts::default(), LANES, &(), &Stop::default());
-    assert!(matches!(
-        refused,
-        Err(Error::Elsewhere(ElsewhereFault::JobOrOrder))
-    ));
-    let [_, mut receiver] = specs(folder.path(), "count", 0);
-    receiver.record = Some(folder.path().join("record.json"));
-    receiver.meeting.security = Security::InsecurePlaintext;
-    let refused = receiver.agree(TableFacts::default(), LANES, &(), &Stop::default());
-    let expected = SpecFault::RecordWithoutIdentities;
-    assert!(matches!(refused, Err(Error::Spec(fault)) if fault == expected));
-    let [_, receiver] = specs(folder.path(), "sum:receiver.amount", 0);
-    let refused = receiver.agree(TableFacts::default(), LANES, &(), &Stop::default());
-    assert!(matches!(
-        refused,
-        Err(Error::Elsewhere(ElsewhereFault::Numbers(_)))
-    ));
 }
