@@ -10,6 +10,9 @@
 //! 3. it takes the [reports](Agreed::take) of all lanes, and [finishes](Agreed::finish): what is to
 //!    be learned is opened, the last words are said, the record is signed, the session ends.
 //!
+//! A thread that [watches](Agreed::watch) hears at once if the other party is gone, so that lanes can
+//! be stopped.
+//!
 //! While lanes run, the other party takes this one for hung unless this process computes, or
 //! somebody calls [`Agreed::progressed`]. Otherwise it cannot tell that the table is not here. A
 //! job is not kept: whoever has the table in several places runs again as a whole.
@@ -47,6 +50,7 @@ use crate::{
     outcome::{Outcome, Received},
     own_table::{Facts, OwnTable},
     party::{Mode, Party},
+    peer_watch::PeerWatch,
     phases::Phases,
     pulse,
     run::Underway,
@@ -344,6 +348,12 @@ impl Agreed<'_> {
     /// Tells the other party, by the next heartbeat, that the run has come further somewhere.
     pub fn progressed(&self) {
         self.steps.fetch_add(1, Ordering::Relaxed);
+    }
+
+    /// Returns what hears how the session ends while lanes run, for a thread of its own. It can
+    /// outlive this.
+    pub fn watch(&self) -> PeerWatch {
+        PeerWatch::new(self.connection.watch())
     }
 
     /// Ends the session once all lanes have reported, and returns what this party knows. Rows that

@@ -17,7 +17,7 @@ use psijoin_channel::{AbortCode, Channel, joint_seed::JointSeed, path::Measured}
 
 use crate::{
     AtRelay, Endpoint, Error, InFolder, KeyExchange, Lanes, LanesAt, Listener, Options, PairSecret,
-    PublicKey, Security, Sight, Succeeded, Timeouts,
+    PublicKey, Security, Sight, Succeeded, Timeouts, Watch,
     dial::Way,
     endpoint::Address,
     establish::{self, Door, Established, Opening, Streams},
@@ -376,6 +376,11 @@ impl Connection {
     /// Without TLS, nothing is known.
     pub fn measured(&self) -> Measured {
         self.measured
+    }
+
+    /// Returns what hears how the session ends, for a thread of its own.
+    pub fn watch(&self) -> Watch {
+        Watch::new(self.lines[0].link.clone())
     }
 
     /// Gives up on all streams, telling the peer why; as [`Channel::abort`], for a caller that has

@@ -75,6 +75,7 @@ mod stranger;
 pub mod succession;
 mod ticket;
 mod tls;
+mod watch;
 mod wire;
 
 pub use connection::Connection;
@@ -94,3 +95,4 @@ pub use passphrase::Passphrase;
 pub use pin::Pin;
 pub use signature::{NotAKey, NotHexadecimal, PublicKey, SIGNATURE_BYTES, Signature};
 pub use succession::{Succeeded, Succession};
+pub use watch::Watch;

@@ -66,8 +66,8 @@ pub(crate) struct Link {
     arrival: Condvar,
     /// Notified when the incoming lane is no longer full.
     room_to_receive: Condvar,
-    /// Notified when a thread has ended.
-    thread_ended: Condvar,
+    /// Notified, with all who wait, when a side or a thread has ended.
+    end: Condvar,
 }
 
 struct State {
@@ -153,7 +153,7 @@ impl Link {
             work_to_write: Condvar::new(),
             arrival: Condvar::new(),
             room_to_receive: Condvar::new(),
-            thread_ended: Condvar::new(),
+            end: Condvar::new(),
         });
         bond.join(&link);
         link
@@ -337,6 +337,36 @@ impl Link {
         Ok(self.bond.waits(wait))
     }
 
+    /// Waits until the link is over, because this party has ended it or the peer is done. Fails if
+    /// it ends otherwise, or after hearing nothing for too long.
+    ///
+    /// Whoever waits so waits for nothing that the peer has to do next, so it vouches for nobody.
+    pub(crate) fn wait_until_over(&self) -> Result<(), Error> {
+        let (mut listens_since, mut state) = (Instant::now(), self.lock());
+        loop {
+            match &state.ended_here {
+                Some(Error::Closed | Error::EndedElsewhere) => return Ok(()),
+                Some(error) => return Err(error.clone()),
+                None if state.peer_is_done => return Ok(()),
+                None => {}
+            }
+            if let Some(error) = &state.ended_there {
+                return Err(error.clone());
+            }
+            if !state.incoming.is_empty() {
+                // Nothing more may be read until the caller takes that.
+                listens_since = Instant::now();
+            }
+            let idle = self.timeouts.idle;
+            let quiet_since = listens_since.max(state.last_heard);
+            let left = idle.saturating_sub(quiet_since.elapsed());
+            if left.is_zero() {
+                return Err(self.give_up(state, Error::TimedOut(idle), AbortCode::TimedOut));
+            }
+            state = self.end.wait_timeout(state, left).expect(UNPOISONED).0;
+        }
+    }
+
     /// Waits until the threads are as far as `is_enough` demands, at most until `deadline`.
     fn wait_for_threads(
         &self,
@@ -344,7 +374,7 @@ impl Link {
         is_enough: impl Fn(&State) -> bool,
     ) -> MutexGuard<'_, State> {
         let limit = deadline.saturating_duration_since(Instant::now());
-        self.thread_ended
+        self.end
             .wait_timeout_while(self.lock(), limit, |state| !is_enough(state))
             .expect(UNPOISONED)
             .0
@@ -356,7 +386,7 @@ impl Link {
             &self.work_to_write,
             &self.arrival,
             &self.room_to_receive,
-            &self.thread_ended,
+            &self.end,
         ] {
             condvar.notify_all();
         }

@@ -1,8 +1,14 @@
 //! Joins that end before all lanes have run.
 
-use std::thread;
+use std::{
+    io,
+    net::{Shutdown, TcpListener, TcpStream},
+    sync::mpsc,
+    thread,
+};
 
-use psijoin_session::{ElsewhereFault, Error, Stop};
+use psijoin_session::{ElsewhereFault, Error, ErrorKind, Stop};
+use psijoin_transport::{Endpoint, endpoint::Address};
 
 use crate::{Keys, LANES, Listens, listening, specs, to};
 
@@ -26,5 +32,81 @@ fn a_run_that_fails_elsewhere_is_told_to_the_other_side() {
         assert!(matches!(failed, Err(Error::Elsewhere(fault)) if fault == expected));
         let error = sent.join().unwrap().unwrap_err();
         assert!(error.to_string().contains("other party"), "{error}");
+    });
+}
+
+/// Lets bytes pass between whoever comes and this address, until it is told to stop.
+fn forward(to: &Address, stop: mpsc::Receiver<()>) -> Address {
+    let listener = TcpListener::bind("127.0.0.1:0").unwrap();
+    let at = listener.local_addr().unwrap().to_string();
+    let to = to.as_str().to_owned();
+    thread::spawn(move || {
+        let (near, _) = listener.accept().unwrap();
+        let far = TcpStream::connect(to).unwrap();
+        for (from, to) in [(&near, &far), (&far, &near)] {
+            let (mut from, mut to) = (from.try_clone().unwrap(), to.try_clone().unwrap());
+            thread::spawn(move || io::copy(&mut from, &mut to));
+        }
+        let _ = stop.recv();
+        let _ = (near.shutdown(Shutdown::Both), far.shutdown(Shutdown::Both));
+    });
+    at.parse().unwrap()
+}
+
+#[test]
+fn the_end_of_the_other_side_is_heard_while_lanes_wait() {
+    let folder = tempfile::tempdir().unwrap();
+    for is_cut in [false, true] {
+        let [sender, receiver] = specs(folder.path(), "count", 0);
+        let keys = Keys::read(&folder.path().join("receiver.csv"));
+        let stop = Stop::default();
+        thread::scope(|scope| {
+            let (listens, address) = Listens::new();
+            let (sender, other) = (listening(sender), stop.clone());
+            let sent = scope.spawn(move || sender.join(&listens, &other).map(drop));
+            let (cut, until_cut) = mpsc::channel();
+            let mut receiver = to(address, receiver);
+            let Endpoint::Connect(address) = &receiver.meeting.endpoint else {
+                panic!("it connects");
+            };
+            receiver.meeting.endpoint = Endpoint::Connect(forward(address, until_cut));
+            let agreed = receiver
+                .agree(keys.facts, LANES, &(), &Stop::default())
+                .unwrap();
+            let watch = agreed.watch();
+            let watching = scope.spawn(move || watch.until_over());
+            match is_cut {
+                true => drop(cut),
+                false => stop.stop(),
+            }
+            let error = watching.join().unwrap().unwrap_err();
+            assert_eq!(error.kind(), ErrorKind::Network);
+            let told = error.to_string().contains("was interrupted");
+            assert_eq!(told, !is_cut, "{error}");
+            assert!(sent.join().unwrap().is_err());
+            // The rest fails, too.
+            assert!(agreed.finish().is_err());
+        });
+    }
+}
+
+#[test]
+fn whoever_gives_up_hears_nothing_of_it() {
+    let folder = tempfile::tempdir().unwrap();
+    let [sender, receiver] = specs(folder.path(), "count", 0);
+    let keys = Keys::read(&folder.path().join("receiver.csv"));
+    thread::scope(|scope| {
+        let (listens, address) = Listens::new();
+        let sender = listening(sender);
+        let sent = scope.spawn(move || sender.join(&listens, &Stop::default()).map(drop));
+        let agreed = to(address, receiver)
+            .agree(keys.facts, LANES, &(), &Stop::default())
+            .unwrap();
+        let watch = agreed.watch();
+        let watching = scope.spawn(move || watch.until_over());
+        agreed.abort(&Error::OutOfMemory);
+        watching.join().unwrap().unwrap();
+        let error = sent.join().unwrap().unwrap_err();
+        assert!(error.to_string().contains("memory"), "{error}");
     });
 }

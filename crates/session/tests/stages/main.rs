@@ -112,6 +112,8 @@ fn specs(folder: &Path, asked: &str, min_intersection: u64) -> [JoinSpec; 2] {
 fn run(mut agreed: Agreed<'_>, keys: &Keys) -> (Result<Outcome, Error>, Vec<u32>) {
     let tickets = (0..agreed.lanes()).map(|lane| agreed.ticket(lane));
     let tickets: Vec<LaneTicket> = tickets.collect();
+    let watch = agreed.watch();
+    let watching = thread::spawn(move || watch.until_over());
     let ran = thread::scope(|scope| {
         let start = |ticket| scope.spawn(move || run_lane(ticket, keys));
         let running: Vec<_> = tickets.iter().map(start).collect();
@@ -128,6 +130,7 @@ fn run(mut agreed: Agreed<'_>, keys: &Keys) -> (Result<Outcome, Error>, Vec<u32>
         rows.extend(&lane.found);
     }
     let outcome = agreed.finish();
+    watching.join().unwrap().unwrap();
     if let Ok(Outcome {
         received: Some(Received::Places(shared)),
         ..

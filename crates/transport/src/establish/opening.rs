@@ -45,11 +45,15 @@ impl<'a> Opening<'a> {
         }
     }
 
-    /// Opens them.
+    /// Opens them. This side waits for the peer meanwhile, whose lanes may have to be started.
     ///
     /// # Errors
     /// If they cannot all be opened. Then the session has ended, and the peer knows why.
     pub(crate) fn through(&self, door: Door) -> Result<(), Error> {
+        self.bond.waits(|| self.go_through(door))
+    }
+
+    fn go_through(&self, door: Door) -> Result<(), Error> {
         if !door.lets_in() {
             return self.dial(&door);
         }

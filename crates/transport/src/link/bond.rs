@@ -96,7 +96,7 @@ impl Bond {
     }
 
     /// Returns what `wait` gives, which waits for the peer.
-    pub(super) fn waits<T>(&self, wait: impl FnOnce() -> T) -> T {
+    pub(crate) fn waits<T>(&self, wait: impl FnOnce() -> T) -> T {
         self.waiting.fetch_add(1, Relaxed);
         let waited = wait();
         self.waiting.fetch_sub(1, Relaxed);

@@ -35,6 +35,7 @@ mod replacing;
 mod slow_line;
 mod strangers;
 mod streams;
+mod watching;
 mod webs;
 
 use older::PREAMBLE;
