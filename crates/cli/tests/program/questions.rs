@@ -2,24 +2,21 @@
 #![cfg(target_os = "linux")]
 
 use std::{
-    fs::{File, OpenOptions},
+    fs::File,
     io::{Read, Write},
     os::{fd::OwnedFd, unix::process::ExitStatusExt},
-    path::PathBuf,
     process::{Child, Command, Output, Stdio},
     sync::mpsc::{self, Receiver},
     thread,
     time::Duration,
 };
 
-use rustix::{
-    pty::{OpenptFlags, grantpt, openpt, ptsname, unlockpt},
-    termios::tcgetattr,
-};
+use rustix::termios::tcgetattr;
 
 use crate::{
     PROGRAM,
     support::{Folder, Process},
+    terminals::pair,
 };
 
 /// Longer than anything takes on a busy machine.
@@ -36,13 +33,7 @@ struct Terminal {
 
 impl Terminal {
     fn open() -> Self {
-        let ours = openpt(OpenptFlags::RDWR | OpenptFlags::NOCTTY).unwrap();
-        grantpt(&ours).unwrap();
-        unlockpt(&ours).unwrap();
-        let path = ptsname(&ours, Vec::new()).unwrap();
-        let path = PathBuf::from(path.into_string().unwrap());
-        let stream = OpenOptions::new().read(true).write(true).open(&path);
-        let keyboard = File::from(ours);
+        let (keyboard, stream, _) = pair();
         let mut screen = keyboard.try_clone().unwrap();
         let (showing, shown) = mpsc::channel();
         thread::spawn(move || {
@@ -53,7 +44,7 @@ impl Terminal {
         });
         Self {
             keyboard,
-            stream: stream.unwrap().into(),
+            stream,
             shown,
             read: String::new(),
         }
