@@ -47,6 +47,7 @@ impl Agreement {
             joint_seed: self.joint_seed,
             keys: self.lanes.keys()?,
             wait: self.lanes.wait(timeouts),
+            are_elsewhere: self.lanes.are_elsewhere(),
         })
     }
 

@@ -100,6 +100,7 @@ impl Tickets<'_> {
             joint_seed,
             keys,
             wait,
+            are_elsewhere: _,
         } = self.lanes;
         assert!(lane < *count, "lane {lane} of {count}");
         let millis = |time: Duration| u64::try_from(time.as_millis()).unwrap_or(u64::MAX);
@@ -201,7 +202,8 @@ impl Lane {
     /// does this one for the other.
     ///
     /// # Errors
-    /// [`ElsewhereFault::Ticket`]; that this release makes another plan; any failure of meeting;
+    /// [`ElsewhereFault::Ticket`]; that this release makes another plan; that it
+    /// [met nobody](psijoin_transport::Error::LaneAlone), and other failures of meeting;
     /// [`Error::KeyExchange`].
     pub fn open(ticket: &LaneTicket, proxies: Proxies, stop: &Stop) -> Result<Self, Error> {
         let content = ticket.read()?;
@@ -311,6 +313,8 @@ impl Content {
             joint_seed,
             keys,
             wait: Duration::from_millis(self.wait),
+            // It opens one, and knows of no others.
+            are_elsewhere: false,
         })
     }
 

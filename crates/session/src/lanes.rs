@@ -190,6 +190,11 @@ impl LaneTerms {
         }
     }
 
+    /// Returns whether the lanes of the other side are opened elsewhere.
+    pub(crate) fn are_elsewhere(&self) -> bool {
+        self.elsewhere[1].is_some()
+    }
+
     /// Puts a plan in parts, if the table of either side lies elsewhere.
     pub(crate) fn in_parts(
         &self,

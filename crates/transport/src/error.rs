@@ -400,6 +400,42 @@ pub enum Error {
         strangers: Option<Strangers>,
     },
 
+    /// Not all lanes of a session have come that processes of the other party open.
+    #[error(
+        "{} not started on the other side within {} s: it may have fewer free slots than the lanes          it announced, or they fail there; let it run fewer lanes, or let both sides wait longer{}{}",
+        have(missing, *lanes), tenths(*waited), told(attempt), told(strangers)
+    )]
+    LanesMissing {
+        /// Their numbers, in ascending order.
+        missing: Vec<u32>,
+        /// The number of all lanes.
+        lanes: u32,
+        /// The time for which this side waited.
+        waited: Duration,
+        /// The most telling attempt of this side, if it goes to the other party.
+        attempt: Option<Box<Attempt>>,
+        /// The strangers that connected instead, if this side listens and there were any.
+        strangers: Option<Box<Strangers>>,
+    },
+
+    /// A process of this party has not met the one that runs its lane on the other side.
+    #[error(
+        "lane {lane} (of {}) met nobody within {} s: the other side has not started it, or the          session is over; start all lanes of a session at the same time, on both sides, in as many          free slots{}{}",
+        all(*lanes), tenths(*waited), told(attempt), told(strangers)
+    )]
+    LaneAlone {
+        /// Its number.
+        lane: u32,
+        /// The number of all lanes.
+        lanes: u32,
+        /// The time for which this side tried.
+        waited: Duration,
+        /// The most telling attempt of this side, if it goes to the other party.
+        attempt: Option<Box<Attempt>>,
+        /// The strangers that came instead, if this side waits and there were any.
+        strangers: Option<Box<Strangers>>,
+    },
+
     /// One side encrypts and the other does not.
     #[error(
         "the two sides disagree on encryption: this side has `{ours}`, the other side has `{theirs}`"
@@ -514,6 +550,37 @@ impl fmt::Display for Strangers {
         }
     }
 }
+
+/// Returns the numbers of all lanes.
+fn all(lanes: u32) -> String {
+    match lanes {
+        0 | 1 => "one".to_owned(),
+        lanes => format!("0 to {}", lanes - 1),
+    }
+}
+
+/// Returns the beginning of a sentence: that these lanes, in ascending order, have done something.
+fn have(missing: &[u32], lanes: u32) -> String {
+    let follow = |one: &u32, next: &u32| one + 1 == *next;
+    let runs = missing.chunk_by(follow).map(|run| match run {
+        [first, .., last] => format!("{first} to {last}"),
+        [only] => only.to_string(),
+        [] => String::new(),
+    });
+    let runs: Vec<String> = runs.collect();
+    let listed = match &runs[..] {
+        [.., _, _, _] if runs.len() > MOST_RUNS => format!("{}, …", runs[..MOST_RUNS].join(", ")),
+        [before @ .., last] if !before.is_empty() => format!("{} and {last}", before.join(", ")),
+        _ => runs.concat(),
+    };
+    match missing {
+        [_] => format!("lane {listed} (of {}) has", all(lanes)),
+        _ => format!("lanes {listed} (of {}) have", all(lanes)),
+    }
+}
+
+/// The most runs of lanes that an error lists.
+const MOST_RUNS: usize = 12;
 
 fn listed(fingerprints: &[Fingerprint]) -> String {
     let texts: Vec<_> = fingerprints.iter().map(ToString::to_string).collect();
@@ -641,6 +708,7 @@ impl Error {
             | Self::SetupTimedOut(_)
             | Self::ClosedDuringSetup
             | Self::TooFewStreams { .. }
+            | Self::LanesMissing { .. }
             | Self::Io(_) => Kind::Network,
             Self::WrongPeer { .. }
             | Self::Intercepted { .. }
@@ -657,6 +725,10 @@ impl Error {
             Self::NobodyListened { attempt, .. }
             | Self::NobodyAtRelay { attempt, .. }
             | Self::NobodyInFolder { attempt, .. } => match attempt {
+                Some(attempt) if attempt.why.kind() == Kind::Peer => Kind::Peer,
+                _ => Kind::Network,
+            },
+            Self::LaneAlone { attempt, .. } => match attempt {
                 Some(attempt) if attempt.why.kind() == Kind::Peer => Kind::Peer,
                 _ => Kind::Network,
             },
@@ -705,6 +777,22 @@ mod tests {
             let text = error.to_string();
             assert!(text.ends_with(&format!(" within {shown}")), "{text}");
         }
+    }
+
+    #[test]
+    fn lanes_are_named_in_runs() {
+        for (missing, lanes, said) in [
+            (&[2, 5, 6, 7][..], 8, "lanes 2 and 5 to 7 (of 0 to 7) have"),
+            (&[0, 1, 2], 3, "lanes 0 to 2 (of 0 to 2) have"),
+            (&[1, 3, 5, 6], 9, "lanes 1, 3 and 5 to 6 (of 0 to 8) have"),
+            (&[4], 8, "lane 4 (of 0 to 7) has"),
+            (&[0], 1, "lane 0 (of one) has"),
+        ] {
+            assert_eq!(have(missing, lanes), said);
+        }
+        let odd: Vec<u32> = (0..100).map(|lane| 2 * lane + 1).collect();
+        let said = have(&odd, 200);
+        assert!(said.contains("21, 23, … (of"), "{said}");
     }
 
     #[test]

@@ -34,6 +34,8 @@ pub struct Lanes {
     pub keys: Option<LaneKeys>,
     /// The time within which all have to be open.
     pub wait: Duration,
+    /// `true` if processes of the other party open them, one by one.
+    pub are_elsewhere: bool,
 }
 
 /// The keys by which TLS of lanes is made.
@@ -71,8 +73,8 @@ impl Lanes {
     /// lane's alone.
     ///
     /// # Errors
-    /// If it is not open within [`Self::wait`]; [`Error::Interrupted`]; and what no later attempt
-    /// could change.
+    /// [`Error::LaneAlone`] if it is not open within [`Self::wait`]; [`Error::Interrupted`]; and
+    /// what no later attempt could change.
     pub fn open(
         &self,
         lane: u32,
@@ -84,6 +86,28 @@ impl Lanes {
             LanesAt::Relay(at, side) => Door::Relay(at.clone(), *side),
         };
         let streams = Streams::lanes(self, lane..lane + 1, options);
-        Connection::of_stream(&streams, &door)
+        let opened = Connection::of_stream(&streams, &door);
+        opened.map_err(|error| self.alone(lane, error))
+    }
+
+    /// Returns the error of a process that has met nobody for this lane.
+    fn alone(&self, lane: u32, error: Error) -> Error {
+        let (attempt, strangers) = match error {
+            Error::NobodyListened { attempt, .. } => (attempt.map(Box::new), None),
+            Error::NobodyAtRelay {
+                attempt, strangers, ..
+            } => (attempt.map(Box::new), strangers),
+            Error::TooFewStreams {
+                attempt, strangers, ..
+            } => (attempt, strangers.map(Box::new)),
+            other => return other,
+        };
+        Error::LaneAlone {
+            lane,
+            lanes: self.count,
+            waited: self.wait,
+            attempt,
+            strangers,
+        }
     }
 }

@@ -5,6 +5,7 @@ use std::{
     net::{Shutdown, TcpListener, TcpStream},
     sync::mpsc,
     thread,
+    time::Duration,
 };
 
 use psijoin_session::{ElsewhereFault, Error, ErrorKind, Stop};
@@ -108,5 +109,26 @@ fn whoever_gives_up_hears_nothing_of_it() {
         watching.join().unwrap().unwrap();
         let error = sent.join().unwrap().unwrap_err();
         assert!(error.to_string().contains("memory"), "{error}");
+    });
+}
+
+#[test]
+fn lanes_that_are_not_started_are_named() {
+    let folder = tempfile::tempdir().unwrap();
+    let [mut sender, receiver] = specs(folder.path(), "count", 0);
+    // It waits so long for the lanes, too.
+    sender.meeting.wait = Duration::from_secs(10);
+    let keys = Keys::read(&folder.path().join("receiver.csv"));
+    thread::scope(|scope| {
+        let (listens, address) = Listens::new();
+        let sender = listening(sender);
+        let sent = scope.spawn(move || sender.join(&listens, &Stop::default()).map(drop));
+        let agreed = to(address, receiver)
+            .agree(keys.facts, LANES, &(), &Stop::default())
+            .unwrap();
+        let error = sent.join().unwrap().unwrap_err().to_string();
+        let named = "lanes 0 to 2 (of 0 to 2) have not started on the other side within";
+        assert!(error.starts_with(named), "{error}");
+        assert!(agreed.watch().until_over().is_err());
     });
 }

@@ -50,7 +50,12 @@ impl<'a> Opening<'a> {
     /// # Errors
     /// If they cannot all be opened. Then the session has ended, and the peer knows why.
     pub(crate) fn through(&self, door: Door) -> Result<(), Error> {
-        self.bond.waits(|| self.go_through(door))
+        let opened = self.bond.waits(|| self.go_through(door));
+        opened.map_err(|error| {
+            let open = self.open.lock().expect(UNPOISONED);
+            let numbers: Vec<u32> = open.iter().map(|(stream, _)| *stream).collect();
+            self.streams.missing(error, &numbers)
+        })
     }
 
     fn go_through(&self, door: Door) -> Result<(), Error> {
@@ -139,6 +144,7 @@ impl<'a> Opening<'a> {
                     .interrupt(code.unwrap_or(AbortCode::Interrupted));
             }
             Error::Thread(_) => self.session.abort(AbortCode::OutOfMemory),
+            _ if self.streams.are_elsewhere() => self.session.abort(AbortCode::TimedOut),
             _ => self.session.abort(AbortCode::TooFewStreams),
         }
     }

@@ -92,6 +92,8 @@ pub(crate) struct Streams {
     pub(super) numbers: Range<u32>,
     /// The time within which all have to be open.
     wait: Duration,
+    /// `true` if processes of the peer open them, one by one.
+    are_elsewhere: bool,
     options: Options,
 }
 
@@ -103,6 +105,7 @@ impl Streams {
             joint_seed: *joint_seed,
             numbers: 1..1 + u32::from(count),
             wait: options.timeouts.setup,
+            are_elsewhere: false,
             options: options.clone(),
         }
     }
@@ -114,6 +117,7 @@ impl Streams {
             joint_seed: lanes.joint_seed,
             numbers: 1 + which.start..1 + which.end,
             wait: lanes.wait,
+            are_elsewhere: lanes.are_elsewhere,
             options: Options {
                 security: lanes.security(options),
                 ..options.clone()
@@ -123,6 +127,35 @@ impl Streams {
 
     pub(crate) fn options(&self) -> &Options {
         &self.options
+    }
+
+    /// Returns whether processes of the peer open them, one by one.
+    pub(super) fn are_elsewhere(&self) -> bool {
+        self.are_elsewhere
+    }
+
+    /// Returns the error of a side that misses some lanes, if processes of the peer open them:
+    /// the numbers are those of streams that are open.
+    pub(super) fn missing(&self, error: Error, open: &[u32]) -> Error {
+        match error {
+            Error::TooFewStreams {
+                waited,
+                attempt,
+                strangers,
+                ..
+            } if self.are_elsewhere => {
+                let numbers = self.numbers.clone();
+                let missing = numbers.filter(|number| !open.contains(number));
+                Error::LanesMissing {
+                    missing: missing.map(|number| number - 1).collect(),
+                    lanes: self.numbers.len() as u32,
+                    waited,
+                    attempt,
+                    strangers: strangers.map(Box::new),
+                }
+            }
+            error => error,
+        }
     }
 
     /// Opens the only one of them, for a process that has not met the peer itself.

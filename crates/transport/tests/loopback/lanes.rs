@@ -28,6 +28,7 @@ fn by_keys(own: Identity, peer: Fingerprint) -> Lanes {
         joint_seed: JointSeed::insecure_fixed([9; 32]),
         keys: Some(LaneKeys { own, peer }),
         wait: LONG,
+        are_elsewhere: false,
     }
 }
 
@@ -180,10 +181,61 @@ fn a_key_of_another_session_opens_no_lane() {
         let (b, _channel) = b.unwrap();
         let opened = theirs.open(0, &b.lanes_at().unwrap(), &of_nobody());
         let error = opened.unwrap_err();
-        assert!(matches!(error, Error::NobodyListened { .. }), "{error}");
+        assert!(
+            matches!(
+                error,
+                Error::LaneAlone {
+                    lane: 0,
+                    lanes: COUNT,
+                    ..
+                }
+            ),
+            "{error}"
+        );
         // The other side hears of the end by the stream of the meeting.
         drop(b);
         let error = waiting.join().unwrap();
         assert!(matches!(error, Error::Channel(_)), "{error}");
     });
+}
+
+#[test]
+fn lanes_that_were_not_started_are_named() {
+    let (listening, connecting) = with_lanes(tls_pair());
+    let (a, b) = meet(&listening, &connecting);
+    let [mut ours, theirs] = lanes();
+    ours.are_elsewhere = true;
+    ours.wait = A_WHILE;
+    thread::scope(|scope| {
+        let (mut a, _) = a.unwrap();
+        let waiting = scope.spawn(move || a.open_lanes(&ours).unwrap_err());
+        let (b, mut channel) = b.unwrap();
+        let opened = theirs.open(1, &b.lanes_at().unwrap(), &of_nobody());
+        let error = waiting.join().unwrap().to_string();
+        let named = "lanes 0 and 2 (of 0 to 2) have not started on the other side within 5 s: ";
+        assert!(error.starts_with(named), "{error}");
+        assert!(!error.contains("firewall"), "{error}");
+        let told = channel.recv(&mut [0]).unwrap_err();
+        let expected = psijoin_channel::AbortCode::TimedOut;
+        assert!(
+            matches!(told, ChannelError::PeerAborted(code) if code == expected),
+            "{told}"
+        );
+        drop(opened.unwrap());
+    });
+}
+
+#[test]
+fn a_lane_that_meets_nobody_tells_which_it_is() {
+    let relay = Relay::start();
+    let met = Parties::at(relay.address()).meet(Duration::ZERO);
+    let lanes = lanes();
+    let met = met.map(Result::unwrap);
+    for ((connection, _), mut lanes) in met.iter().zip(lanes) {
+        lanes.wait = A_WHILE;
+        let at = connection.lanes_at().unwrap();
+        let error = lanes.open(2, &at, &of_nobody()).unwrap_err().to_string();
+        let named = "lane 2 (of 0 to 2) met nobody within 5 s: the other side has not started it";
+        assert!(error.starts_with(named), "{error}");
+    }
 }

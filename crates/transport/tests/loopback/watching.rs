@@ -125,6 +125,7 @@ fn whoever_waits_for_lanes_is_alive() {
             peer: Identity::generate().unwrap().fingerprint(),
         }),
         wait: LONG,
+        are_elsewhere: true,
     };
     let opening = thread::spawn(move || a.open_lanes(&lanes).map(drop));
     let watching = watching(&b);
