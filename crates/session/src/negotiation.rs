@@ -147,8 +147,7 @@ impl Party<'_> {
             .path(pending.path()?);
         let request = self.with_item_bits(request)?;
         let job = job.filter(|_| goes_on);
-        let plan = self.plan(job, &request)?;
-        let plan = lanes.in_parts(self.protocol, plan)?;
+        let plan = self.plan(job, &lanes, &request)?;
         (self.consent.max_peer_keys).check_memory(self.role, &plan, self.of_one_run)?;
         if let Some(layout) = given.by(self.role.other()) {
             limits::check_given(self.role, &plan, layout, rows)?;
@@ -201,13 +200,14 @@ impl Party<'_> {
         })
     }
 
-    /// Returns the plan of a request: the job's own if one is resumed.
-    fn plan(&self, job: Option<&Job>, request: &Request) -> Result<Plan, Error> {
+    /// Returns the plan of a request, as both sides run it: the job's own if one is resumed.
+    fn plan(&self, job: Option<&Job>, lanes: &LaneTerms, request: &Request) -> Result<Plan, Error> {
         let protocol = job.map_or(Ok(self.protocol), Job::protocol)?;
         let plan = match self.parts {
             None => psijoin::plan(protocol, request)?,
             Some(parts) => psijoin::parts::in_parts(protocol, request, parts)?,
         };
+        let plan = lanes.in_parts(protocol, plan)?;
         job.map_or(Ok(()), |job| job.check_plan(&plan))?;
         Ok(plan)
     }
@@ -223,9 +223,10 @@ impl Party<'_> {
                 given.bytes(giver)
             })?;
         let request = self.with_item_bits(request)?;
+        let lanes = LaneTerms::ALONE;
         Ok(Agreement {
-            plan: self.plan(Some(job), &request)?,
-            lanes: LaneTerms::ALONE,
+            plan: self.plan(Some(job), &lanes, &request)?,
+            lanes,
             columns,
             given,
             joint_seed: job.joint_seed()?,
