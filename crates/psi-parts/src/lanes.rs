@@ -15,8 +15,10 @@ use psijoin_runtime::{
     parallel::{self, Pool},
 };
 
-/// The most streams of a session.
-const MOST_STREAMS: usize = 16;
+/// The most streams of a session whose parties run its parts in threads. Each takes memory for a
+/// part on both sides. And where both parties come to a relay from one address, as many streams of
+/// both as this are no more than it lets wait from there.
+const MOST_STREAMS: usize = 32;
 
 /// Returns over how many streams a run of this many parts should run them, if the parties have
 /// these numbers of threads: one more than the party with fewer has, so that parts can compute

@@ -148,8 +148,9 @@ mod tests {
             (830 * MB, 2, Some((14 * MB, 2))),
             (1000 * MB, 8, Some((133 * MB, 2))),
             (4000 * MB, 8, Some((1183 * MB, 8))),
+            (4080 * MB, 64, Some((14 * MB, 15))),
             // More streams than this do not run.
-            (4080 * MB, 64, Some((14 * MB, 64))),
+            (8080 * MB, 64, Some((14 * MB, 64))),
         ] {
             assert_eq!(share_out(bytes, threads), shares, "{bytes} {threads}");
         }

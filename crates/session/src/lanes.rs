@@ -25,6 +25,9 @@ use crate::{ElsewhereFault, Error, party::Party};
 /// The first version with lanes.
 const FIRST_VERSION: u16 = 5;
 
+/// The most streams in earlier versions.
+const MOST_STREAMS_BEFORE: usize = 16;
+
 /// The fact that a side computes with this number of threads.
 const THREADS: &str = "threads";
 
@@ -158,7 +161,7 @@ impl LaneTerms {
             let streams = parts::streams(runs as usize, self.threads);
             return match (streams, self.version >= FIRST_VERSION) {
                 (1, _) => Ways::Meeting,
-                (several, false) => Ways::Streams(several as u8 - 1),
+                (several, false) => Ways::Streams(several.min(MOST_STREAMS_BEFORE) as u8 - 1),
                 (several, true) => Ways::Lanes(several as u32),
             };
         }
@@ -231,6 +234,11 @@ mod tests {
             (5, [2, 8], [0, 0], 2, Ways::Lanes(2)),
             (5, [2, 2], [0, 0], 1, Ways::Meeting),
             (5, [2, 1], [0, 0], 9, Ways::Meeting),
+            // Many threads.
+            (4, [64, 40], [0, 0], 900, Ways::Streams(15)),
+            (5, [64, 20], [0, 0], 900, Ways::Lanes(21)),
+            (5, [64, 40], [0, 0], 900, Ways::Lanes(32)),
+            (5, [1, 64], [300, 0], 900, Ways::Lanes(32)),
             // A cluster, and a laptop of two cores, or of one.
             (5, [1, 2], [24, 0], 70, Ways::Lanes(3)),
             (5, [1, 1], [24, 0], 70, Ways::Lanes(1)),

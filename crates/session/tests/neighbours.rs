@@ -106,3 +106,17 @@ fn releases_with_lanes_and_without_them_join() {
         }
     }
 }
+
+#[test]
+fn sides_of_many_threads_join_with_lanes_and_without_them() {
+    let folder = tempfile::tempdir().unwrap();
+    for newest in [4, 5] {
+        let mut specs = specs(folder.path(), "rows", true);
+        for spec in &mut specs {
+            spec.versions = Versions { oldest: 4, newest };
+            spec.parts = Some(24);
+            spec.resources.threads = NonZeroUsize::new(20);
+        }
+        assert_eq!(shared(specs), 1500);
+    }
+}
