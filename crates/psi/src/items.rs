@@ -57,7 +57,7 @@ impl Items {
         joint_seed: &JointSeed,
         digest_bytes: usize,
     ) -> Self {
-        let salt = &joint_seed.key(SALT);
+        let salt = &salt(joint_seed);
         let mut digests = DigestVec::zeroed(fingerprints.len(), digest_bytes);
         match &mut digests {
             DigestVec::Short(digests) => {
@@ -81,26 +81,9 @@ impl Items {
         digest_bytes: usize,
         parts: u32,
     ) -> Self {
-        assert!(
-            parts <= parts::MAX_PARTS,
-            "not more parts than there can be"
-        );
-        let salt = &joint_seed.key(SALT);
         let mut digests = DigestVec::zeroed(fingerprints.len(), digest_bytes);
-        let mut of_items = vec![0; fingerprints.len()];
-        let part = |word| ((u128::from(word) * u128::from(parts)) >> 64) as u16;
-        match &mut digests {
-            DigestVec::Short(digests) => {
-                digest_all::<3, 16, _>(fingerprints, salt, digests, &mut of_items, part)
-            }
-            DigestVec::Long(digests) => {
-                digest_all::<5, 32, _>(fingerprints, salt, digests, &mut of_items, part)
-            }
-        }
-        Self {
-            digests,
-            parts: of_items,
-        }
+        let parts = digests_in_parts(fingerprints, &salt(joint_seed), &mut digests, parts);
+        Self { digests, parts }
     }
 
     /// Returns the part of each item; nothing if there are no parts.
@@ -193,6 +176,49 @@ pub fn digest_bytes(sizes: Sizes, budget: &mut FailureBudget) -> Result<usize, E
     let bytes = digest::bytes(sizes, budget.share(0.125))?;
     budget.charge("digest collision", digest::collision(sizes, bytes))?;
     Ok(bytes)
+}
+
+/// Returns the key of all digests of a session.
+pub(crate) fn salt(joint_seed: &JointSeed) -> [u8; 32] {
+    joint_seed.key(SALT)
+}
+
+/// Returns the part of each item, as [`Items::digest_in_parts`] does.
+///
+/// # Panics
+/// As there.
+pub(crate) fn parts_of(
+    fingerprints: &[Fingerprint],
+    salt: &[u8; 32],
+    digest_bytes: usize,
+    parts: u32,
+) -> Vec<u16> {
+    let mut digests = DigestVec::zeroed(fingerprints.len(), digest_bytes);
+    digests_in_parts(fingerprints, salt, &mut digests, parts)
+}
+
+/// Digests fingerprints, and returns the part of each.
+fn digests_in_parts(
+    fingerprints: &[Fingerprint],
+    salt: &[u8; 32],
+    digests: &mut DigestVec,
+    parts: u32,
+) -> Vec<u16> {
+    assert!(
+        parts <= parts::MAX_PARTS,
+        "not more parts than there can be"
+    );
+    let mut of_items = vec![0; fingerprints.len()];
+    let part = |word| ((u128::from(word) * u128::from(parts)) >> 64) as u16;
+    match digests {
+        DigestVec::Short(digests) => {
+            digest_all::<3, 16, _>(fingerprints, salt, digests, &mut of_items, part)
+        }
+        DigestVec::Long(digests) => {
+            digest_all::<5, 32, _>(fingerprints, salt, digests, &mut of_items, part)
+        }
+    }
+    of_items
 }
 
 /// Digests of the first words of a hash of `WORDS` words. `place` makes of its last word what

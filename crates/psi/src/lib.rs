@@ -77,6 +77,7 @@ mod plan;
 mod positions;
 mod protocol;
 mod request;
+mod router;
 pub mod sorted_masks;
 
 mod cost;
@@ -102,4 +103,5 @@ pub use protocol::{Adversary, Info, Protocol};
 pub use psijoin_ot::BaseOts;
 pub use psijoin_params::Role;
 pub use request::Request;
+pub use router::Router;
 pub use shares::{Shares, TotalShares};

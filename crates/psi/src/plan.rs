@@ -11,7 +11,7 @@ use psijoin_params::{FailureBudget, key_encapsulation, parts};
 
 use crate::{
     BaseOts, BaseParams, BatchInput, Context, Cost, Dialogue, Error, Fingerprint, Info, Input,
-    Items, Ledger, Output, Request, Result, Role, decided, ledger,
+    Items, Ledger, Output, Request, Result, Role, Router, decided, ledger,
 };
 
 /// A derived parameter that both parties must agree on.
@@ -72,6 +72,11 @@ impl Parts {
     pub fn items(&self, fingerprints: &[Fingerprint], joint_seed: &JointSeed) -> Items {
         let digest_bytes = self.plan.digest_bytes();
         Items::digest_in_parts(fingerprints, joint_seed, digest_bytes, self.shape.parts)
+    }
+
+    /// Returns the way of a party's items to their parts.
+    pub fn router(&self, joint_seed: &JointSeed) -> Router {
+        Router::new(joint_seed, self.plan.digest_bytes(), self.shape.parts)
     }
 }
 

@@ -64,8 +64,8 @@ pub use psijoin_params::{Error as ParametersError, FailureBudget, Log2Prob, Secu
 pub use psijoin_psi::{
     Adversary, BaseOts, BatchInput, Batches, Columns, Context, Cost, Error, ErrorKind, Fingerprint,
     Info, Input, Items, Ledger, Matched, Observer, Output, OutputKind, Parameter, Payloads, Phases,
-    Plan, Prepared, Protocol, Request, Role, Shares, TotalShares, Totals, Traffic, items, ledger,
-    pair, prepare, run, run_batches,
+    Plan, Prepared, Protocol, Request, Role, Router, Shares, TotalShares, Totals, Traffic, items,
+    ledger, pair, prepare, run, run_batches,
 };
 pub use psijoin_psi_parts::{self as parts, plan};
 #[cfg(feature = "transport")]
