@@ -36,6 +36,13 @@ pub struct KeyColumn<'a> {
     pub(crate) glance: Option<Glance>,
 }
 
+impl KeyColumn<'_> {
+    /// Returns the kind of its values before any rule.
+    pub fn kind(&self) -> Kind {
+        self.kind
+    }
+}
+
 impl<'a> KeyColumns<'a> {
     /// Makes the columns of a key: those at each position have these names and kinds.
     pub fn new(key: &'a KeySpec, columns: impl IntoIterator<Item = (String, Kind)>) -> Self {

@@ -57,7 +57,7 @@ pub use error::Error;
 pub use fault::KeyFault;
 pub use fingerprinter::Fingerprinter;
 pub use meaning::{Kind, Meaning};
-pub use observed::{Look, Observed};
+pub use observed::{Look, Observed, Seen};
 pub use panics::is_panic_contained;
 pub use places::{Located, Place, Places};
 pub use rules::{ColumnRules, Rule, SPELLING_VERSION};

@@ -10,8 +10,16 @@ use crate::{
 /// zone, and telephone numbers the code of a country.
 pub struct Observed {
     meaning: Meaning,
-    /// The sorts of values that were seen, where that has to be seen.
-    sorts: Option<Sorts>,
+    /// `true` if the sorts of values have to be seen.
+    needs_sorts: bool,
+    seen: Seen,
+}
+
+/// What was seen of a column's values, whatever their type and rules. That of several portions of a
+/// table can be merged.
+#[derive(Debug, Clone, Copy, Default, PartialEq, Eq)]
+pub struct Seen {
+    sorts: Sorts,
     sample: Sample,
     digits: Digits,
 }
@@ -30,7 +38,7 @@ pub enum Look {
 }
 
 /// The look of some texts.
-#[derive(Default)]
+#[derive(Debug, Clone, Copy, Default, PartialEq, Eq)]
 struct Sample {
     seen: u32,
     like_hashes: u32,
@@ -39,7 +47,7 @@ struct Sample {
 
 /// The lengths of texts that have digits alone: the bit of this number for a text of this length,
 /// below 64.
-#[derive(Default)]
+#[derive(Debug, Clone, Copy, Default, PartialEq, Eq)]
 struct Digits {
     /// Of those that begin with a zero.
     zero_led: u64,
@@ -98,7 +106,7 @@ impl Sample {
 }
 
 /// The sorts of values that were seen: with a zone or a code of a country, and without.
-#[derive(Default)]
+#[derive(Debug, Clone, Copy, Default, PartialEq, Eq)]
 struct Sorts {
     seen_with: bool,
     seen_without: bool,
@@ -118,25 +126,34 @@ impl Observed {
         };
         Self {
             meaning,
-            sorts: has_to_be_seen.then(Sorts::default),
-            sample: Sample::default(),
-            digits: Digits::default(),
+            needs_sorts: has_to_be_seen,
+            seen: Seen::default(),
         }
+    }
+
+    /// Returns what was seen so far.
+    pub fn seen(&self) -> Seen {
+        self.seen
+    }
+
+    /// Adds what was seen of other values of the column.
+    pub fn add(&mut self, seen: Seen) {
+        self.seen.merge(seen);
     }
 
     /// Returns whether another text that is no number would tell nothing new, in a column of texts.
     #[inline]
     pub fn has_seen_enough(&self) -> bool {
-        self.sample.seen >= SAMPLE
+        self.seen.sample.seen >= SAMPLE
     }
 
     /// Looks at a canonical text; returns whether it may be a number that is filled up with zeros.
     pub fn see(&mut self, text: &str) -> bool {
         if !self.has_seen_enough() {
-            self.sample.see(text);
+            self.seen.sample.see(text);
         }
         match self.meaning.kind() {
-            Kind::Text | Kind::Digits => self.digits.see(text.as_bytes()),
+            Kind::Text | Kind::Digits => self.seen.digits.see(text.as_bytes()),
             _ => {
                 self.see_sort(text);
                 false
@@ -145,9 +162,10 @@ impl Observed {
     }
 
     fn see_sort(&mut self, text: &str) {
-        let Some(sorts) = &mut self.sorts else {
+        if !self.needs_sorts {
             return;
-        };
+        }
+        let sorts = &mut self.seen.sorts;
         let is_with = match self.meaning.kind() {
             Kind::Phone => text.starts_with('+'),
             _ => text.ends_with(['Z', 'z']),
@@ -158,34 +176,26 @@ impl Observed {
 
     /// Adds what was seen of other values of the column.
     pub fn merge(&mut self, other: Self) {
-        self.sample.seen += other.sample.seen;
-        self.sample.like_hashes += other.sample.like_hashes;
-        self.sample.like_addresses += other.sample.like_addresses;
-        self.digits.zero_led |= other.digits.zero_led;
-        self.digits.others |= other.digits.others;
-        if let (Some(sorts), Some(others)) = (&mut self.sorts, other.sorts) {
-            sorts.seen_with |= others.seen_with;
-            sorts.seen_without |= others.seen_without;
-        }
+        self.add(other.seen);
     }
 
     /// Returns what the values look like, if that is known.
     pub fn look(&self) -> Option<Look> {
         match self.meaning.kind() {
             Kind::Sha256 => Some(Look::Hashes),
-            Kind::Text => self.sample.look(),
+            Kind::Text => self.seen.sample.look(),
             _ => None,
         }
     }
 
     /// Returns whether numbers seem to be filled up with zeros in some rows and not in others.
     pub fn are_filled_up_in_part(&self) -> bool {
-        self.digits.are_filled_up_in_part()
+        self.seen.digits.are_filled_up_in_part()
     }
 
     /// Returns what the column means, as far as its values show it.
     pub fn finish(self) -> Meaning {
-        let sorts = self.sorts.unwrap_or_default();
+        let sorts = self.seen.sorts;
         let kind = match (self.meaning.kind(), sorts.seen_with, sorts.seen_without) {
             (Kind::Timestamp, true, true) => Kind::MixedTimestamp,
             (Kind::Timestamp, true, false) => Kind::UniversalTimestamp,
@@ -194,6 +204,84 @@ impl Observed {
             (kind, ..) => kind,
         };
         self.meaning.with_kind(kind)
+    }
+}
+
+/// Bytes of what was seen.
+const BYTES: usize = 2 + 3 * size_of::<u32>() + 2 * size_of::<u64>();
+
+impl Seen {
+    /// Adds what was seen of other values of the column.
+    pub fn merge(&mut self, other: Self) {
+        let Self {
+            sorts,
+            sample,
+            digits,
+        } = self;
+        sorts.seen_with |= other.sorts.seen_with;
+        sorts.seen_without |= other.sorts.seen_without;
+        for (all, more) in [
+            (&mut sample.seen, other.sample.seen),
+            (&mut sample.like_hashes, other.sample.like_hashes),
+            (&mut sample.like_addresses, other.sample.like_addresses),
+        ] {
+            *all = all.saturating_add(more);
+        }
+        digits.zero_led |= other.digits.zero_led;
+        digits.others |= other.digits.others;
+    }
+
+    /// Returns it as bytes.
+    pub fn to_bytes(&self) -> [u8; BYTES] {
+        let Self {
+            sorts,
+            sample,
+            digits,
+        } = self;
+        let mut bytes = Vec::with_capacity(BYTES);
+        bytes.extend([sorts.seen_with, sorts.seen_without].map(u8::from));
+        for count in [sample.seen, sample.like_hashes, sample.like_addresses] {
+            bytes.extend(count.to_le_bytes());
+        }
+        for lengths in [digits.zero_led, digits.others] {
+            bytes.extend(lengths.to_le_bytes());
+        }
+        bytes.try_into().expect("as many bytes")
+    }
+
+    /// Reads what [`Self::to_bytes`] has written at the beginning of these bytes, and returns the
+    /// rest, too; `None` if it is something else.
+    pub fn split_off(bytes: &[u8]) -> Option<(Self, &[u8])> {
+        let (own, rest) = bytes.split_first_chunk::<BYTES>()?;
+        let is_set = |place: usize| match own[place] {
+            0 => Some(false),
+            1 => Some(true),
+            _ => None,
+        };
+        let count = |at: usize| {
+            let bytes = own[2 + 4 * at..][..4].try_into();
+            u32::from_le_bytes(bytes.expect("four bytes"))
+        };
+        let lengths = |at: usize| {
+            let bytes = own[14 + 8 * at..][..8].try_into();
+            u64::from_le_bytes(bytes.expect("eight bytes"))
+        };
+        let seen = Self {
+            sorts: Sorts {
+                seen_with: is_set(0)?,
+                seen_without: is_set(1)?,
+            },
+            sample: Sample {
+                seen: count(0),
+                like_hashes: count(1),
+                like_addresses: count(2),
+            },
+            digits: Digits {
+                zero_led: lengths(0),
+                others: lengths(1),
+            },
+        };
+        Some((seen, rest))
     }
 }
 
@@ -235,6 +323,27 @@ mod tests {
         ] {
             assert!(!doubted(texts), "{texts:?}");
         }
+    }
+
+    #[test]
+    fn what_was_seen_is_read_as_it_is_written() {
+        let texts = ["00123", "99", "ann@x", "2024-02-03 12:34:56Z"];
+        let rules = "c=timestamp".parse::<ColumnRules>().unwrap().rules;
+        for mut observed in [
+            Observed::new(Kind::Text, &[]),
+            Observed::new(Kind::Text, &rules),
+        ] {
+            for text in texts {
+                observed.see(text);
+                let mut bytes = observed.seen().to_bytes().to_vec();
+                bytes.push(7);
+                let (seen, rest) = Seen::split_off(&bytes).unwrap();
+                assert_eq!((seen, rest), (observed.seen(), &[7][..]));
+                bytes[1] = 2;
+                assert_eq!(Seen::split_off(&bytes), None);
+            }
+        }
+        assert_eq!(Seen::split_off(&[0; BYTES - 1]), None);
     }
 
     #[test]

@@ -41,6 +41,14 @@ impl Places {
         }
     }
 
+    /// Returns as many places, of which nobody knows where they are.
+    pub fn unnamed(count: u64) -> Self {
+        Self {
+            count,
+            first: Vec::new(),
+        }
+    }
+
     /// Returns the first of all, if there is any.
     pub fn first_place(&self) -> Option<Place> {
         self.first.first().map(|located| located.place)

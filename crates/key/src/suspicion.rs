@@ -29,6 +29,15 @@ pub enum Suspicion {
 }
 
 impl Suspicion {
+    /// All of them.
+    pub const ALL: [Self; 5] = [
+        Self::NullWord,
+        Self::Rounded,
+        Self::Unseen,
+        Self::NoData,
+        Self::ZeroLed,
+    ];
+
     /// Returns what is suspicious about a field before any rule is applied, in a column of this
     /// name if the table has a header.
     pub(crate) fn of_field(text: &str, column: Option<&str>) -> Option<Self> {
@@ -99,7 +108,10 @@ impl Suspicion {
             1 => format!("1 field of `{column}` {one}"),
             count => format!("{count} fields of `{column}` {several}"),
         };
-        format!("{what_is} ({places}); {what}")
+        match places.first.is_empty() {
+            true => format!("{what_is}; {what}"),
+            false => format!("{what_is} ({places}); {what}"),
+        }
     }
 }
 
@@ -232,6 +244,16 @@ impl Suspects {
         for (position, suspicion, places) in next.0 {
             self.places(position, suspicion).extend(places, by);
         }
+    }
+
+    /// Returns the number of fields of each sort at a position of the key.
+    pub fn counts(&self, position: usize) -> [u64; Suspicion::ALL.len()] {
+        Suspicion::ALL.map(|suspicion| {
+            let is_of =
+                |(at, of, _): &&(usize, Suspicion, Places)| (*at, *of) == (position, suspicion);
+            let found = self.0.iter().find(is_of);
+            found.map_or(0, |(_, _, places)| places.count)
+        })
     }
 
     /// Returns each sort at each position of the key.

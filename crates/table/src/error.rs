@@ -2,7 +2,7 @@
 
 use psijoin_source::{ErrorKind, ReadError, SourceError};
 
-use crate::{KeyError, ShareError, WriteError};
+use crate::{KeyError, ShareError, WriteError, portions::PortionFault};
 
 /// The reason that a table could not be read, or the matching rows could not be written.
 ///
@@ -28,6 +28,10 @@ pub enum Error {
     /// About columns that are given to the other party, or taken from it.
     #[error(transparent)]
     Share(#[from] ShareError),
+
+    /// About portions of a table.
+    #[error(transparent)]
+    Portion(#[from] PortionFault),
 
     /// About the output.
     #[error(transparent)]
@@ -92,6 +96,7 @@ impl Error {
             }
             Self::Source(error) => error.kind(),
             Self::Share(error) => error.kind(),
+            Self::Portion(fault) => fault.kind(),
             Self::Write(error) => error.kind(),
             Self::Spill(_) => ErrorKind::Output,
             Self::Interrupted => ErrorKind::Interrupted,

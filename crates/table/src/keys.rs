@@ -93,7 +93,9 @@ use psijoin_source::{Progress, Source};
 
 use crate::{Error, pass::unless_changed};
 
+pub(crate) use collect::doubts_about_keys;
 use collected::Collected;
+pub(crate) use collected::Position;
 pub use distinct::Items;
 pub use inspector::InspectedColumn;
 pub(crate) use inspector::{Findings, Kept};

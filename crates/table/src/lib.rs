@@ -33,6 +33,7 @@
 //! |---|---|
 //! | `keys` | the keys of a table: reading them, the distinct ones, their rows |
 //! | `numbers` | the sums of columns of numbers |
+//! | [`portions`] | a table that several processes have, some of its rows each |
 //! | [`share`] | columns that are given to the other party, and taken from it |
 //! | `write` | rows out: chosen, widened, aligned, in each format |
 //!
@@ -105,6 +106,7 @@ mod inspection;
 mod keys;
 mod numbers;
 mod pass;
+pub mod portions;
 pub mod share;
 mod write;
 

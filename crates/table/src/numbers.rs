@@ -1,6 +1,6 @@
 //! Columns of numbers: their sum for each key.
 
-use psijoin_source::{Number, NumberFault};
+use psijoin_source::{MAX_SCALE, Number, NumberFault};
 
 /// The facts about a column of numbers, without the numbers. Each distinct key has one number: the
 /// sum over the rows with that key.
@@ -16,9 +16,12 @@ pub struct Numbers {
     pub empty: u64,
 }
 
+/// Bytes of [`Totals`].
+const TOTALS_BYTES: usize = 28;
+
 /// Follows the numbers of a column in the order of their rows: their scale, and whether all their
 /// sums fit.
-#[derive(Default)]
+#[derive(Debug, Clone, Default, PartialEq, Eq)]
 pub(crate) struct Totals {
     pub(crate) scale: u32,
     /// Rows with a key, but without a number.
@@ -49,6 +52,53 @@ impl Totals {
         Ok(())
     }
 
+    /// Adds the numbers of other rows. Their order does not matter: what overflows in one does in
+    /// all.
+    pub(crate) fn merge(&mut self, other: &Self) -> Result<(), NumberFault> {
+        let mut other = other.clone();
+        let scale = self.scale.max(other.scale);
+        for totals in [&mut *self, &mut other] {
+            totals.rescale(scale)?;
+        }
+        let overflow = NumberFault::Overflow(scale);
+        self.empty += other.empty;
+        self.positive = self.positive.checked_add(other.positive).ok_or(overflow)?;
+        self.negative = self.negative.checked_add(other.negative).ok_or(overflow)?;
+        Ok(())
+    }
+
+    /// Returns what is known of the column, without the numbers.
+    pub(crate) fn known(&self) -> Numbers {
+        Numbers {
+            scale: self.scale,
+            empty: self.empty,
+        }
+    }
+
+    /// Returns them as bytes.
+    pub(crate) fn to_bytes(&self) -> [u8; TOTALS_BYTES] {
+        let mut bytes = [0; TOTALS_BYTES];
+        bytes[..4].copy_from_slice(&self.scale.to_le_bytes());
+        bytes[4..12].copy_from_slice(&self.empty.to_le_bytes());
+        bytes[12..20].copy_from_slice(&self.positive.to_le_bytes());
+        bytes[20..].copy_from_slice(&self.negative.to_le_bytes());
+        bytes
+    }
+
+    /// Reads what [`Self::to_bytes`] has written; `None` if it is something else.
+    pub(crate) fn from_bytes(bytes: &[u8; TOTALS_BYTES]) -> Option<Self> {
+        let (scale, sums) = bytes.split_first_chunk()?;
+        let (sums, _) = sums.as_chunks();
+        let totals = Self {
+            scale: u32::from_le_bytes(*scale),
+            empty: u64::from_le_bytes(sums[0]),
+            positive: i64::from_le_bytes(sums[1]),
+            negative: i64::from_le_bytes(sums[2]),
+        };
+        let are_totals = totals.scale <= MAX_SCALE && totals.positive >= 0 && totals.negative <= 0;
+        are_totals.then_some(totals)
+    }
+
     fn rescale(&mut self, scale: u32) -> Result<(), NumberFault> {
         let factor = 10_i64.pow(scale - self.scale);
         for total in [&mut self.positive, &mut self.negative] {
@@ -69,7 +119,7 @@ impl Totals {
 #[cfg(test)]
 mod tests {
     use proptest::prelude::*;
-    use psijoin_source::{Decimal, MAX_SCALE};
+    use psijoin_source::Decimal;
 
     use super::*;
 

@@ -2,7 +2,7 @@
 
 use super::{
     BlockStart, Findings,
-    collected::Collected,
+    collected::{Collected, Position},
     inspector::Inspector,
     partitions::Partitions,
     stretch::{Sought, Strays, Stretch, overflow},
@@ -197,12 +197,20 @@ impl<'a> Collector<'a> {
     /// the key without a canonical text that may not count as null, and cells that are no numbers.
     pub(crate) fn finish(self) -> Result<(Collected, Findings), Error> {
         self.check()?;
+        let columns = self.sought.key.columns();
+        let positions = columns.iter().zip(&self.observed).enumerate();
+        let positions = positions.map(|(at, (column, observed))| Position {
+            name: column.name.clone(),
+            kind: column.kind(),
+            seen: observed.seen(),
+            suspected: self.suspects.counts(at),
+        });
+        let positions = positions.collect();
         let looks = self.observed.iter().filter_map(Observed::look).collect();
         let filled_up: Vec<bool> = (self.observed.iter())
             .map(Observed::are_filled_up_in_part)
             .collect();
         let meanings: Vec<Meaning> = self.observed.into_iter().map(Observed::finish).collect();
-        let columns = self.sought.key.columns();
         let suspicious = self.suspects.into_sorts();
         let suspicious = suspicious.filter(|(position, suspicion, _)| {
             *suspicion != Suspicion::ZeroLed || filled_up[*position]
@@ -226,6 +234,7 @@ impl<'a> Collector<'a> {
             meanings,
             looks,
             bad_cells: self.bad_cells,
+            positions,
             starts: self.starts,
         };
         let findings = self.inspector.map(Inspector::finish).unwrap_or_default();
@@ -235,6 +244,17 @@ impl<'a> Collector<'a> {
 
 /// Returns the doubts about the keys that the user should know.
 fn doubts(strays: &Strays, meanings: &[Meaning], no_keys: bool) -> Vec<Doubt> {
+    let quotes = (strays.quotes > 0).then_some(Doubt::QuotedKeys(strays.quotes));
+    let nulls = (strays.nulls > 0).then_some(Doubt::NullMarks(strays.nulls));
+    let strays = quotes.into_iter().chain(nulls);
+    strays.chain(doubts_about_keys(meanings, no_keys)).collect()
+}
+
+/// Returns the doubts about keys of these meanings, or about a table that has none.
+pub(crate) fn doubts_about_keys(
+    meanings: &[Meaning],
+    no_keys: bool,
+) -> impl Iterator<Item = Doubt> + use<> {
     let mixed = (1..)
         .zip(meanings)
         .filter_map(|(position, meaning)| match meaning.kind() {
@@ -242,11 +262,9 @@ fn doubts(strays: &Strays, meanings: &[Meaning], no_keys: bool) -> Vec<Doubt> {
             Kind::MixedPhone => Some(Doubt::MixedPhones(position)),
             _ => None,
         });
-    let quotes = (strays.quotes > 0).then_some(Doubt::QuotedKeys(strays.quotes));
-    let nulls = (strays.nulls > 0).then_some(Doubt::NullMarks(strays.nulls));
-    let strays = quotes.into_iter().chain(nulls);
+    let mixed: Vec<Doubt> = mixed.collect();
     let no_keys = no_keys.then_some(Doubt::NoKeys);
-    strays.chain(mixed).chain(no_keys).collect()
+    mixed.into_iter().chain(no_keys)
 }
 
 #[cfg(test)]

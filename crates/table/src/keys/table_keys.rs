@@ -23,7 +23,7 @@ use psijoin_runtime::parallel;
 
 use super::{
     Counts, Wanted,
-    collected::Collected,
+    collected::{Collected, Position},
     distinct::{Items, MostFrequent, Repeats},
     identity::Recogniser,
     inspector::{Findings, Kept},
@@ -33,7 +33,7 @@ use super::{
 };
 use psijoin_source::{Dialect, Doubt, Progress, Source};
 
-use crate::{Error, MAX_ITEMS, Numbers};
+use crate::{Error, MAX_ITEMS, Numbers, numbers::Totals};
 
 /// Bytes of a row that repeats a key, and of the first row that has it.
 const REPEAT: usize = 2 * size_of::<u32>();
@@ -214,11 +214,17 @@ impl TableKeys {
 
     /// Returns what is known of each column of numbers, without the numbers.
     pub fn numbers(&self) -> Vec<Numbers> {
-        let known = self.collected.totals.iter().map(|totals| Numbers {
-            scale: totals.scale,
-            empty: totals.empty,
-        });
-        known.collect()
+        self.collected.totals.iter().map(Totals::known).collect()
+    }
+
+    /// Returns the totals of each column of numbers.
+    pub(crate) fn totals(&self) -> &[Totals] {
+        &self.collected.totals
+    }
+
+    /// Returns what was found at each position of the key.
+    pub(crate) fn positions(&self) -> &[Position] {
+        &self.collected.positions
     }
 
     /// Returns how many bytes lie on disk.

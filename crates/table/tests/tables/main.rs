@@ -31,6 +31,7 @@ mod malformed;
 mod numbers;
 mod parts;
 mod pieces;
+mod portions;
 mod ranges;
 mod rows;
 mod secrecy;

@@ -1,0 +1,69 @@
+//! A table in portions, each of which lies in another process, as a cluster has it.
+//!
+//! A process that has a portion [reads](read) it: by the rules, and with the errors, of a table
+//! that is read as a whole. That gives the portion's distinct [keys](PortionKeys), which go to where
+//! those of other portions go that are equal, and small [facts](PortionFacts). Whoever
+//! [merges](PortionFacts::merge) the facts of all portions knows of the [whole](Whole) what a
+//! single process would know, and refuses what it would refuse; places of rows aside, and how often
+//! the most frequent key is there.
+
+mod bytes;
+mod facts;
+mod fault;
+mod keys;
+
+use psijoin_files::spill::Spill;
+use psijoin_key::{BadKeys, KeySpec};
+use psijoin_source::{Progress, Source};
+
+use crate::{
+    Error, TableKeys,
+    keys::{self as reading, Wanted},
+};
+
+pub use facts::{PortionFacts, Whole};
+pub use fault::PortionFault;
+pub use keys::{KEY, PortionKeys, fingerprints_of_rows};
+
+/// Reads a portion of a table: the distinct keys in it, with their numbers in these columns, and
+/// the facts about it.
+///
+/// # Errors
+/// As [`TableKeys::read`]; that too many cells of the key count as null is a matter of the
+/// [whole](PortionFacts::whole).
+pub fn read(
+    source: &Source,
+    key: &KeySpec,
+    numbers: &[String],
+    spill: &Spill,
+    progress: &Progress,
+) -> Result<(PortionKeys, PortionFacts), Error> {
+    let keys = TableKeys::read(source, &of_portion(key), numbers, spill, progress)?;
+    let facts = PortionFacts::of(&keys, key, numbers);
+    Ok((PortionKeys::taken_from(keys)?, facts))
+}
+
+/// Returns the fingerprint of each row's key, in the order of rows; `None` if it has none.
+///
+/// # Errors
+/// As [`read`].
+pub fn fingerprints(
+    source: &Source,
+    key: &KeySpec,
+    progress: &Progress,
+) -> Result<Vec<Option<[u8; 32]>>, Error> {
+    let (key, spill) = (of_portion(key), Spill::in_memory());
+    let wanted = Wanted::new(&key, &[], &spill);
+    let (collected, _) = reading::read(source, &wanted, progress)?;
+    collected.fingerprints()
+}
+
+/// Returns a key of which the whole table tells whether too many cells count as null.
+fn of_portion(key: &KeySpec) -> KeySpec {
+    match key.bad_keys() {
+        BadKeys::Refuse => key.clone(),
+        _ => key.clone().with_bad_keys(BadKeys::Null {
+            at_most_percent: 100.0,
+        }),
+    }
+}
