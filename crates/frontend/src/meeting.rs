@@ -89,10 +89,17 @@ pub fn relay_key(path: &Path) -> Result<AccessKey, Failure> {
 /// Returns the proxies on the way there: the one that is named, or else those of the environment.
 /// A side that listens, or looks into a folder, needs none.
 pub fn proxies(named: Option<&Proxy>, endpoint: &Endpoint) -> Proxies {
-    match (endpoint, named) {
-        (Endpoint::Listen(_) | Endpoint::Folder(_), _) => Proxies::default(),
-        (_, Some(proxy)) => Proxies::all(proxy.clone()),
-        (_, None) => Proxies::from_environment(|name| env::var(name).ok()),
+    match endpoint {
+        Endpoint::Listen(_) | Endpoint::Folder(_) => Proxies::default(),
+        _ => proxies_anywhere(named),
+    }
+}
+
+/// Returns those of a process that connects wherever it is told to.
+pub fn proxies_anywhere(named: Option<&Proxy>) -> Proxies {
+    match named {
+        Some(proxy) => Proxies::all(proxy.clone()),
+        None => Proxies::from_environment(|name| env::var(name).ok()),
     }
 }
 

@@ -245,6 +245,7 @@ enum ResultReport {
         /// `null` if the reader of the output went away before all was written.
         rows_written: Option<u64>,
     },
+    /// A count, or rows that lie elsewhere.
     Count {
         shared_keys: u64,
     },
@@ -471,7 +472,9 @@ impl ResultReport {
                 aligned: false,
                 rows_written: None,
             },
-            Received::Count(shared_keys) => Self::Count { shared_keys },
+            Received::Count(shared_keys) | Received::Elsewhere { shared_keys } => {
+                Self::Count { shared_keys }
+            }
             Received::Threshold { reached, .. } => Self::Threshold { reached },
             Received::Sums(ref sums) => Self::Sums {
                 sums: sums.iter().map(SumReport::new).collect(),

@@ -1,10 +1,10 @@
 //! A join, carried out: the parties meet and join, people are told, and what is known of it is
 //! noted for the report.
 
-use std::path::Path;
+use std::{num::NonZeroU32, path::Path};
 
 use psijoin::registry;
-use psijoin_session::{Error, JoinSpec, Joined, KeptJob, Mode, Stop};
+use psijoin_session::{Agreed, Error, JoinSpec, Joined, KeptJob, Mode, Stop, TableFacts};
 
 use crate::{Failure, Known, Narrator, Notes, Remedy, partner, report::ReportFile, statement};
 
@@ -32,17 +32,8 @@ pub fn join(
     narrator: Narrator<'_>,
     stop: &Stop,
 ) -> Result<Option<KeptJob>, Failure> {
+    begin(&spec, reportable, narrator, stop)?;
     let Narrator { listener, notes } = narrator;
-    if let Some(identity) = spec.meeting.security.identity() {
-        notes.identity(identity.fingerprint());
-        partner::tell_own(identity, listener);
-    }
-    notes.normalization(spec.key.normalization());
-    if let Err(failure) = reportable {
-        narrator.fail(&failure);
-        spec.tell(failure.abort_code(), &narrator, stop);
-        return Err(failure);
-    }
     let joined = spec.join(&narrator, stop).inspect_err(|error| {
         if let Error::OverwritesInput(_) = error {
             notes.leave_out_report();
@@ -60,6 +51,52 @@ pub fn join(
         }
     }
     Ok(None)
+}
+
+/// Meets the other party, and agrees with it on a join of a table that lies elsewhere, over at most
+/// this number of lanes: see [`JoinSpec::agree`].
+///
+/// # Errors
+/// Any failure, that of the report among them.
+pub fn agree<'a>(
+    spec: JoinSpec,
+    (facts, lanes): (TableFacts, NonZeroU32),
+    reportable: Result<(), Failure>,
+    narrator: &'a Narrator<'a>,
+    stop: &Stop,
+) -> Result<Agreed<'a>, Failure> {
+    begin(&spec, reportable, *narrator, stop)?;
+    Ok(spec.agree(facts, lanes, narrator, stop)?)
+}
+
+/// Ends a join of a table that lies elsewhere, once all of its lanes have reported, and notes the
+/// result.
+///
+/// # Errors
+/// As [`Agreed::finish`].
+pub fn finish(agreed: Agreed<'_>, notes: &Notes) -> Result<(), Failure> {
+    notes.done(agreed.finish()?);
+    Ok(())
+}
+
+/// Tells and notes what is known before the other party is met. If no report can be written, that
+/// one is still told.
+fn begin(
+    spec: &JoinSpec,
+    reportable: Result<(), Failure>,
+    narrator: Narrator<'_>,
+    stop: &Stop,
+) -> Result<(), Failure> {
+    let Narrator { listener, notes } = narrator;
+    if let Some(identity) = spec.meeting.security.identity() {
+        notes.identity(identity.fingerprint());
+        partner::tell_own(identity, listener);
+    }
+    notes.normalization(spec.key.normalization());
+    reportable.inspect_err(|failure| {
+        narrator.fail(failure);
+        spec.tell(failure.abort_code(), &narrator, stop);
+    })
 }
 
 /// Says what was checked, or learned: the closing statement, which comes back. Warns if next to

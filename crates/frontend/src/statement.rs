@@ -76,13 +76,10 @@ pub(crate) fn statement(outcome: &Outcome, output: Option<&str>, by_auto: bool) 
             "Wrote your shares, of {}, to {output}.",
             humanize::counted(places, "place")
         )),
-        Some(
-            Received::Places(_)
-            | Received::Count(_)
-            | Received::Threshold { .. }
-            | Received::Sums(_),
-        )
-        | None => {}
+        Some(Received::Places(_) | Received::Elsewhere { .. }) => {
+            lines.push("The rows are where the table is.".to_owned());
+        }
+        Some(Received::Count(_) | Received::Threshold { .. } | Received::Sums(_)) | None => {}
     }
     let counts = outcome.counts;
     let left_out = match outcome.received {
@@ -209,7 +206,7 @@ fn learned(outcome: &Outcome) -> String {
         );
     };
     let learned = match *received {
-        Received::Rows { .. } | Received::Places(_) => {
+        Received::Rows { .. } | Received::Elsewhere { .. } | Received::Places(_) => {
             let shared_keys = received.shared_keys().unwrap_or_default();
             humanize::counted(shared_keys, "shared key")
         }

@@ -101,6 +101,13 @@ pub enum ElsewhereFault {
     /// A ticket that cannot be read.
     #[error("this is no ticket of a lane, or one of another release of psijoin")]
     Ticket,
+    /// Keys in another order.
+    #[error(
+        "these keys do not come in the order of their parts, or are those of another lane: sort \
+         them by part, and give each lane those whose part leaves its number when divided by the \
+         number of lanes"
+    )]
+    Order,
     /// A report that cannot be read.
     #[error("this is no report of a lane of this session that has not come yet")]
     Report,
@@ -112,6 +119,9 @@ pub enum ElsewhereFault {
         /// The number of all.
         lanes: u32,
     },
+    /// Whoever runs the lanes has given up.
+    #[error("this side has given up before all lanes had reported")]
+    GivenUp,
     /// An unknown column of numbers.
     #[error("nothing is known of the column of numbers {}", Quoted(.0))]
     Numbers(String),

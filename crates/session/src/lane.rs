@@ -5,7 +5,14 @@
 //! ascending order, wherever it has their items from, and says goodbye. What the parts gave, rows
 //! and their places aside, goes back as a [`LaneReport`].
 
-use std::{fmt, time::Duration};
+use std::{
+    fmt,
+    sync::{
+        Arc,
+        atomic::{AtomicBool, Ordering},
+    },
+    time::Duration,
+};
 
 use psijoin::{
     BaseOts, Context, Fingerprint, Items, JointSeed, Plan, Role,
@@ -27,7 +34,10 @@ use crate::{ElsewhereFault, Error, Stop, pulse};
 
 use recipe::Recipe;
 
+mod in_order;
 mod recipe;
+
+pub use in_order::{FoundKeys, LaneInOrder};
 
 /// All that a process needs to run one lane. It is secret: whoever has it can take part in this
 /// lane in place of this party, while the session lasts, and can test guesses of the other party's
@@ -38,7 +48,7 @@ pub struct LaneTicket(Zeroizing<Vec<u8>>);
 /// The layout of a ticket.
 const LAYOUT: u32 = 1;
 
-/// More than a ticket takes.
+/// More than a ticket takes, columns of numbers aside.
 const TICKET_BYTES: usize = 1 << 14;
 
 #[derive(Serialize, Deserialize)]
@@ -52,6 +62,8 @@ struct Content {
     /// The PEM of this side's key of the session, and the name of the other side's.
     keys: Option<(String, String)>,
     at: At,
+    /// This side's columns of numbers that are added up, and their decimals.
+    numbers: Vec<(String, u32)>,
     /// In milliseconds: for the lane to be open, and for signs of life.
     wait: u64,
     idle: u64,
@@ -85,6 +97,7 @@ pub(crate) struct Tickets<'a> {
     pub(crate) role: Role,
     pub(crate) plan: &'a Plan,
     pub(crate) lanes: &'a Lanes,
+    pub(crate) numbers: &'a [(String, u32)],
     pub(crate) at: &'a LanesAt,
     pub(crate) timeouts: Timeouts,
 }
@@ -113,13 +126,16 @@ impl Tickets<'_> {
             joint_seed: joint_seed.to_kept(),
             keys: (keys.as_ref())
                 .map(|LaneKeys { own, peer }| (own.to_pem().to_owned(), peer.to_string())),
+            numbers: self.numbers.to_vec(),
             at: At::of(self.at),
             wait: millis(*wait),
             idle: millis(self.timeouts.idle),
             keep_alive: millis(self.timeouts.keep_alive),
         };
         // Enough, so that no copy is left behind when the vector grows.
-        let mut bytes = Zeroizing::new(Vec::with_capacity(TICKET_BYTES));
+        let names = self.numbers.iter().map(|(name, _)| 8 * name.len() + 32);
+        let capacity = TICKET_BYTES + names.sum::<usize>();
+        let mut bytes = Zeroizing::new(Vec::with_capacity(capacity));
         serde_json::to_writer(&mut *bytes, &content).expect("texts and numbers can be written");
         LaneTicket(bytes)
     }
@@ -191,9 +207,11 @@ pub struct Lane {
     role: Role,
     plan: Plan,
     joint_seed: JointSeed,
+    numbers: Vec<(String, u32)>,
     connection: Connection,
     channel: Channel,
     counters: Counters,
+    waits: Arc<AtomicBool>,
     report: LaneReport,
 }
 
@@ -216,7 +234,9 @@ impl Lane {
         };
         let at = content.at.read().ok_or(ElsewhereFault::Ticket)?;
         let these = content.lanes(joint_seed)?;
-        let (connection, channel) = these.open(lane, &at, &content.options(proxies, stop))?;
+        let waits = Arc::default();
+        let options = content.options(proxies, stop, &waits);
+        let (connection, channel) = these.open(lane, &at, &options)?;
         let exchange = connection.key_exchange().filter(|it| !it.is_post_quantum());
         if let (BaseOts::MlKem, Some(exchange)) = (plan.request().base_ots, exchange) {
             let error = Error::KeyExchange(exchange);
@@ -236,11 +256,19 @@ impl Lane {
             role,
             plan,
             joint_seed,
+            numbers: content.numbers.clone(),
             connection,
             channel,
             counters,
+            waits,
             report: LaneReport::default(),
         })
+    }
+
+    /// Says whether this side waits for items from whoever has them. The other side counts on it
+    /// meanwhile, as it does while this one computes.
+    fn is_waiting(&self, waits: bool) {
+        self.waits.store(waits, Ordering::Relaxed);
     }
 
     /// Returns the parts that it runs, in their order.
@@ -259,6 +287,17 @@ impl Lane {
         &self.plan
     }
 
+    /// Returns the number of all lanes.
+    pub fn lanes(&self) -> u32 {
+        self.lanes
+    }
+
+    /// Returns this party's columns of numbers that are added up, in their order, and the decimals
+    /// at which their numbers are.
+    pub fn numbers(&self) -> &[(String, u32)] {
+        &self.numbers
+    }
+
     /// Returns the items of these fingerprints, with the part of each.
     pub fn items(&self, fingerprints: &[Fingerprint]) -> Items {
         self.plan.items(fingerprints, &self.joint_seed)
@@ -275,6 +314,8 @@ impl Lane {
         let session = Session::new(&self.plan, self.role, &self.joint_seed);
         let ran = session.run_part(part, own, &mut Context::new(&mut self.channel));
         let ran = ran.inspect_err(|error| self.connection.abort(error.abort_code()))?;
+        let found = ran.rows().map_or(0, |(rows, _)| rows.len() as u64);
+        self.report.shared += found;
         self.report.parts.push((part, ran.to_bytes()));
         Ok(ran)
     }
@@ -318,11 +359,11 @@ impl Content {
         })
     }
 
-    fn options(&self, proxies: Proxies, stop: &Stop) -> Options {
+    fn options(&self, proxies: Proxies, stop: &Stop, waits: &Arc<AtomicBool>) -> Options {
         let mut options = Options::new(Security::InsecurePlaintext);
         options.timeouts.idle = Duration::from_millis(self.idle);
         options.timeouts.keep_alive = Duration::from_millis(self.keep_alive);
-        options.pulse = pulse::of(&stop.progress);
+        options.pulse = pulse::with_waits(&stop.progress, waits);
         options.interrupt = stop.interrupt.clone();
         options.proxies = proxies;
         options
@@ -336,6 +377,8 @@ pub struct LaneReport {
     lane: u32,
     /// That were sent, and received.
     bytes: [u64; 2],
+    /// The keys that were found to be shared.
+    shared: u64,
     parts: Vec<(u32, Zeroizing<Vec<u8>>)>,
 }
 
@@ -343,9 +386,10 @@ impl LaneReport {
     /// Returns it as bytes, for the process that has met the other party.
     pub fn to_bytes(&self) -> Zeroizing<Vec<u8>> {
         let parts = self.parts.iter().map(|(_, done)| 12 + done.len());
-        let mut bytes = Zeroizing::new(Vec::with_capacity(20 + parts.sum::<usize>()));
+        let mut bytes = Zeroizing::new(Vec::with_capacity(28 + parts.sum::<usize>()));
         bytes.extend(self.lane.to_le_bytes());
         bytes.extend(self.bytes.iter().flat_map(|bytes| bytes.to_le_bytes()));
+        bytes.extend(self.shared.to_le_bytes());
         for (part, done) in &self.parts {
             bytes.extend(part.to_le_bytes());
             bytes.extend((done.len() as u64).to_le_bytes());
@@ -365,7 +409,8 @@ impl LaneReport {
     fn read(bytes: &[u8]) -> Option<Self> {
         let (lane, rest) = bytes.split_first_chunk()?;
         let (sent, rest) = rest.split_first_chunk()?;
-        let (received, mut rest) = rest.split_first_chunk()?;
+        let (received, rest) = rest.split_first_chunk()?;
+        let (shared, mut rest) = rest.split_first_chunk()?;
         let mut parts = Vec::new();
         while !rest.is_empty() {
             let (part, after) = rest.split_first_chunk()?;
@@ -378,6 +423,7 @@ impl LaneReport {
         Some(Self {
             lane: u32::from_le_bytes(*lane),
             bytes: [sent, received].map(|bytes| u64::from_le_bytes(*bytes)),
+            shared: u64::from_le_bytes(*shared),
             parts,
         })
     }
@@ -385,6 +431,11 @@ impl LaneReport {
     /// Returns its lane.
     pub(crate) fn lane(&self) -> u32 {
         self.lane
+    }
+
+    /// Returns the number of keys that were found to be shared.
+    pub(crate) fn shared(&self) -> u64 {
+        self.shared
     }
 
     /// Returns the bytes that were sent, and received.

@@ -97,7 +97,7 @@ pub use fault::{
 pub use job::JobFolder;
 pub use join::{Joined, KeptJob};
 pub use key_facts::{KeyColumn, KeyDifference, PeerKind};
-pub use lane::{Lane, LaneReport, LaneTicket};
+pub use lane::{FoundKeys, Lane, LaneInOrder, LaneReport, LaneTicket};
 pub use limits::MaxPeerKeys;
 pub use meet::meet;
 pub use network::measure as measure_network;

@@ -69,6 +69,11 @@ pub enum Received {
         /// The rows themselves, and their columns, if they were to stay in memory.
         in_memory: Option<Batches>,
     },
+    /// The shared keys of a table that lies elsewhere, where its rows are, too.
+    Elsewhere {
+        /// The number of shared keys.
+        shared_keys: u64,
+    },
     /// The shared places of each part, of rows that stay where their parts ran, and that a minimum
     /// withheld until the end.
     Places(Vec<SharedPlaces>),
@@ -94,7 +99,9 @@ impl Received {
     /// Returns the number of shared keys, if it was learned.
     pub fn shared_keys(&self) -> Option<u64> {
         match self {
-            Self::Rows { shared_keys, .. } | Self::Count(shared_keys) => Some(*shared_keys),
+            Self::Rows { shared_keys, .. }
+            | Self::Elsewhere { shared_keys }
+            | Self::Count(shared_keys) => Some(*shared_keys),
             Self::Places(parts) => Some(parts.iter().map(SharedPlaces::count).sum()),
             Self::Threshold { .. } | Self::Sums(_) | Self::Shares { .. } => None,
         }

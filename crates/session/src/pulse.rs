@@ -4,7 +4,7 @@ use std::{
     fs,
     sync::{
         Arc,
-        atomic::{AtomicU64, Ordering},
+        atomic::{AtomicBool, AtomicU64, Ordering},
     },
 };
 
@@ -27,6 +27,15 @@ pub(crate) fn of(progress: &Arc<Progress>) -> Option<Pulse> {
 /// Grows as [`of`] does, and with each step that is counted of what happens elsewhere.
 pub(crate) fn with_steps(progress: &Arc<Progress>, steps: &Arc<AtomicU64>) -> Option<Pulse> {
     here_and_elsewhere(progress, steps).map(Pulse::new)
+}
+
+/// Grows as [`of`] does, and whenever it is read while this side waits for whoever has its items.
+pub(crate) fn with_waits(progress: &Arc<Progress>, waits: &Arc<AtomicBool>) -> Option<Pulse> {
+    let (here, waits, waited) = (here(progress)?, waits.clone(), AtomicU64::new(0));
+    Some(Pulse::new(move || {
+        let more = u64::from(waits.load(Ordering::Relaxed));
+        here() + waited.fetch_add(more, Ordering::Relaxed) + more
+    }))
 }
 
 fn here_and_elsewhere(

@@ -28,13 +28,14 @@ use std::{
 };
 
 use psijoin::{
-    Context, Output, Plan, Role,
+    Context, Output, Plan, Role, Router,
     parts::{Gathered, Learned, Session},
 };
 use psijoin_channel::count::counted;
 use psijoin_files::Existing;
 use psijoin_table::{
-    Counts, Meaning, Numbers,
+    BadCellsOfKey, Counts, Doubt, Look, Meaning, Numbers,
+    portions::Whole,
     share::{GivenColumns, RepeatedKeys},
 };
 use psijoin_transport::{Connection, Endpoint, Lanes, LanesAt};
@@ -58,6 +59,9 @@ use crate::{
     workplace::received,
 };
 
+/// The name of a table that lies elsewhere, in warnings.
+const TABLE: &str = "the table";
+
 /// The facts about a table that lies elsewhere, as far as the other party is told of it.
 #[derive(Debug, Clone, Default)]
 pub struct TableFacts {
@@ -65,10 +69,31 @@ pub struct TableFacts {
     pub counts: Counts,
     /// The meaning of each column of the key.
     pub meanings: Vec<Meaning>,
+    /// The looks of the key's columns, of those that are known.
+    pub looks: Vec<Look>,
+    /// The rows without a key that have a cell of it that cannot be read.
+    pub bad_rows: u64,
+    /// The doubts about it. They are told before anybody is met.
+    pub doubts: Vec<Doubt>,
     /// The columns of numbers, by name, without their values.
     pub numbers: Vec<(String, Numbers)>,
     /// The columns that it can give, and the most bytes that a row of them takes.
     pub offered: Option<(GivenColumns, usize)>,
+}
+
+/// Those about a table that was read in portions.
+impl From<Whole> for TableFacts {
+    fn from(whole: Whole) -> Self {
+        Self {
+            counts: whole.counts,
+            meanings: whole.meanings,
+            looks: whole.looks,
+            bad_rows: whole.bad_rows,
+            doubts: whole.doubts,
+            numbers: whole.numbers,
+            offered: None,
+        }
+    }
 }
 
 /// A join that both parties have agreed on, and that may run.
@@ -94,6 +119,8 @@ struct Elsewhere {
     gathered: Option<Gathered>,
     /// The lanes that have reported.
     reported: Vec<bool>,
+    /// The shared keys that they have found.
+    shared: u64,
 }
 
 impl JoinSpec {
@@ -188,6 +215,7 @@ impl JoinSpec {
         watcher.hear(Event::Threads(allowance.threads));
         let recording = self.recording(Existing::Keep)?;
         let party = self.party(recording, &allowance, watcher);
+        party.doubt(TABLE, &facts.doubts)?;
         party.check_hello()?;
         party.check_question()?;
         let names: Vec<&str> = (facts.numbers.iter().map(|(name, _)| &**name)).collect();
@@ -227,6 +255,7 @@ impl Elsewhere {
             at: connection.lanes_at().ok_or(ElsewhereFault::NoWay)?,
             gathered: (count > 0).then(|| Gathered::new(&session())),
             reported: vec![false; count as usize],
+            shared: 0,
         })
     }
 
@@ -243,6 +272,7 @@ impl Elsewhere {
             gathered.take(part, done)?;
         }
         *fresh = true;
+        self.shared += report.shared();
         Ok(())
     }
 
@@ -319,15 +349,28 @@ impl Agreed<'_> {
         self.elsewhere.lanes.count
     }
 
+    /// Returns the way of this party's keys to their parts. The keys of part `i` are for lane
+    /// `i % lanes`.
+    ///
+    /// # Panics
+    /// If there are no lanes.
+    pub fn router(&self) -> Router {
+        let parts = self.agreement.plan.parts().expect("lanes run parts");
+        parts.router(&self.agreement.joint_seed)
+    }
+
     /// Returns the ticket of one lane, for one process.
     ///
     /// # Panics
     /// If there are fewer lanes.
     pub fn ticket(&self, lane: u32) -> LaneTicket {
+        let scales = self.numbers.iter().map(|numbers| numbers.scale);
+        let numbers: Vec<_> = self.own.to_read().into_iter().zip(scales).collect();
         let tickets = Tickets {
             role: self.party.role,
             plan: &self.agreement.plan,
             lanes: &self.elsewhere.lanes,
+            numbers: &numbers,
             at: &self.elsewhere.at,
             timeouts: self.connection.timeouts(),
         };
@@ -377,7 +420,7 @@ impl Agreed<'_> {
             phases,
             started,
             steps: _,
-            elsewhere: _,
+            elsewhere,
         } = self;
         let ended = underway.end(&party, opened, Learned::output);
         let (learned, traffic) = ended.inspect_err(|error| connection.abort(error.abort_code()))?;
@@ -392,14 +435,21 @@ impl Agreed<'_> {
         party.watcher.hear(Event::HandsOut);
         let received = match learned {
             Learned::Places(shared) => Some(Received::Places(shared)),
+            Learned::Output(_) if party.question.finds_rows(party.role) => {
+                Some(Received::Elsewhere {
+                    shared_keys: elsewhere.shared,
+                })
+            }
             Learned::Output(output) => received(&party.question.asked, &agreement.columns, output),
         };
+        let mut bad_cells = BadCellsOfKey::default();
+        bad_cells.rows = facts.bad_rows;
         Ok(Outcome {
             role: party.role,
             plan: agreement.plan,
             counts: facts.counts,
-            bad_cells: Default::default(),
-            looks: Vec::new(),
+            bad_cells,
+            looks: facts.looks,
             spilled_bytes: 0,
             steps_run_again: 0,
             traffic,

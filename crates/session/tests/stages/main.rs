@@ -24,6 +24,7 @@ use psijoin_table::{KeySpec, Numbers, TableKeys};
 use psijoin_transport::{AtRelay, Endpoint, Identity, Proxies, Security, endpoint::Address};
 
 mod ends;
+mod in_order;
 mod refusals;
 mod results;
 

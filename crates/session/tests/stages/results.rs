@@ -35,7 +35,10 @@ fn rows_stay_where_their_parts_ran_and_a_record_is_signed() {
     let ([sent, received], rows) = joined(specs, folder.path(), Role::Receiver);
     sent.unwrap();
     let received = received.unwrap();
-    assert!(received.received.is_none());
+    assert_eq!(
+        received.received.as_ref().unwrap().shared_keys(),
+        Some(1000)
+    );
     assert_eq!(
         received.plan.request().sizes,
         Sizes::new(3000, 2000).unwrap()
