@@ -26,6 +26,9 @@ struct Frames {
     raised: Raised,
 }
 
+/// Rows from Python.
+pub(crate) type Reader = Box<dyn RecordBatchReader + Send>;
+
 /// The error that a Python iterator has raised.
 pub(crate) type Raised = Arc<Mutex<Option<PyErr>>>;
 
@@ -37,14 +40,7 @@ pub(crate) fn table(
     name: &str,
     how: &str,
 ) -> PyResult<(ArrowTable, Raised)> {
-    let raised = Raised::default();
-    let rows: PyResult<Box<dyn RecordBatchReader + Send>> = match table
-        .hasattr("__arrow_c_stream__")?
-    {
-        true => RecordBatchStreamReader::from_pyarrow_bound(table).map(|rows| Box::new(rows) as _),
-        false => Frames::new(table, raised.clone()).map(|rows| Box::new(rows) as _),
-    };
-    let rows = rows.map_err(|error| unreadable(table.py(), name, error))?;
+    let (rows, raised) = rows(table, name)?;
     let table = match how {
         "in memory" => ArrowTable::in_memory(name, rows),
         "by number" => ArrowTable::in_memory(name, rows).by_number(),
@@ -56,6 +52,17 @@ pub(crate) fn table(
         }
     };
     Ok((table, raised))
+}
+
+/// Returns the rows of a table, as [`table`] takes it.
+pub(crate) fn rows(table: &Bound<'_, PyAny>, name: &str) -> PyResult<(Reader, Raised)> {
+    let raised = Raised::default();
+    let rows: PyResult<Reader> = match table.hasattr("__arrow_c_stream__")? {
+        true => RecordBatchStreamReader::from_pyarrow_bound(table).map(|rows| Box::new(rows) as _),
+        false => Frames::new(table, raised.clone()).map(|rows| Box::new(rows) as _),
+    };
+    let rows = rows.map_err(|error| unreadable(table.py(), name, error))?;
+    Ok((rows, raised))
 }
 
 /// Returns an error whose cause has the library's own words, which may hold values of the table.

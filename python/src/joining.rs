@@ -69,7 +69,7 @@ pub(crate) enum Learned {
 
 impl JoinCall {
     /// Returns the facts that are known from the start.
-    fn wanted(&self) -> Wanted {
+    pub(crate) fn wanted(&self) -> Wanted {
         let spec = &self.spec;
         let question = &spec.question;
         Wanted {
@@ -94,7 +94,7 @@ impl JoinCall {
     }
 
     /// Checks what cannot be seen in the spec alone.
-    fn check(&self) -> Result<(), Failure> {
+    pub(crate) fn check(&self) -> Result<(), Failure> {
         let Self { spec, .. } = self;
         if spec.question.learners == Learners::Both {
             spec.question.check_finds_rows(Further::Both)?;
@@ -127,6 +127,11 @@ pub(crate) fn join(call: JoinCall, listener: Py<PyAny>, stop: &Stop) -> Result<J
     let notes = Notes::of(call.wanted());
     notes.know_as(call.known_as.clone());
     let joined = contained(|| carry_out(call, listener, &notes, stop));
+    ended(&notes, joined)
+}
+
+/// Ends a run with its report: it has come to this statement, or failed.
+pub(crate) fn ended(notes: &Notes, joined: Result<String, Failure>) -> Result<Joined, Failed> {
     let reported = notes.end(|known| {
         let report = Report::new(known, joined.as_ref().err().map(ending));
         (report.line(), known.write(&report))
@@ -191,7 +196,9 @@ impl From<Received> for Learned {
                 let named = named.map(|sum| (sum.column.name.to_string(), sum.value.to_string()));
                 Self::Sums(named.collect())
             }
-            Received::Places(_) | Received::Shares { .. } => Self::Nothing,
+            Received::Places(_) | Received::Elsewhere { .. } | Received::Shares { .. } => {
+                Self::Nothing
+            }
         }
     }
 }

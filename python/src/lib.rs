@@ -11,6 +11,7 @@
 //! |---|---|
 //! | `_session`, `_pair`, `_plan`, `_identity`, `_peers` | what users call |
 //! | `_tables` | what becomes of a table of each library on its way in, and of rows on their way out |
+//! | `lanes` | joins of tables that lie in several processes, for any engine |
 //! | `spark` | DataFrames of Spark: a join's columns are collected, and rows are joined back by key |
 //! | `_call` | calls whose joins stop if the call of the other side fails (`together`) |
 //! | `_listening` | what a join says meanwhile: `logging`, and progress |
@@ -48,6 +49,7 @@ mod failed;
 mod frames;
 mod hints;
 mod joining;
+mod lanes;
 mod options;
 mod peers;
 mod planning;
@@ -282,6 +284,18 @@ fn _psijoin(module: &Bound<'_, PyModule>) -> PyResult<()> {
     module.add_class::<Party>()?;
     module.add_class::<Rows>()?;
     module.add_class::<Stop>()?;
+    module.add_class::<lanes::Agreed>()?;
+    module.add_class::<lanes::Column>()?;
+    module.add_class::<lanes::Lane>()?;
+    module.add_class::<lanes::Report>()?;
+    module.add_class::<lanes::Router>()?;
+    module.add_class::<lanes::Ticket>()?;
+    module.add_function(wrap_pyfunction!(lanes::agree, module)?)?;
+    module.add_function(wrap_pyfunction!(lanes::keys_of, module)?)?;
+    module.add_function(wrap_pyfunction!(lanes::merge_facts, module)?)?;
+    module.add_function(wrap_pyfunction!(lanes::merged, module)?)?;
+    module.add_function(wrap_pyfunction!(lanes::place, module)?)?;
+    module.add_function(wrap_pyfunction!(lanes::read_portion, module)?)?;
     module.add_function(wrap_pyfunction!(join, module)?)?;
     module.add_function(wrap_pyfunction!(plan, module)?)?;
     module.add_function(wrap_pyfunction!(identity, module)?)?;

@@ -14,6 +14,7 @@ use psijoin_frontend::{
     partner::{Named, Partner},
     sizes,
 };
+use psijoin_params::parts::MAX_PARTS;
 use psijoin_peers::Place;
 use psijoin_session::{
     ArrowTable, AtMost, Consent, Give, JoinSpec, MaxPeerKeys, Meeting, Memory, Mode, Question,
@@ -81,6 +82,30 @@ const OF_JOINS: [&str; 28] = [
 
 /// A keyword of a sender alone.
 const RECEIVERS_SUMS: &str = "allow_sums_that_reveal_keys";
+
+/// A keyword that withholds rows.
+const MINIMUM: &str = "min_intersection";
+
+/// A keyword of tables that lie elsewhere.
+const PARTS: &str = "parts";
+
+/// Keywords of a join that are for a table that is here.
+const NOT_ELSEWHERE: [&str; 14] = [
+    "give",
+    "give_bytes",
+    "repeated",
+    "take",
+    "take_rows",
+    "take_bytes",
+    "output",
+    "no_clobber",
+    "rows",
+    "align",
+    "quote_empty",
+    "quote_formulas",
+    "check",
+    "job",
+];
 
 /// The longest time in seconds.
 const MOST_SECONDS: u64 = u32::MAX as u64;
@@ -183,7 +208,49 @@ impl Party {
         options: &Bound<'_, PyDict>,
         table: ArrowTable,
     ) -> PyResult<JoinCall> {
-        let mut known = OF_JOINS.to_vec();
+        self.known_call(role, options, table, &OF_JOINS)
+    }
+
+    /// Returns the join that this party wants of a table that lies elsewhere, with these keywords.
+    pub(crate) fn call_elsewhere(
+        &self,
+        role: Role,
+        options: &Bound<'_, PyDict>,
+        nothing: ArrowTable,
+    ) -> PyResult<JoinCall> {
+        for name in NOT_ELSEWHERE {
+            if Options::unchecked(options).is_told(name)? {
+                return Err(usage(format!(
+                    "`{name}` is for a table that is here, and lanes have it elsewhere: leave it out"
+                )));
+            }
+        }
+        let told = &Options::unchecked(options);
+        match asked(told)? {
+            RequestedOutput::Shares(_) => {
+                return Err(usage(
+                    "shares are for a table that is here, and lanes have it elsewhere",
+                ));
+            }
+            RequestedOutput::Rows if role == Role::Receiver && told.is_told(MINIMUM)? => {
+                return Err(usage(format!(
+                    "`{MINIMUM}` is for rows of a table that is here, and for count and sum"
+                )));
+            }
+            _ => {}
+        }
+        let known: Vec<&str> = OF_JOINS.into_iter().chain([PARTS]).collect();
+        self.known_call(role, options, nothing, &known)
+    }
+
+    fn known_call(
+        &self,
+        role: Role,
+        options: &Bound<'_, PyDict>,
+        table: ArrowTable,
+        known: &[&str],
+    ) -> PyResult<JoinCall> {
+        let mut known = known.to_vec();
         known.extend((role == Role::Sender).then_some(RECEIVERS_SUMS));
         let options = &Options::new(options, &known, ("Session", &OF_SESSIONS))?;
         let question = question(options)?;
@@ -211,6 +278,7 @@ impl Party {
             job: options.path("job")?.map(home::job),
             mode: mode(options)?,
             resources: self.resources.clone(),
+            parts: options.whole(PARTS, 2..=MAX_PARTS.into())?,
             ..JoinSpec::new(role, meeting, TableSpec::Arrow(table), key(options)?)
         };
         Ok(JoinCall {
@@ -238,10 +306,7 @@ impl Party {
             protocol: protocol(options).ok().map(|protocol| protocol.info().name),
             output_kind: asked(options).ok().map(|asked| asked.to_string()),
             learners: options.parsed("learn").map(Option::unwrap_or_default).ok(),
-            min_intersection: options
-                .whole("min_intersection", 1..=u64::MAX)
-                .ok()
-                .flatten(),
+            min_intersection: options.whole(MINIMUM, 1..=u64::MAX).ok().flatten(),
             post_quantum: options.flag("post_quantum").unwrap_or_default(),
             profile: None,
             peer: self.peer(),
@@ -290,7 +355,7 @@ pub(crate) fn text_of(folder: &Path) -> PyResult<String> {
     text.ok_or_else(|| usage("`via`: the path of the folder is not a text"))
 }
 
-fn key(options: &Options<'_, '_>) -> PyResult<KeySpec> {
+pub(crate) fn key(options: &Options<'_, '_>) -> PyResult<KeySpec> {
     let refused = |error: psijoin_table::KeyError| raised(Failed::of(error));
     let mut rules = Vec::new();
     for (column, text) in options.by_column("normalize")? {
@@ -302,7 +367,7 @@ fn key(options: &Options<'_, '_>) -> PyResult<KeySpec> {
 }
 
 fn question(options: &Options<'_, '_>) -> PyResult<Question> {
-    let least = options.whole("min_intersection", 1..=u64::MAX)?;
+    let least = options.whole(MINIMUM, 1..=u64::MAX)?;
     Ok(Question {
         asked: asked(options)?,
         min_intersection: least.unwrap_or(0),

@@ -7,8 +7,9 @@ import sys
 from pathlib import Path
 from typing import Any
 
+import psijoin
 import pytest
-from parties import PATIENCE, free_address
+from parties import PATIENCE, free_address, relay
 
 EXAMPLES = Path(__file__).parent.parent / "examples"
 
@@ -91,3 +92,29 @@ def texts(notebook: Any) -> str:
     """Returns the output of the cells, whichever protocol suits this machine."""
     shown = (output.get("text") or output["data"]["text/plain"] for output in outputs(notebook))
     return re.sub(r"\w+ protects you", "it protects you", "".join(shown))
+
+
+def test_lanes(tmp_path: Path) -> None:
+    pytest.importorskip("pyarrow")
+    ann, bob = (psijoin.Identity.create(tmp_path / name / "identity.pem") for name in folders(tmp_path))
+    mine, theirs = tmp_path / "mine.csv", tmp_path / "theirs.csv"
+    mine.write_text("id,plan\nann,1\nbob,2\n,3\nbob ,4\neve,5\n")
+    theirs.write_text("id\nzoe\nbob\neve\n")
+    address = relay()
+    receiving, sending = (
+        example("lanes.py", role, str(table), peer.fingerprint, "--relay", address, home=tmp_path / home)
+        for role, table, peer, home in (("receive", mine, bob, "ann"), ("send", theirs, ann, "bob"))
+    )
+    said, _ = receiving.communicate(timeout=PATIENCE)
+    assert said.endswith("['bob', 'bob ', 'eve']\n")
+    assert "You learned 2 shared keys " in said
+    said, _ = sending.communicate(timeout=PATIENCE)
+    assert said.endswith("[]\n")
+
+
+def folders(tmp_path: Path) -> list[str]:
+    """The homes of Ann and Bob."""
+    names = ["ann", "bob"]
+    for name in names:
+        (tmp_path / name).mkdir()
+    return names

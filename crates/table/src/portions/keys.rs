@@ -136,8 +136,8 @@ impl PortionKeys {
         })
     }
 
-    /// Returns the numbers of a column as multiples of 10^-scale; `None` if one is none, or does not
-    /// fit.
+    /// Returns the numbers of a column as multiples of 10^-scale; `None` if one is none, or does
+    /// not fit.
     ///
     /// # Panics
     /// If there is no such column, or the scale is more than [`MAX_SCALE`].

@@ -1,0 +1,129 @@
+"""Portions of a table, and all of them."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Mapping, Sequence
+from dataclasses import dataclass
+from typing import Any
+
+from psijoin import _psijoin
+from psijoin._errors import raised
+from psijoin._psijoin import Column, Router, Rows
+from psijoin._types import Columns
+
+
+@dataclass(frozen=True, repr=False)
+class Portion:
+    """What is known of a portion of a table."""
+
+    keys: Rows
+    """The distinct keys: Arrow data with a column `key`, of 32 bytes each, and a column for each
+    column of numbers, of decimals with 18 places: the sums over the rows of each key.
+    """
+    facts: bytes
+    """The facts that the driver merges."""
+
+
+def read(
+    table: Any,
+    on: Columns | None = None,
+    *,
+    normalize: Mapping[str, str] | None = None,
+    numbers: Columns | None = None,
+    bad_keys: str | None = None,
+) -> Portion:
+    """Reads a portion of a table.
+
+    - `table`: anything with `__arrow_c_stream__`, or an iterator of such, the first of which has
+      the columns. All of it is in memory meanwhile.
+    - `on`, `normalize`, `bad_keys`: as for `Session.receive`. All portions, and the driver, name
+      the same.
+    - `numbers`: the columns that are added up.
+    """
+    options = {"on": on, "normalize": normalize, "bad_keys": bad_keys, "numbers": numbers}
+    try:
+        keys, facts = _psijoin.read_portion(table, "the portion", options, _psijoin.Stop())
+    except _psijoin.Failure as failure:
+        raise raised(failure) from failure.__cause__
+    return Portion(keys, facts)
+
+
+def keys_of(
+    table: Any,
+    on: Columns | None = None,
+    *,
+    normalize: Mapping[str, str] | None = None,
+    bad_keys: str | None = None,
+) -> Column:
+    """Returns the key of each row, by which shared keys find their rows: a column of 32 bytes each,
+    null where a row has no key. The arguments are those of `read`.
+    """
+    options = {"on": on, "normalize": normalize, "bad_keys": bad_keys}
+    try:
+        return _psijoin.keys_of(table, "the portion", options, _psijoin.Stop())
+    except _psijoin.Failure as failure:
+        raise raised(failure) from failure.__cause__
+
+
+def merged(keys: Any, numbers: Columns = ()) -> Rows:
+    """Returns keys of several portions as those of one: equal ones are one key, and their numbers
+    are added up. `keys` are Arrow data as `read` gives them, or an iterator of such. An engine can
+    do this by itself for the keys of each of its partitions, once equal ones are in one of them.
+
+    >>> import pyarrow
+    >>> from psijoin import lanes
+    >>> table = pyarrow.table({"id": ["a", "b"], "paid": ["1.5", "2"]})
+    >>> portions = [lanes.read(table, on="id", numbers="paid") for _ in range(2)]
+    >>> keys = pyarrow.table(lanes.merged((portion.keys for portion in portions), "paid"))
+    >>> sorted(keys["paid"].to_pylist())
+    [Decimal('3.000000000000000000'), Decimal('4.000000000000000000')]
+    """
+    names = [numbers] if isinstance(numbers, str) else list(numbers)
+    try:
+        return _psijoin.merged(_in_order(keys), names, _psijoin.Stop())
+    except _psijoin.Failure as failure:
+        raise raised(failure) from failure.__cause__
+
+
+def place(router: Router | bytes, keys: Any) -> Column:
+    """Returns the part of each of these keys, which are Arrow data with a column `key`: a column of
+    numbers of 16 bits. The keys of a part are for the lane whose number is left when the part is
+    divided by the number of lanes.
+    """
+    try:
+        return _psijoin.place(router, _in_order(keys))
+    except _psijoin.Failure as failure:
+        raise raised(failure) from failure.__cause__
+
+
+def _in_order(keys: Any) -> Any:
+    """Returns a list as an iterator: a table is anything else."""
+    return iter(keys) if isinstance(keys, Sequence) else keys
+
+
+@dataclass(frozen=True, repr=False)
+class Facts:
+    """The facts about a whole table."""
+
+    merged: bytes
+    """Those of all portions. They hold no key and no row's number, but the totals of numbers."""
+    distinct: int
+    """The number of distinct keys."""
+    rows_with_key: int
+    """The number of rows that have a key."""
+
+    @classmethod
+    def merge(cls, portions: Iterable[bytes], distinct: int) -> Facts:
+        """Returns those of a table of these portions, which has this number of distinct keys: it
+        must be exact.
+
+        Raises `InputError` if the numbers of a column have too large a sum, as for one table.
+        """
+        try:
+            merged, rows_with_key = _psijoin.merge_facts(list(portions))
+        except _psijoin.Failure as failure:
+            raise raised(failure) from None
+        return cls(merged, distinct, rows_with_key)
+
+    def __repr__(self) -> str:
+        return "Facts(...)"

@@ -1,0 +1,155 @@
+//! A lane, in the process that runs it.
+
+use std::sync::Mutex;
+
+use psijoin_frontend::{Failure, meeting};
+use psijoin_session::{self as session, FoundKeys, LaneInOrder, LaneReport};
+use psijoin_table::portions::{PortionFault, PortionKeys};
+use psijoin_transport::Proxy;
+use pyo3::prelude::*;
+
+use super::{Report, Ticket, portions::read_keys, with_one_thread};
+use crate::{
+    failed::{Failed, raised},
+    frames::{self, Rows},
+    options::usage,
+    while_signals_are_seen,
+};
+
+/// A lane. It is opened once, takes its keys, and is finished.
+#[pyclass(frozen, module = "psijoin._psijoin")]
+pub(crate) struct Lane {
+    ticket: session::LaneTicket,
+    proxy: Option<Proxy>,
+    stop: session::Stop,
+    state: Mutex<State>,
+}
+
+enum State {
+    New,
+    Open(Box<LaneInOrder>),
+    Done(LaneReport),
+    /// It has failed, or another call is at it.
+    Gone,
+}
+
+#[pymethods]
+impl Lane {
+    #[new]
+    #[pyo3(signature = (ticket, proxy=None))]
+    fn new(ticket: &Bound<'_, PyAny>, proxy: Option<&str>) -> PyResult<Self> {
+        let proxy = proxy.map(str::parse).transpose();
+        Ok(Self {
+            ticket: Ticket::given(ticket)?,
+            proxy: proxy.map_err(|error| usage(format!("`proxy`: {error}")))?,
+            stop: session::Stop::default(),
+            state: Mutex::new(State::New),
+        })
+    }
+
+    /// Opens it: waits for the other side.
+    fn open(&self, py: Python<'_>) -> PyResult<()> {
+        let State::New = self.replace(State::Gone) else {
+            return Err(usage(
+                "a lane runs once: take a new ticket of a new session",
+            ));
+        };
+        let (ticket, proxy) = (self.ticket.clone(), self.proxy.clone());
+        let opened = self.run(py, move |stop| {
+            let proxies = meeting::proxies_anywhere(proxy.as_ref());
+            Ok(session::Lane::open(&ticket, proxies, stop)?)
+        })?;
+        self.replace(State::Open(Box::new(LaneInOrder::new(opened))));
+        Ok(())
+    }
+
+    /// Takes further keys, and returns what was found.
+    fn take(&self, py: Python<'_>, keys: &Bound<'_, PyAny>) -> PyResult<Vec<Rows>> {
+        let (rows, cause) = frames::rows(keys, "the keys")?;
+        let mut lane = self.opened()?;
+        let numbers = lane.lane().numbers().to_vec();
+        let columns = numbers.iter().map(|(name, _)| name.clone()).collect();
+        let taken = self.run(py, move |_| {
+            let mut found = Vec::new();
+            for keys in read_keys(rows, columns) {
+                let keys = keys?;
+                let numbers = at_scales(&keys, &numbers)?;
+                found.extend(lane.take(&keys.fingerprints, &numbers)?);
+            }
+            Ok((lane, found))
+        });
+        let (lane, found) = taken.inspect_err(|error| {
+            error.set_cause(py, cause.lock().expect("no panic").take());
+        })?;
+        self.replace(State::Open(lane));
+        Ok(found.into_iter().map(rows_of).collect())
+    }
+
+    /// Runs the parts that are left, and ends the lane. Returns what was found.
+    fn finish(&self, py: Python<'_>) -> PyResult<Vec<Rows>> {
+        let lane = self.opened()?;
+        let (found, report) = self.run(py, move |_| Ok(lane.finish()?))?;
+        self.replace(State::Done(report));
+        Ok(found.into_iter().map(rows_of).collect())
+    }
+
+    /// What it gave, once it is finished.
+    fn report(&self) -> PyResult<Report> {
+        match &*self.state.lock().expect("no panic") {
+            State::Done(report) => Ok(Report(report.clone())),
+            _ => Err(usage(
+                "a lane has its report once all that `run` finds was taken",
+            )),
+        }
+    }
+
+    /// Ends it, from any thread: the other side hears of it.
+    fn stop(&self) {
+        self.stop.stop();
+    }
+}
+
+impl Lane {
+    fn replace(&self, state: State) -> State {
+        std::mem::replace(&mut self.state.lock().expect("no panic"), state)
+    }
+
+    /// Takes it out, if it is open.
+    fn opened(&self) -> PyResult<Box<LaneInOrder>> {
+        match self.replace(State::Gone) {
+            State::Open(lane) => Ok(lane),
+            other => {
+                self.replace(other);
+                Err(usage("this lane is not open, or another thread runs it"))
+            }
+        }
+    }
+
+    fn run<T: Send + 'static>(
+        &self,
+        py: Python<'_>,
+        work: impl FnOnce(&session::Stop) -> Result<T, Failure> + Send + 'static,
+    ) -> PyResult<T> {
+        let work = |stop: &session::Stop| with_one_thread(|| work(stop));
+        let done = while_signals_are_seen(py, &self.stop, work)?;
+        done.map_err(|failure| raised(Failed::from(failure)))
+    }
+}
+
+/// Returns the numbers of keys at the decimals of their columns.
+fn at_scales(keys: &PortionKeys, columns: &[(String, u32)]) -> Result<Vec<Vec<i64>>, Failure> {
+    let columns = columns.iter().enumerate();
+    let numbers = columns.map(|(at, (name, scale))| {
+        let numbers = keys.numbers_at(at, *scale);
+        let fault = || psijoin_table::Error::from(PortionFault::Scale(name.clone()));
+        numbers.ok_or_else(|| Failure::Session(fault().into()))
+    });
+    numbers.collect()
+}
+
+/// Returns the keys of a part that were found.
+fn rows_of(found: FoundKeys) -> Rows {
+    let keys = PortionKeys::from(found.fingerprints);
+    let (schema, batches) = keys.to_batches(&[]);
+    Rows::new(schema, batches)
+}

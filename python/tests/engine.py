@@ -1,0 +1,247 @@
+"""An engine of plain processes: each driver is one, and so is each worker, which gets a ticket and
+the keys of its parts over a pipe.
+"""
+
+from __future__ import annotations
+
+import multiprocessing
+import os
+import signal
+import threading
+from collections.abc import Callable
+from dataclasses import dataclass, field
+from multiprocessing.connection import Connection, wait
+from typing import Any
+
+import psijoin
+from parties import PATIENCE, Role
+from psijoin import lanes
+
+FORK = multiprocessing.get_context("fork")
+"""Other ways to start a process import everything once more."""
+
+
+@dataclass
+class Party:
+    """One side of a join in lanes."""
+
+    role: Role
+    table: Any
+    """A table of pyarrow."""
+    meeting: dict[str, Any]
+    on: str = "id"
+    numbers: str | None = None
+    options: dict[str, Any] = field(default_factory=dict)
+    workers: int = 6
+    portions: int = 3
+    spoil: str | None = None
+    """What goes wrong."""
+
+
+@dataclass
+class Ended:
+    """What came of it."""
+
+    keys: list[bytes]
+    """The shared keys."""
+    learned: Any
+    statement: str
+    report: dict[str, Any]
+
+
+class Engine:
+    """The driver's process of a party, and those of its workers."""
+
+    def __init__(self, party: Party) -> None:
+        self._result, theirs = FORK.Pipe(duplex=False)
+        self.process = FORK.Process(target=_drive, args=(party, theirs))
+        self.process.start()
+        theirs.close()
+        self.workers: list[int] = []
+        self._answer: Any = None
+
+    def started(self) -> list[int]:
+        """Waits until the workers are there, and returns their process ids."""
+        self.workers = self._next() or []
+        return self.workers
+
+    def ended(self) -> Ended | psijoin.Error | None:
+        """Waits for the end: the result, or an error; None if it was killed."""
+        if not self.workers:
+            self.started()
+        answer: Ended | psijoin.Error | None = self._next()
+        self.process.join(PATIENCE)
+        assert not self.process.is_alive(), "the driver's process does not end"
+        return answer
+
+    def _next(self) -> Any:
+        assert self._result.poll(PATIENCE), "nothing comes from the driver's process"
+        try:
+            return self._result.recv()
+        except EOFError:
+            return None
+
+    def kill(self) -> None:
+        """Ends all that is left of it."""
+        for process in [self.process.pid, *self.workers]:
+            if process is not None:
+                kill(process)
+        self.process.join(PATIENCE)
+
+
+def kill(process: int) -> None:
+    try:
+        os.kill(process, signal.SIGKILL)
+    except ProcessLookupError:
+        pass
+
+
+def is_alive(process: int) -> bool:
+    try:
+        with open(f"/proc/{process}/stat") as stat:
+            # Nobody may have asked how it ended.
+            return stat.read().rpartition(")")[2].split()[0] != "Z"
+    except (FileNotFoundError, ProcessLookupError):
+        return False
+
+
+def run(*parties: Party) -> list[Any]:
+    """Runs these parties at the same time, and returns what came of each."""
+    engines = [Engine(party) for party in parties]
+    try:
+        return [engine.ended() for engine in engines]
+    finally:
+        for engine in engines:
+            engine.kill()
+
+
+def _drive(party: Party, result: Connection) -> None:
+    """The driver. Workers are started before anything else, with no thread but this one."""
+    workers = [_Worker() for _ in range(party.workers)]
+    result.send([worker.process.pid for worker in workers])
+    try:
+        ended: Any = _join(party, workers)
+    except Exception as error:
+        # With the types of this package alone, it can be sent.
+        ended = error
+    finally:
+        for worker in workers:
+            worker.process.kill()
+            worker.process.join()
+    result.send(ended)
+
+
+def _join(party: Party, workers: list[_Worker]) -> Ended:
+    import pyarrow
+
+    keys, facts = read(party)
+    names = [party.numbers] if party.numbers else []
+    with lanes.agree(
+        party.role, facts, party.on, lanes=len(workers), **party.meeting, **party.options
+    ) as agreed:
+        found: list[bytes] = []
+        gone: list[psijoin.Error] = []
+        watching = threading.Thread(target=_watch, args=(agreed, workers, gone), daemon=True)
+        watching.start()
+        if agreed.lanes > 0:
+            part = pyarrow.array(lanes.place(agreed.router, keys)).to_numpy()
+            keys = keys.append_column("part", pyarrow.array(part)).sort_by("part")
+            if party.spoil == "lost keys":
+                keys = keys.slice(1)
+            if party.spoil == "unsorted":
+                keys = keys.take(list(range(len(keys)))[::-1])
+            lane = keys["part"].to_numpy() % agreed.lanes
+            for number, worker in zip(range(agreed.lanes), workers):
+                own = keys.filter(pyarrow.array(lane == number)).select(["key", *names])
+                ticket = agreed.ticket(number)
+                worker.give(ticket, own)
+            running = workers[: agreed.lanes]
+            for report, of_lane in _results(running, gone):
+                agreed.take(report)
+                found.extend(of_lane)
+                if party.spoil == "twice":
+                    agreed.take(report)
+                if party.spoil == "of another session":
+                    agreed.take(b"\xff" * 4 + bytes(report)[4:])
+        finished = agreed.finish()
+    return Ended(found, finished.learned, finished.statement, finished.report)
+
+
+def read(party: Party) -> tuple[Any, lanes.Facts]:
+    """Reads the table in portions, as several processes would."""
+    import pyarrow
+
+    rows = -(-len(party.table) // party.portions) or 1
+    tables = [party.table.slice(start * rows, rows) for start in range(party.portions)]
+    names = [party.numbers] if party.numbers else []
+    rules = {name: party.options[name] for name in ("normalize", "bad_keys") if name in party.options}
+    portions = [lanes.read(table, party.on, numbers=names or None, **rules) for table in tables]
+    keys = pyarrow.table(lanes.merged([portion.keys for portion in portions], names))
+    return keys, lanes.Facts.merge([portion.facts for portion in portions], distinct=len(keys))
+
+
+class _Worker:
+    def __init__(self) -> None:
+        self._pipe, theirs = FORK.Pipe()
+        self.process = FORK.Process(target=_work, args=(theirs, self._pipe))
+        self.process.start()
+        theirs.close()
+
+    def give(self, ticket: lanes.Ticket, keys: Any) -> None:
+        self._pipe.send((ticket, keys))
+
+    @property
+    def pipe(self) -> Any:
+        return self._pipe
+
+
+def _watch(agreed: lanes.Agreed, workers: list[_Worker], gone: list[psijoin.Error]) -> None:
+    """Ends all workers if the other side's driver is gone: they may wait for lanes in vain."""
+    try:
+        agreed.watch()
+    except psijoin.Error as error:
+        gone.append(error)
+        for worker in workers:
+            worker.process.kill()
+
+
+def _results(workers: list[_Worker], gone: list[psijoin.Error]) -> Any:
+    """The results of all workers, in the order in which they come."""
+    left = {worker.pipe: worker for worker in workers}
+    while left:
+        for pipe in wait(list(left), PATIENCE):
+            assert isinstance(pipe, Connection)
+            try:
+                result = pipe.recv()
+            except EOFError:
+                raise (gone or [psijoin.Error("a worker was killed")])[0] from None
+            if isinstance(result, Exception):
+                raise result
+            del left[pipe]
+            yield result
+
+
+def _work(pipe: Connection, drivers_end: Connection) -> None:
+    """A worker. It ends if the driver does."""
+    drivers_end.close()
+    try:
+        ticket, keys = pipe.recv()
+        lane = lanes.Lane(ticket)
+        threading.Thread(target=_stop_without_driver, args=(pipe, lane), daemon=True).start()
+        found: list[bytes] = []
+        for shared in lane.run(keys.to_batches(max_chunksize=500)):
+            import pyarrow
+
+            found.extend(pyarrow.table(shared)["key"].to_pylist())
+        pipe.send((lane.report, found))
+    except EOFError:
+        pass
+    except Exception as error:
+        pipe.send(error)
+
+
+def _stop_without_driver(pipe: Connection, lane: lanes.Lane) -> None:
+    try:
+        pipe.recv()
+    except (EOFError, OSError):
+        lane.stop()

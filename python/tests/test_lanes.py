@@ -1,0 +1,290 @@
+"""Joins in lanes, by an engine of plain processes."""
+
+from __future__ import annotations
+
+import io
+import pickle
+import random
+import time
+from decimal import Decimal
+from pathlib import Path
+from typing import Any
+
+import parties
+import psijoin
+import pytest
+from parties import Meeting, Role
+from psijoin import lanes
+
+pytest.importorskip("pyarrow")
+
+import engine
+import pyarrow
+import pyarrow.csv
+from engine import Ended, Party
+
+PARTS = 24
+KEYS = 3_000
+
+
+def table(seed: int, keys: range) -> Any:
+    """Rows with random keys out of these, some of them null, some several times, and numbers."""
+    rng = random.Random(seed)
+    ids = [str(key) for key in keys if rng.random() < 0.5]
+    ids += rng.choices(ids, k=len(ids) // 10)
+    rows: list[str | None] = [*ids, *[None] * (len(ids) // 20)]
+    rng.shuffle(rows)
+    paid = [Decimal(rng.randrange(-10**6, 10**6)).scaleb(-rng.randrange(3)) for _ in rows]
+    return pyarrow.table({"id": rows, "paid": [str(number) for number in paid]})
+
+
+def keys_of(table: Any) -> set[str]:
+    return {key for key in table["id"].to_pylist() if key is not None}
+
+
+def ids_of(table: Any, keys: list[bytes]) -> list[str]:
+    """The ids of these keys, by the way back from keys to rows."""
+    of_rows = pyarrow.array(lanes.keys_of(table, "id")).to_pylist()
+    by_key = dict(zip(of_rows, table["id"].to_pylist()))
+    return [by_key[key] for key in keys]
+
+
+def sum_of(table: Any, ids: set[str]) -> Decimal:
+    rows = zip(table["id"].to_pylist(), table["paid"].to_pylist())
+    return sum((Decimal(paid) for key, paid in rows if key in ids), Decimal(0))
+
+
+ANN = table(1, range(KEYS))
+BOB = table(2, range(KEYS // 2, KEYS + KEYS // 2))
+SHARED = keys_of(ANN) & keys_of(BOB)
+
+
+def both(meeting: Meeting, kind: str, **options: Any) -> tuple[Party, Party]:
+    """Both parties of a join in lanes: Ann receives."""
+    numbers = "paid" if kind.startswith("sum") else None
+    options = {"output_kind": kind, "parts": PARTS, **options}
+    allowed = {"allow_sums_that_reveal_keys": True} if numbers else {}
+    return (
+        Party("receive", ANN, meeting.ann, numbers=numbers, options=options),
+        Party("send", BOB, meeting.bob, numbers=numbers, options={**options, **allowed}, workers=7),
+    )
+
+
+def assert_exact(kind: str, ended: Any, table: Any) -> None:
+    assert isinstance(ended, Ended), ended
+    match kind.partition(":")[0]:
+        case "rows":
+            assert sorted(ids_of(table, ended.keys)) == sorted(SHARED)
+            assert f"{len(SHARED):,} shared keys" in ended.statement
+        case "count":
+            assert ended.learned == len(SHARED)
+        case "threshold":
+            assert ended.learned is (int(kind.partition(":")[2]) <= len(SHARED))
+        case "sum":
+            assert ended.learned == {
+                "receiver.paid": sum_of(ANN, SHARED),
+                "sender.paid": sum_of(BOB, SHARED),
+            }
+        case _:
+            raise AssertionError(kind)
+
+
+KINDS = ["rows", "count", f"threshold:{len(SHARED)}", "sum:receiver.paid,sender.paid"]
+
+
+@pytest.mark.parametrize("kind", KINDS)
+def test_both_sides_join_in_lanes(meeting: Meeting, kind: str) -> None:
+    ann, bob = both(meeting, kind, min_intersection=10 if kind != "rows" and "threshold" not in kind else None)
+    received, sent = engine.run(ann, bob)
+    assert_exact(kind, received, ANN)
+    assert isinstance(sent, Ended), sent
+    assert sent.keys == [] and sent.learned is None
+    assert received.report["sizes"] == sent.report["sizes"]
+
+
+@pytest.mark.parametrize("in_lanes", ["receive", "send"])
+@pytest.mark.parametrize("kind", ["rows", "sum:receiver.paid,sender.paid"])
+def test_one_side_joins_in_lanes_and_the_other_is_the_program(
+    meeting: Meeting, tmp_path: Path, in_lanes: Role, kind: str
+) -> None:
+    ann, bob = both(meeting, kind)
+    mine, theirs = (ann, bob) if in_lanes == "receive" else (bob, ann)
+    csv = tmp_path / "theirs.csv"
+    pyarrow.csv.write_csv(theirs.table, csv)
+    place = theirs.meeting
+    ends = ["--relay", place["relay"], "--identity", place["identity"].path, "--peer", place["peer"]]
+    table = ["--input", str(csv), "--key", "id", "--output-kind", kind, "--parts", str(PARTS)]
+    sums = ["--allow-sums-that-reveal-keys"] if theirs.role == "send" and kind != "rows" else []
+    running = parties.program(theirs.role, *ends, *table, *sums, "--wait", "600", "--threads", "2")
+    [ended] = engine.run(mine)
+    shown, told = running.communicate()
+    assert running.returncode == 0, told
+    if mine.role == "receive":
+        assert_exact(kind, ended, ANN)
+    else:
+        assert isinstance(ended, Ended), ended
+        assert ended.learned is None
+        assert kind != "rows" or keys_of(pyarrow.csv.read_csv(io.BytesIO(shown.encode()), convert_options=AS_TEXT)) == SHARED
+
+
+AS_TEXT = pyarrow.csv.ConvertOptions(column_types={"id": pyarrow.string()})
+
+
+def test_a_session_joins_with_lanes(meeting: Meeting) -> None:
+    """It need not know of them: few keys are two parts then."""
+    party = Party("receive", ANN, meeting.ann)
+    engines = engine.Engine(party)
+    try:
+        engines.started()
+        sent = psijoin.Session(**meeting.bob).send(BOB, on="id")
+        ended = engines.ended()
+    finally:
+        engines.kill()
+    assert_exact("rows", ended, ANN)
+    assert isinstance(ended, Ended) and sent.report["sizes"] == ended.report["sizes"]
+
+
+def test_nothing_runs_if_the_result_follows_from_the_sizes(meeting: Meeting) -> None:
+    nobody = pyarrow.table({"id": pyarrow.array([None], pyarrow.string())})
+    ann, bob = Party("receive", nobody, meeting.ann), Party("send", BOB, meeting.bob)
+    received, sent = engine.run(ann, bob)
+    assert isinstance(received, Ended) and isinstance(sent, Ended), (received, sent)
+    assert received.keys == []
+
+
+def test_fewer_keys_than_the_minimum_are_withheld(meeting: Meeting) -> None:
+    for ended in engine.run(*both(meeting, "count", min_intersection=len(SHARED) + 1)):
+        assert isinstance(ended, psijoin.PolicyError), ended
+
+
+@pytest.mark.parametrize(
+    ("spoil", "expected"),
+    [
+        ("lost keys", "number of items"),
+        ("unsorted", "order of their parts"),
+        ("twice", "no report of a lane"),
+        ("of another session", "no report of a lane"),
+    ],
+)
+def test_what_is_wrong_is_told_on_both_sides(meeting: Meeting, spoil: str, expected: str) -> None:
+    ann, bob = both(meeting, "rows")
+    ann.spoil = spoil
+    received, sent = engine.run(ann, bob)
+    assert isinstance(received, psijoin.Error) and expected in str(received), received
+    assert isinstance(sent, psijoin.Error), sent
+
+
+def test_a_ticket_works_once_and_for_its_own_session(meeting: Meeting) -> None:
+    with pytest.raises(psijoin.UsageError, match="no ticket"):
+        list(lanes.Lane(b"nothing").run([]))
+    with pytest.raises(psijoin.UsageError, match="neither what psijoin.lanes gave"):
+        lanes.Lane("ticket")  # type: ignore[arg-type]
+
+
+@pytest.mark.parametrize(
+    ("options", "expected"),
+    [
+        ({"output": "rows.csv"}, "`output` is for a table that is here"),
+        ({"job": "folder"}, "`job` is for a table that is here"),
+        ({"align": True}, "`align` is for a table that is here"),
+        ({"take": "all"}, "`take` is for a table that is here"),
+        ({"output_kind": "shares"}, "shares are for a table that is here"),
+        ({"min_intersection": 2}, "`min_intersection` is for rows of a table that is here"),
+        ({"check": True}, "`check` is for a table that is here"),
+        ({"lisen": 1}, "there is no keyword `lisen`"),
+        ({"lanes": 0}, "`lanes` is a whole number"),
+        ({"normalize": {"id": "trim"}}, "the key of a portion was read as"),
+    ],
+)
+def test_what_makes_no_sense_is_refused_at_once(meeting: Meeting, options: Any, expected: str) -> None:
+    _, facts = engine.read(Party("receive", ANN, meeting.ann))
+    call: dict[str, Any] = {"lanes": 2, **meeting.ann, **options}
+    with pytest.raises(psijoin.UsageError, match=expected):
+        lanes.agree("receive", facts, "id", **call)
+
+
+def test_lanes_come_where_the_other_side_is(meeting: Meeting) -> None:
+    _, facts = engine.read(Party("receive", ANN, meeting.ann))
+    options: dict[str, Any] = {**meeting.ann, "relay": None, "listen": parties.free_address()}
+    with pytest.raises(psijoin.UsageError, match="meet at a relay"):
+        lanes.agree("receive", facts, "id", lanes=2, **options)
+
+
+VICTIMS = ["worker", "driver", "worker of the other side", "driver of the other side", "relay"]
+
+
+@pytest.mark.parametrize("seed", range(4))
+def test_whatever_is_killed_both_sides_end(tmp_path: Path, seed: int) -> None:
+    """Each with the exact result, or with an error that says why."""
+    rng = random.Random(seed)
+    for victim in VICTIMS:
+        relay = parties.program("relay", "--listen", "127.0.0.1:0")
+        assert relay.stderr is not None
+        address = relay.stderr.readline().removeprefix("listening on ").strip()
+        meeting = parties.meeting(tmp_path, address)
+        kind = rng.choice(["rows", "count"])
+        ann, bob = both(meeting, kind, parts=8)
+        for party in (ann, bob):
+            party.meeting["wait"] = 15
+            party.workers = 3
+        engines = [engine.Engine(party) for party in (ann, bob)]
+        try:
+            workers = [each.started() for each in engines]
+            # Any moment will do, also one at which all is over.
+            time.sleep(rng.random() * 1.5)
+            match victim.partition(" ")[0]:
+                case "worker":
+                    killed = rng.choice(workers["other" in victim])
+                case "driver":
+                    driver = engines["other" in victim].process.pid
+                    assert driver is not None
+                    killed = driver
+                case _:
+                    killed = relay.pid
+            engine.kill(killed)
+            received, sent = (each.ended() for each in engines)
+            left = [process for of_side in workers for process in of_side]
+            until_ended(left)
+        finally:
+            for each in engines:
+                each.kill()
+            engine.kill(relay.pid)
+        for ended, is_killed in ((received, victim == "driver"), (sent, victim == "driver of the other side")):
+            assert isinstance(ended, (Ended, psijoin.Error)) or is_killed and ended is None, (victim, ended)
+        if isinstance(received, Ended):
+            assert_exact(kind, received, ANN)
+
+
+def until_ended(processes: list[int]) -> None:
+    for _ in range(10 * parties.PATIENCE):
+        if not any(engine.is_alive(process) for process in processes):
+            return
+        time.sleep(0.1)
+    raise AssertionError("a worker is left")
+
+
+def test_secrets_are_not_shown(meeting: Meeting) -> None:
+    """They are pickled, though, as they go to other processes."""
+    ann, bob = both(meeting, "rows")
+    (_, mine), (_, theirs) = engine.read(ann), engine.read(bob)
+
+    def one() -> None:
+        with lanes.agree("receive", mine, "id", lanes=2, **ann.meeting) as agreed:
+            assert agreed.lanes == 2 and agreed.router.parts == agreed.parts
+            for secret in (agreed.ticket(0), agreed.router):
+                assert repr(secret) == f"{type(secret).__name__}(...)"
+                again = pickle.loads(pickle.dumps(secret))
+                assert bytes(again) == bytes(secret) == type(secret).from_bytes(bytes(secret)).to_bytes()
+            with pytest.raises(psijoin.UsageError, match="there are 2 lanes"):
+                agreed.ticket(2)
+            with pytest.raises(psijoin.UsageError, match="no report"):
+                agreed.take(b"nothing")
+        with pytest.raises(psijoin.UsageError, match="over"):
+            agreed.finish()
+
+    def other() -> None:
+        with pytest.raises(psijoin.UsageError, match="2 of 2 lanes have not reported"):
+            with lanes.agree("send", theirs, "id", lanes=2, **bob.meeting) as agreed:
+                agreed.finish()
+
+    psijoin.together(one, other)
