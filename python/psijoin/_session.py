@@ -548,9 +548,9 @@ class Session:
         wanted = Wanted(
             columns=_columns_read(on, give, kind),
             use=use,
-            either=_countries(options.get("normalize")),
-            key=_names(on),
-            beside_key={*_names(give), *map(_without_holder, _summed(kind))},
+            either=countries(options.get("normalize")),
+            key=names_of(on),
+            beside_key={*names_of(give), *map(without_holder, summed(kind))},
             rows=options.get("rows") or "shared",
             is_aligned=bool(options.get("align")),
             stopped_with_join=self._stopped,
@@ -595,7 +595,7 @@ class Session:
             self._running.remove(work)
 
 
-def _names(columns: Columns | None) -> Sequence[str]:
+def names_of(columns: Columns | None) -> Sequence[str]:
     """Returns the names, one by one."""
     return [columns] if isinstance(columns, str) else columns or []
 
@@ -604,10 +604,10 @@ def _columns_read(on: Columns | None, give: Columns | None, kind: Asked) -> set[
     """Returns the columns that a join reads, beside those of countries. None if unknown: the key is
     the only column of a table, or a kind of output names columns in its own way."""
     is_unknown = on is None or not isinstance(kind, str) or ":" in kind
-    return None if is_unknown else {*_names(on), *_names(give)}
+    return None if is_unknown else {*names_of(on), *names_of(give)}
 
 
-def _summed(kind: Asked) -> Sequence[str]:
+def summed(kind: Asked) -> Sequence[str]:
     """Returns the columns of either party that a kind of output adds up, as it names them."""
     match kind:
         case str():
@@ -615,18 +615,18 @@ def _summed(kind: Asked) -> Sequence[str]:
             name, _, columns = kind.partition(":")
             return next(csv.reader([columns]), []) if name == "sum" else []
         case ("sum", str() | list() | tuple() as columns):
-            return _names(columns)
+            return names_of(columns)
         case _:
             return []
 
 
-def _without_holder(column: str) -> str:
+def without_holder(column: str) -> str:
     """Returns the name of a column in its table, without the party that has it."""
     holder, _, name = column.partition(".")
     return name if holder in ("sender", "receiver") else column
 
 
-def _countries(normalize: Mapping[str, str] | None) -> list[list[str]]:
+def countries(normalize: Mapping[str, str] | None) -> list[list[str]]:
     """Returns for each rule that takes countries from a column its possible names: behind a plus is
     another rule, or more of the name.
     """

@@ -37,17 +37,17 @@ def given(frame: Any, wanted: Wanted) -> Given:
     If that fails, what is returned raises the reason, so that the other party hears that this one
     cannot join.
     """
-    _check(frame, wanted)
+    check(frame, wanted)
     pyarrow = pyarrow_module()
     names = list(frame.columns)
-    read = [name for name in dict.fromkeys(names) if _is_read(name, names, wanted)]
+    read = [name for name in dict.fromkeys(names) if is_read(name, names, wanted)]
     try:
         if _is_in_vain(frame, read, wanted):
             collected = _schema(frame, read).empty_table()
         else:
-            collected = _collected(_selected(frame, read), wanted)
+            collected = _collected(selected(frame, read), wanted)
     except BaseException as error:
-        is_interrupted = _is_interrupt(error)
+        is_interrupted = is_interrupt(error)
         if not (is_interrupted or isinstance(error, Exception)):
             raise
         return Given(_raising(names, error), "by number", _no_rows, is_interrupted)
@@ -62,7 +62,7 @@ def given(frame: Any, wanted: Wanted) -> Given:
     return Given(table, "by number", back)
 
 
-def _check(frame: Any, wanted: Wanted) -> None:
+def check(frame: Any, wanted: Wanted) -> None:
     # A DataFrame takes any attribute for the name of a column.
     kind = type(frame)
     if hasattr(kind, "to_spark"):
@@ -79,7 +79,7 @@ def _check(frame: Any, wanted: Wanted) -> None:
         raise UsageError("`align`: the rows of a DataFrame of Spark have no order")
 
 
-def _is_read(name: str, names: Sequence[str], wanted: Wanted) -> bool:
+def is_read(name: str, names: Sequence[str], wanted: Wanted) -> bool:
     """Returns whether a join may read this column of these."""
     return _is_key(name, names, wanted) or name in wanted.beside_key
 
@@ -100,15 +100,15 @@ def _is_in_vain(frame: DataFrame, read: Sequence[str], wanted: Wanted) -> bool:
 def _schema(frame: DataFrame, read: Sequence[str]) -> pyarrow.Schema:
     from pyspark.sql.pandas.types import to_arrow_schema
 
-    schema: pyarrow.Schema = to_arrow_schema(_selected(frame, read).schema)
+    schema: pyarrow.Schema = to_arrow_schema(selected(frame, read).schema)
     return schema
 
 
-def _selected(frame: DataFrame, read: Sequence[str]) -> DataFrame:
-    return frame.select([_column(frame, name).alias(name) for name in read])
+def selected(frame: DataFrame, read: Sequence[str]) -> DataFrame:
+    return frame.select([compared(frame, name).alias(name) for name in read])
 
 
-def _column(frame: DataFrame, name: str) -> Any:
+def compared(frame: DataFrame, name: str) -> Any:
     """Returns a column as it is compared: a text by its bytes, whatever its collation."""
     column = frame["`" + name.replace("`", "``") + "`"]
     return column.cast("string") if _is_text(frame.schema[name].dataType) else column
@@ -137,7 +137,7 @@ def _collected(frame: DataFrame, wanted: Wanted) -> pyarrow.Table:
         return table
 
 
-def _is_interrupt(error: BaseException | None) -> bool:
+def is_interrupt(error: BaseException | None) -> bool:
     """Returns whether Ctrl-C is the reason. Spark's own handler cancels all jobs, whose errors then
     hide it.
     """
@@ -175,7 +175,7 @@ def _joined_back(
     added = _added.of_spark(found.select(range(1, found.num_columns)), frame.columns)
     counts = report["table"]
     repeated = counts["rows_repeating_a_key"] + max(counts["rows_without_key"] - 1, 0)
-    names = _unused("psijoin_key", len(by), [*frame.columns, *added.column_names])
+    names = unused("psijoin_key", len(by), [*frame.columns, *added.column_names])
     keys = collected.select(by).take(numbers)
     answer = pyarrow_module().table(
         [*keys.columns, *added.columns], names=[*names, *added.column_names]
@@ -187,9 +187,9 @@ def _joined_back(
     # Rows without a key are never shared. A country may be missing where a number has a code.
     is_exact = {name: wanted.rows == "shared" and name in wanted.key for name in by}
     same = [
-        _column(frame, name) == answered[new]
+        compared(frame, name) == answered[new]
         if is_exact[name]
-        else _column(frame, name).eqNullSafe(answered[new])
+        else compared(frame, name).eqNullSafe(answered[new])
         for name, new in zip(by, names, strict=True)
     ]
     if not added.num_columns:
@@ -215,7 +215,7 @@ def _are_first(keys: pyarrow.Table, numbers: pyarrow.ChunkedArray) -> pyarrow.Ch
     return compute.is_in(numbers, value_set=first.combine_chunks())
 
 
-def _unused(name: str, count: int, used: Sequence[str]) -> list[str]:
+def unused(name: str, count: int, used: Sequence[str]) -> list[str]:
     """Returns names that are none of these, which Spark compares without regard to case."""
     taken = {other.casefold() for other in used}
     while any(other.startswith(name) for other in taken):
