@@ -53,6 +53,7 @@ mod lanes;
 mod options;
 mod peers;
 mod planning;
+mod veil;
 mod wanted;
 
 use std::{
@@ -307,6 +308,10 @@ fn _psijoin(module: &Bound<'_, PyModule>) -> PyResult<()> {
     module.add_function(wrap_pyfunction!(peers::rename_peer, module)?)?;
     module.add_function(wrap_pyfunction!(peers::remove_peer, module)?)?;
     module.add_function(wrap_pyfunction!(peers::confirm_peer, module)?)?;
+    module.add_function(wrap_pyfunction!(veil::veil, module)?)?;
+    module.add_function(wrap_pyfunction!(veil::unveil, module)?)?;
+    module.add_function(wrap_pyfunction!(veil::seal, module)?)?;
+    module.add_function(wrap_pyfunction!(veil::unseal, module)?)?;
     module.add_function(wrap_pyfunction!(with_hint, module)?)?;
     module.add_function(wrap_pyfunction!(main, module)?)?;
     Ok(())
