@@ -2,8 +2,10 @@
 program, which reads the same files. It needs a wheel of the release profile:
 
 python python/tests/spark/measure.py 1e7
+python python/tests/spark/measure.py 1e7 --mode lanes
 """
 
+import argparse
 import os
 import resource
 import subprocess
@@ -34,7 +36,11 @@ def computed(frame: DataFrame) -> None:
 
 
 def main() -> None:
-    rows = int(float(sys.argv[1]))
+    parser = argparse.ArgumentParser()
+    parser.add_argument("rows", type=lambda text: int(float(text)))
+    parser.add_argument("--mode", choices=["driver", "lanes"], default="driver")
+    told = parser.parse_args()
+    rows = told.rows
     builder = SparkSession.builder.master("local[2]").config("spark.ui.enabled", False)
     builder = builder.config("spark.driver.memory", "4g").config("spark.sql.shuffle.partitions", 8)
     spark = builder.config("spark.ui.showConsoleProgress", False).getOrCreate()
@@ -49,14 +55,14 @@ def main() -> None:
             plain = mine.join(theirs, "email", "left_semi")
             timed(f"Spark's own semi join, {turn}", lambda: computed(plain))  # noqa: B023
         for turn in ("first", "second"):
-            shared = timed(f"psijoin.spark.receive, {turn}", lambda: received(mine, Path(folder)))
+            shared = timed(f"psijoin.spark.receive, {turn}", lambda: received(mine, Path(folder), told.mode))
             timed("the result, computed", lambda: computed(shared))  # noqa: B023
         assert shared.count() == rows // 2
     peak = resource.getrusage(resource.RUSAGE_SELF).ru_maxrss / 1024
     print(f"{'Python, at its peak':40} {peak:6.0f} MB")
 
 
-def received(mine: DataFrame, folder: Path) -> DataFrame:
+def received(mine: DataFrame, folder: Path, mode: str) -> DataFrame:
     own = psijoin.Identity
     paths = (folder / "ann.pem", folder / "bob.pem")
     ann, bob = (own.load_or_create(path) if path.exists() else own.create(path) for path in paths)
@@ -74,6 +80,8 @@ def received(mine: DataFrame, folder: Path) -> DataFrame:
     )  # fmt: skip
     try:
         common: dict[str, Any] = {"relay": place, "identity": ann, "peer": bob.fingerprint}
+        if mode == "lanes":
+            common |= {"lanes": 2, "work": str(folder / "work")}
         return psijoin.spark.receive(mine, on="email", threads=1, wait=600, progress=False, **common)
     finally:
         sender.wait()
