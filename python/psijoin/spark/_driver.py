@@ -1,16 +1,20 @@
-"""Joins whose sessions run in the driver's process: executors read the keys and the shared rows."""
+"""The calls of `psijoin.spark`. A session runs in the driver's process, and executors read the keys
+and the shared rows; or it runs on executors, as `_lanes` has it.
+"""
 
 from __future__ import annotations
 
 from collections.abc import Mapping
-from typing import TYPE_CHECKING, Any, Unpack, cast
+from typing import TYPE_CHECKING, Any, Literal, TypedDict, Unpack, cast
 
+from psijoin._errors import UsageError
 from psijoin._joined import Compared, Counted, Joined, Summed
 from psijoin._session import Session
 from psijoin._tables import library
 from psijoin._types import Agreed, Columns, Helped, Learners, Meeting, RowOptions
 
 if TYPE_CHECKING:
+    from psijoin.spark._lanes import Ended
     from pyspark.sql import DataFrame
 
     class Shared(DataFrame):
@@ -28,19 +32,26 @@ else:
     Shared = Any
 
 
-class Receiving(Meeting, RowOptions, total=False):
+class InLanes(TypedDict, total=False):
+    """Options of joins that run on executors: see `receive`."""
+
+    lanes: int | None
+    work: str | None
+
+
+class Receiving(InLanes, Meeting, RowOptions, total=False):
     """Options of a receiver: those of `Session`, and of its `receive`."""
 
     learn: Learners
 
 
-class Sending(Meeting, RowOptions, Helped, total=False):
+class Sending(InLanes, Meeting, RowOptions, Helped, total=False):
     """Options of a sender: those of `Session`, and of its `send`."""
 
     learn: Learners
 
 
-class Learning(Meeting, Agreed, total=False):
+class Learning(InLanes, Meeting, Agreed, total=False):
     """Options of a receiver of something else than rows."""
 
     normalize: Mapping[str, str] | None
@@ -58,8 +69,25 @@ def receive(frame: DataFrame, on: Columns | None = None, **options: Unpack[Recei
     Options are those of `psijoin.Session` (where and with whom the parties meet, and the driver's
     resources) and of its `receive` (what is joined and how). Those that are not for DataFrames are
     `output`, as they have a method `write`, and `align`, as their rows have no order.
+
+    All calls of this module take two more:
+
+    - `lanes`: the number of tasks in which executors run the session, all of them at the same time.
+      Without it the driver runs it, whose memory holds all keys: that is simpler, can do all that a
+      `Session` can, and is the faster of the two up to some 10^7 rows. With it no process holds
+      more than a part of the keys. Executors need this package, and a way to the other party.
+    - `work`: for lanes, a folder that the driver and all executors see, for veiled keys: a path, or
+      an address as "s3a://bucket/tmp". What the result reads stays there until Spark's driver ends,
+      and nothing else does.
+
+    Lanes have no columns of the other party yet, and run under neither Spark Connect nor dynamic
+    allocation: see `docs/spark.md`.
     """
-    joined = _session(frame, options).receive(frame, on, **_of_join(options))
+    if options.get("lanes") is not None:
+        ended = _in_lanes("receive", frame, on, options)
+        joined: Joined[Any] = Joined(ended.rows, ended.finished.statement, ended.finished.report)
+    else:
+        joined = _session(frame, options).receive(frame, on, **_of_join(options))
     rows: Any = joined.rows
     if rows is None:
         # It was only checked.
@@ -78,6 +106,9 @@ def send(
     DataFrame as `receive` returns it. Options are those of `psijoin.Session` and of its `send`:
     `output_kind="count"`, for example, helps to a count.
     """
+    if options.get("lanes") is not None:
+        ended = _in_lanes("send", frame, on, options)
+        return Joined(ended.rows, ended.finished.statement, ended.finished.report)
     joined: Joined[Any] = _session(frame, options).send(frame, on, **_of_join(options))
     return joined
 
@@ -87,6 +118,8 @@ def count(frame: DataFrame, on: Columns | None = None, **options: Unpack[Learnin
     party calls `send` with `output_kind="count"`. Options are those of `psijoin.Session` and of its
     `count`.
     """
+    if options.get("lanes") is not None:
+        return Counted(*_told(_in_lanes("receive", frame, on, options, output_kind="count")))
     return _session(frame, options).count(frame, on, **_of_join(options))
 
 
@@ -107,18 +140,49 @@ def sum(
     The other party calls `send` with `output_kind="sum:COLUMN,…"`. Options are those of
     `psijoin.Session` and of its `sum`.
     """
+    if options.get("lanes") is not None:
+        kind = ("sum", columns)
+        return Summed(*_told(_in_lanes("receive", frame, on, options, output_kind=kind)))
     return _session(frame, options).sum(frame, on, columns=columns, **_of_join(options))
 
 
 _OF_SESSIONS = frozenset(Meeting.__annotations__)
 
+_OF_LANES = frozenset(InLanes.__annotations__)
 
-def _session(frame: object, options: Mapping[str, Any]) -> Session:
+
+def _in_lanes(
+    role: Literal["receive", "send"],
+    frame: Any,
+    on: Columns | None,
+    options: Mapping[str, Any],
+    **asked: Any,
+) -> Ended:
+    """Joins in lanes."""
+    _check(frame)
+    from psijoin.spark import _lanes
+
+    told = {name: value for name, value in options.items() if name not in _OF_LANES}
+    return _lanes.joined(role, frame, on, options["lanes"], options.get("work"), {**told, **asked})
+
+
+def _told(ended: Ended) -> tuple[Any, str, dict[str, Any]]:
+    return ended.finished.learned, ended.finished.statement, ended.finished.report
+
+
+def _check(frame: object) -> None:
     if library(frame) != "pyspark":
         message = f"psijoin.spark takes DataFrames of Spark, not {type(frame).__qualname__}: see psijoin.Session"
         raise TypeError(message)
+
+
+def _session(frame: object, options: Mapping[str, Any]) -> Session:
+    _check(frame)
+    if options.get("work") is not None:
+        raise UsageError("`work` is for lanes: say their number with `lanes`, or leave it out")
     return Session(**{name: value for name, value in options.items() if name in _OF_SESSIONS})
 
 
 def _of_join(options: Mapping[str, Any]) -> dict[str, Any]:
-    return {name: value for name, value in options.items() if name not in _OF_SESSIONS}
+    others = _OF_SESSIONS | _OF_LANES
+    return {name: value for name, value in options.items() if name not in others}

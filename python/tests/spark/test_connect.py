@@ -34,7 +34,12 @@ try:
     psijoin.spark.receive(failing, on="id", **{**meeting.ann, "wait": 1})
 except psijoin.InputError as error:
     failed = str(error)
+try:
+    psijoin.spark.count(mine, on="Email", lanes=1, work=sys.argv[2], **meeting.ann)
+except psijoin.UsageError as error:
+    refused = str(error)
 print(json.dumps({
+    "refused": refused,
     "kind": type(shared).__module__,
     "columns": [shared.columns, mine.columns],
     "rows": sorted(map(str, shared.collect())),
@@ -61,6 +66,7 @@ def test_joins_by_spark_connect(tmp_path: Path) -> None:
     assert told["count"] == 30
     assert "what gives its rows has failed" in told["failed"]
     assert "secret" not in told["failed"]
+    assert "Leave `lanes` out" in told["refused"]
     assert "LocalRelation" in told["explained"]
     # That of its own expression is all.
     assert told["explained"].count("psiKEY") == told["explained"].count("concat(psiKEY")

@@ -1,0 +1,298 @@
+"""Joins whose sessions run on executors, in lanes: `docs/spark.md`.
+
+1. Executors read the keys, and write them to the folder `work`, veiled. From there on nothing is
+   read from the DataFrame, so that a table that changes, or a `rand()`, cannot change the set.
+2. The driver meets the other party, and agrees with it.
+3. A barrier stage has a task for each lane, in which all keys of the lane's parts are. What a lane
+   finds goes to `work`, and so does its report, sealed.
+4. The driver takes the reports, and finishes. What comes back is joined with the DataFrame.
+"""
+
+from __future__ import annotations
+
+import re
+import secrets
+from collections.abc import Iterator, Mapping, Sequence
+from contextlib import contextmanager
+from threading import Event, Thread
+from typing import TYPE_CHECKING, Any, Literal, NamedTuple
+
+import psijoin
+from psijoin import _psijoin, lanes
+from psijoin._call import stopped_with_its_call
+from psijoin._errors import Error, InputError, UsageError
+from psijoin._session import countries, names_of, summed, without_holder
+from psijoin._tables import Use, Wanted
+from psijoin._types import Columns
+from psijoin.spark import _cluster, _frames, _tasks
+from psijoin.spark._jobs import Jobs
+from psijoin.spark._work import Work
+
+if TYPE_CHECKING:
+    import pyarrow
+    from pyspark.sql import DataFrame
+    from pyspark.sql.types import StructType
+
+KEYS, FOUND = "keys", "found"
+"""Folders within `work`."""
+
+NOT_IN_LANES = {
+    "take": "columns of the other party",
+    "give": "columns for the other party",
+    "align": "a common order",
+    "job": "a job",
+    "check": "a comparison of settings alone",
+    "output": "an output",
+}
+"""What only the driver does."""
+
+Role = Literal["receive", "send"]
+
+
+class Table(NamedTuple):
+    """A DataFrame, and what a join reads of it."""
+
+    frame: DataFrame
+    schema: pyarrow.Schema
+    """The columns that are read, as the DataFrame names them."""
+    key: Mapping[str, Any]
+    """`on`, `normalize` and `bad_keys` of `psijoin.lanes`."""
+    numbers: Sequence[str]
+    """The columns that are added up."""
+    veil: _tasks.Veil
+
+    def columns(self) -> Iterator[Any]:
+        """Gives the columns that are read, as they are compared."""
+        return (_frames.compared(self.frame, name) for name in self.schema.names)
+
+
+class Ended(NamedTuple):
+    """A join that has ended."""
+
+    finished: lanes.Finished
+    rows: DataFrame | None
+    """This party's rows, if it learns them."""
+
+
+def joined(
+    role: Role,
+    frame: DataFrame,
+    on: Columns | None,
+    at_once: int,
+    work: str | None,
+    options: Mapping[str, Any],
+) -> Ended:
+    """Joins in lanes, of which this number can run at once."""
+    options = {name: value for name, value in options.items() if value is not None}
+    rows = options.pop("rows", "shared")
+    _check(options, rows, at_once, work)
+    spark = frame.sparkSession
+    _cluster.check(spark)
+    table = _table(role, frame, on, options)
+    _cluster.check_slots(spark, at_once, seconds=_cluster.SECONDS_TO_COME)
+    jobs = Jobs(spark)
+    with Work(spark, str(work)) as folder, stopped_with_its_call(jobs):
+        with _told_by_tasks(reading=True), jobs.running("psijoin reads keys"):
+            facts = _materialised(table, folder)
+        # Executors may have gone meanwhile.
+        _cluster.check_slots(spark, at_once)
+        with lanes.agree(role, facts, lanes=at_once, **{**options, **table.key}) as agreed:
+            if agreed.lanes:
+                running = jobs.running("psijoin runs lanes")
+                with _stopped_with_session(agreed, jobs), _told_by_tasks(), running:
+                    _run(table, agreed, folder, options.get("proxy"))
+            finished = agreed.finish()
+        folder.remove(KEYS)
+        if not _learns_rows(role, options):
+            return Ended(finished, None)
+        return Ended(finished, _found(table, folder, rows, agreed.lanes > 0))
+
+
+def _learns_rows(role: Role, options: Mapping[str, Any]) -> bool:
+    finds_rows = options.get("output_kind", "rows") == "rows"
+    return finds_rows and (role == "receive" or options.get("learn") == "both")
+
+
+def _check(options: Mapping[str, Any], rows: str, at_once: int, work: str | None) -> None:
+    if isinstance(at_once, bool) or not isinstance(at_once, int) or at_once < 1:
+        raise UsageError("`lanes` is a whole number of at least 1")
+    if not work:
+        raise UsageError("`lanes` needs `work`, a folder that the driver and all executors see")
+    for name, what in NOT_IN_LANES.items():
+        if options.get(name):
+            raise UsageError(f"`{name}`: lanes do not know {what} yet. Leave `lanes` out: then the driver joins")
+    kind = options.get("output_kind", "rows")
+    beyond = {
+        "`min_intersection`: lanes do not know a minimum for rows": kind == "rows" and options.get("min_intersection"),
+        '`rows`: lanes know "shared" and "unshared", and no others': rows not in ("shared", "unshared"),
+        "`output_kind`: lanes do not know shares": str(kind).startswith("shares"),
+    }
+    for message, is_asked in beyond.items():
+        if is_asked:
+            raise UsageError(f"{message} yet. Leave `lanes` out: then the driver joins")
+
+
+def _table(role: Role, frame: DataFrame, on: Columns | None, options: Mapping[str, Any]) -> Table:
+    """Checks the columns of the table, as far as that takes no rows of it."""
+    kind = options.get("output_kind", "rows")
+    normalize = options.get("normalize")
+    wanted = Wanted(
+        columns=None,
+        use=Use.NOTHING,
+        either=countries(normalize),
+        key=names_of(on),
+        beside_key=set(map(without_holder, summed(kind))),
+    )
+    _frames.check(frame, wanted)
+    numbers = _own_numbers(role, frame.columns, kind)
+    read = [name for name in dict.fromkeys(frame.columns) if _frames.is_read(name, frame.columns, wanted)]
+    with _told_by_tasks(reading=True):
+        schema = _frames.selected(frame, read).limit(0).toArrow().schema
+    key: dict[str, Any] = {"on": on, "normalize": normalize, "bad_keys": options.get("bad_keys")}
+    # What is wrong with columns is said here.
+    lanes.read(schema.empty_table(), numbers=numbers or None, **key)
+    return Table(frame, schema, key, numbers, _tasks.Veil(secrets.token_bytes(16)))
+
+
+def _own_numbers(role: Role, columns: Sequence[str], kind: Any) -> list[str]:
+    """Returns the columns of numbers that this party has."""
+    own = "receiver." if role == "receive" else "sender."
+    named = {name: without_holder(name) for name in summed(kind)}
+    is_own = {name: name.startswith(own) or name in columns and named[name] == name for name in named}
+    return list(dict.fromkeys(named[name] for name in named if is_own[name]))
+
+
+def _materialised(table: Table, folder: Work) -> lanes.Facts:
+    """Writes all keys of the table, veiled, and returns the facts about it."""
+    from pyspark.sql import functions as f
+
+    count = len(table.numbers)
+    schema = _of_spark(_tasks.of_keys(count))
+    named = [column.alias(f"column{place}") for place, column in enumerate(table.columns())]
+    reading = _tasks.Reading(table.schema, table.key, table.numbers, table.veil)
+    read = table.frame.select(named).mapInArrow(reading, schema)
+    # Equal keys are in one partition.
+    merged = read.repartition(_tasks.KEY).mapInArrow(_tasks.Merging(count), schema)
+    written = folder.write(merged, KEYS)
+    told = folder.read(KEYS, schema).agg(f.count("*"), f.count(_tasks.KEY), f.collect_list(_tasks.FACTS))
+    there, distinct, facts = told.collect()[0]
+    folder.check(is_whole=there == written)
+    nothing = lanes.read(table.schema.empty_table(), numbers=table.numbers or None, **table.key)
+    return lanes.Facts.merge([nothing.facts, *map(bytes, facts)], distinct)
+
+
+def _run(table: Table, agreed: lanes.Agreed, folder: Work, proxy: str | None) -> None:
+    """Runs all lanes, and takes their reports."""
+    from pyspark.sql import functions as f
+
+    spark = table.frame.sparkSession
+    count = len(table.numbers)
+    keys = folder.read(KEYS, _of_spark(_tasks.of_keys(count))).where(f.col(_tasks.KEY).isNotNull())
+    placing = _tasks.Placing(agreed.router, count, table.veil)
+    placed = keys.drop(_tasks.FACTS).mapInArrow(placing, _of_spark(_tasks.of_placed(count)))
+    # Without any row, Spark would leave out the stage.
+    first = spark.range(0, agreed.lanes, 1, 1).select(f.col("id").cast("int").alias(_tasks.PART))
+    placed = placed.unionByName(first, allowMissingColumns=True)
+    by_lane = placed.repartitionById(agreed.lanes, _tasks.PART).sortWithinPartitions(_tasks.PART)
+    sealing = secrets.token_bytes(32)
+    tickets = [agreed.ticket(lane) for lane in range(agreed.lanes)]
+    running = _tasks.Running(tickets, table.numbers, table.veil, sealing, proxy)
+    schema = _of_spark(_tasks.of_found())
+    folder.write(by_lane.mapInArrow(running, schema, barrier=True), FOUND)
+    found = folder.read(FOUND, schema).where(f.col(_tasks.REPORT).isNotNull())
+    reports = found.select(_tasks.LANE, _tasks.REPORT).collect()
+    # Each is in the file of what its lane has found.
+    folder.check(is_whole=len(reports) == agreed.lanes)
+    for lane, report in reports:
+        agreed.take(_psijoin.unseal(sealing, lane, bytes(report)))
+
+
+def _found(table: Table, folder: Work, which: str, lanes_run: bool) -> DataFrame:
+    """Returns the rows of a DataFrame whose key was found, or the others."""
+    from pyspark.sql import functions as f
+
+    frame = table.frame
+    fingerprints = _tasks.Fingerprints(table.schema, table.key, table.veil)
+    [name] = _frames.unused("psijoin_key", 1, frame.columns)
+    # It wants a function, and one without type hints is from columns to a column. It may evaluate
+    # it twice, unless that could give another result.
+    of_rows: Any = f.arrow_udf(lambda *columns: fingerprints(*columns), "binary")  # type: ignore[attr-defined]
+    key = of_rows.asNondeterministic()(*table.columns()).alias(name)
+    rows = frame.select("*", key)
+    schema = _of_spark(_tasks.of_found())
+    if lanes_run:
+        folder.keep(FOUND)
+        found = folder.read(FOUND, schema).where(f.col(_tasks.KEY).isNotNull()).select(_tasks.KEY)
+    else:
+        # The result follows from the sizes of the sets.
+        found = frame.sparkSession.createDataFrame([], schema).select(_tasks.KEY)
+    how = "left_semi" if which == "shared" else "left_anti"
+    return rows.join(found, rows[name] == found[_tasks.KEY], how).drop(name)
+
+
+def _of_spark(schema: pyarrow.Schema) -> StructType:
+    from pyspark.sql.pandas.types import from_arrow_schema
+
+    return from_arrow_schema(schema)
+
+
+@contextmanager
+def _stopped_with_session(agreed: lanes.Agreed, jobs: Jobs) -> Iterator[None]:
+    """Stops jobs of Spark, within the context, if the other side ends the session, whose reason is
+    raised then.
+    """
+    told: list[Error] = []
+    is_over = Event()
+
+    def watch() -> None:
+        try:
+            agreed.watch()
+        except Error as error:
+            told.append(error)
+            jobs.stop()
+            # One that begins only now is stopped, too.
+            while not is_over.wait(1):
+                jobs.stop()
+
+    Thread(target=watch, daemon=True).start()
+    try:
+        yield
+    except Exception as error:
+        if told:
+            raise told[0] from error
+        raise
+    finally:
+        is_over.set()
+
+
+@contextmanager
+def _told_by_tasks(*, reading: bool = False) -> Iterator[None]:
+    """Raises the errors of this package that tasks of Spark have raised. The words of others may
+    hold values: they are the cause.
+    """
+    try:
+        yield
+    except Error:
+        raise
+    except Exception as error:
+        if _frames.is_interrupt(error):
+            raise KeyboardInterrupt from error
+        told = _of_task(str(error))
+        if told is None and reading:
+            told = InputError("cannot read the table: what gives its rows has failed")
+        raise told or Error("Spark has failed to run the lanes of this join") from error
+
+
+_OF_PYTHON = re.compile(
+    r"^psijoin\._errors\.(\w+): (.*?)(?=\s*SQLSTATE:|\s*^\s+at |\s*\Z)", re.MULTILINE | re.DOTALL
+)
+"""An error of this package in the words of Spark."""
+
+
+def _of_task(text: str) -> Error | None:
+    """Returns the error of this package that an exception of Spark tells of."""
+    found = _OF_PYTHON.search(text)
+    kind = getattr(psijoin, found[1], None) if found else None
+    if found and isinstance(kind, type) and issubclass(kind, Error):
+        return kind(found[2])
+    return None

@@ -1,0 +1,149 @@
+"""Two Sparks join in lanes. No key, and none of the secrets that tasks get, is in files: in logs,
+in plans, and at any time in the folder `work`.
+"""
+
+import json
+import subprocess
+from pathlib import Path
+from typing import Any
+
+import parties
+import pyarrow
+import pytest
+from parties import PATIENCE, python, relay
+from psijoin import _psijoin, lanes
+from psijoin.spark import _tasks
+from pyarrow import parquet
+
+RUN = """
+import contextlib, io, json, shutil, sys, psijoin, psijoin.spark
+from pathlib import Path
+from pyspark.sql import SparkSession
+from psijoin.spark import _tasks, _work
+sys.path.insert(0, sys.argv[1])
+from parties import meeting
+
+both = meeting(Path(sys.argv[2]), sys.argv[4])
+role, folder = sys.argv[3], Path(sys.argv[2]) / sys.argv[3]
+secrets = []
+
+class Veil(_tasks.Veil):
+    def __init__(self, key):
+        secrets.append(key)
+        super().__init__(key)
+
+class Running(_tasks.Running):
+    def __init__(self, tickets, numbers, veil, sealing, proxy):
+        secrets.extend([sealing, *map(bytes, tickets)])
+        super().__init__(tickets, numbers, veil, sealing, proxy)
+
+def remove(work, path, before=_work.Work._remove):
+    shutil.copytree(path.toUri().getPath(), folder / "seen" / str(len(secrets)) / path.getName())
+    before(work, path)
+
+_tasks.Veil, _tasks.Running, _work.Work._remove = Veil, Running, remove
+builder = SparkSession.builder.master("local[2]").config("spark.ui.enabled", False)
+builder = builder.config("spark.eventLog.enabled", True).config("spark.eventLog.dir", f"file://{folder}/log")
+builder = builder.config("spark.eventLog.compress", False).config("spark.sql.shuffle.partitions", 2)
+# Plans say all that they can.
+builder = builder.config("spark.sql.maxMetadataStringLength", 100_000).config("spark.sql.debug.maxToStringFields", 1_000)
+spark = builder.getOrCreate()
+spark.sparkContext.setLogLevel("INFO")
+table = spark.read.parquet(str(folder / "table.parquet"))
+common = {"on": "id", "lanes": 2, "work": f"file://{folder}/work"}
+if role == "ann":
+    joined = psijoin.spark.receive(table, learn="both", **common, **both.ann)
+    learned = psijoin.spark.sum(table, columns="receiver.row", **common, **both.ann).sums
+else:
+    joined = psijoin.spark.send(table, learn="both", **common, **both.bob)
+    kind = {"output_kind": ("sum", "receiver.row"), "allow_sums_that_reveal_keys": True}
+    learned = psijoin.spark.send(table, **kind, **common, **both.bob).rows or {}
+shown = io.StringIO()
+with contextlib.redirect_stdout(shown):
+    for mode in ("simple", "extended", "codegen", "cost", "formatted"):
+        joined.rows.explain(mode=mode)
+print(json.dumps({
+    "rows": [row.row for row in joined.rows.orderBy("row").select("row").collect()],
+    "learned": [str(value) for value in learned.values()],
+    "explained": shown.getvalue(),
+    "secrets": [secret.hex() for secret in secrets],
+    "there": [path.name for path in (folder / "work").glob("*/*")],
+}))
+spark.stop()
+"""
+
+PIECE = 32
+"""The bytes of a secret that nothing else has by chance."""
+
+
+def test_two_sparks(tmp_path: Path) -> None:
+    place = relay()
+    parties.meeting(tmp_path, place)
+    tables = {
+        "ann": pyarrow.table({"id": [f"psiKEY{row % 1_000}" for row in range(3_000)], "row": range(3_000)}),
+        "bob": pyarrow.table({"id": [f"psiKEY{2 * row}" for row in range(1_000)], "row": range(1_000)}),
+    }
+    running = {}
+    for role, table in tables.items():
+        folder = tmp_path / role
+        (folder / "work").mkdir(parents=True)
+        (folder / "log").mkdir()
+        parquet.write_table(table, folder / "table.parquet")
+        here = str(Path(__file__).parent.parent)
+        running[role] = python("-c", RUN, here, str(tmp_path), role, place)
+    shared = [row for row in range(3_000) if row % 2 == 0]
+    expected = {"ann": shared, "bob": list(range(500))}
+    for role, party in running.items():
+        told, said = ended(party)
+        assert told["rows"] == expected[role]
+        assert told["learned"] == ([str(sum(shared))] if role == "ann" else [])
+        # What the rows are read from, as long as Spark's driver runs.
+        assert told["there"] == ["found"]
+        folder = tmp_path / role
+        assert list((folder / "work").iterdir()) == []
+        written = [path for part in ("log", "seen") for path in (folder / part).rglob("*") if path.is_file()]
+        assert any("keys" in path.parts for path in written)
+        contents = [said, told["explained"].encode(), *(path.read_bytes() for path in written)]
+        assert b"MapInArrow" in b"".join(contents)
+        for piece in [b"psiKEY", *pieces(tables[role], told["secrets"])]:
+            assert not [content for content in contents if piece in content]
+
+
+def ended(party: "subprocess.Popen[str]") -> tuple[dict[str, Any], bytes]:
+    """What a process has told at its end, and its log."""
+    said, errors = party.communicate(timeout=10 * PATIENCE)
+    assert party.returncode == 0, errors
+    return json.loads(said.splitlines()[-1]), errors.encode()
+
+
+def pieces(table: pyarrow.Table, secrets: list[str]) -> set[bytes]:
+    """Fingerprints of keys, and pieces of these secrets, as they are and in hexadecimal digits."""
+    fingerprints = pyarrow.array(lanes.keys_of(table, "id")).to_pylist()[:500]
+    secret = [bytes.fromhex(digits) for digits in secrets]
+    # A ticket of a lane, a key of a veil, and what reports are sealed with.
+    assert {len(it) > 100 for it in secret} == {True, False}
+    cut = {it[start : start + PIECE] for it in secret for start in range(0, len(it), PIECE)}
+    plain = {piece for piece in [*fingerprints, *cut] if len(piece) >= 16}
+    return {*plain, *(piece.hex().encode() for piece in plain)}
+
+
+def test_a_veil_hides_keys_and_keeps_them_apart() -> None:
+    veil = _tasks.Veil(bytes(range(16)))
+    keys = pyarrow.array([*(bytes([row]) * 32 for row in range(200)), None, bytes(32)], pyarrow.binary(32))
+    veiled = veil.put_on(keys)
+    assert veil.take_off(veiled).equals(keys)
+    assert veil.take_off(veiled[70:170]).equals(keys[70:170])
+    values = veiled.to_pylist()
+    assert values[0] == values[201]
+    assert len({*values, *keys.to_pylist()}) == 2 * 200 + 1
+    assert not _tasks.Veil(bytes(16)).put_on(keys).equals(veiled)
+
+
+def test_a_report_is_sealed_under_its_number() -> None:
+    key = bytes(range(32))
+    sealed = _psijoin.seal(key, 3, b"report")
+    assert b"report" not in sealed
+    assert _psijoin.unseal(key, 3, sealed) == b"report"
+    for number, other in ((4, sealed), (3, sealed[:-1] + bytes([sealed[-1] ^ 1])), (3, b"")):
+        with pytest.raises(ValueError, match="sealed by somebody else"):
+            _psijoin.unseal(key, number, other)

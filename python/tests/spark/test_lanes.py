@@ -1,0 +1,302 @@
+"""Joins in lanes, on executors, are those that Spark makes of the tables in the clear."""
+
+import os
+import signal
+from collections.abc import Callable, Iterator
+from concurrent.futures import ThreadPoolExecutor
+from contextlib import suppress
+from pathlib import Path
+from typing import Any
+
+import psijoin
+import psijoin.spark
+import pytest
+from parties import PATIENCE, Meeting, program
+from psijoin import lanes
+from pyarrow import parquet
+from pyspark.sql import SparkSession
+from pyspark.sql import functions as f
+from random_tables import KEY, THEIR_KEY, content, keyed, random_tables
+from test_kinds import KEYS
+
+LONG = 10 * PATIENCE
+"""The seconds that a machine may take that does other things, too."""
+
+
+@pytest.fixture
+def common(tmp_path: Path) -> dict[str, Any]:
+    """Both sides run in one Spark here, which has two slots."""
+    work = tmp_path / "work"
+    work.mkdir()
+    return {"lanes": 1, "work": str(work)}
+
+
+def left_in(common: dict[str, Any]) -> list[str]:
+    """The folders that joins have left in `work`, which are those that results read."""
+    return [path.name for path in Path(common["work"]).glob("*/*")]
+
+
+def test_rows(spark: SparkSession, meeting: Meeting, common: dict[str, Any]) -> None:
+    """Of tables with nulls, repeated keys, and half of the rows of one key."""
+    mine, theirs = random_tables(spark, 40)
+    drawn = mine.withColumn("drawn", f.rand())
+    shared, sent = psijoin.together(
+        lambda: psijoin.spark.receive(drawn, on=KEY, learn="both", **common, **meeting.ann),
+        lambda: psijoin.spark.send(theirs, on=THEIR_KEY, learn="both", **common, **meeting.bob),
+    )
+    expected = keyed(mine).join(theirs.select(KEY), KEY, "left_semi").select(mine.columns)
+    # A second action runs no session: nobody is at the other end any more.
+    for _ in range(2):
+        assert content(shared.drop("drawn")) == content(expected)
+    assert shared.schema == drawn.schema
+    counts = shared.report["table"]
+    assert counts["rows"] == mine.count()
+    assert counts["rows_without_key"] == mine.count() - keyed(mine).count()
+    assert counts["distinct_keys"] == keyed(mine).select(KEY).distinct().count()
+    assert f" {expected.select(KEY).distinct().count()} shared keys" in shared.statement
+    expected = keyed(theirs).join(mine.select(KEY), KEY, "left_semi").select(theirs.columns)
+    assert sent.rows is not None
+    assert content(sent.rows) == content(expected)
+    assert left_in(common) == ["found", "found"]
+
+
+def test_other_rows(spark: SparkSession, meeting: Meeting, common: dict[str, Any]) -> None:
+    """The other party joins in its driver's process."""
+    mine, theirs = random_tables(spark, 41)
+    unshared, sent = psijoin.together(
+        lambda: psijoin.spark.receive(mine, on=KEY, rows="unshared", **common, **meeting.ann),
+        lambda: psijoin.spark.send(theirs, on=THEIR_KEY, **meeting.bob),
+    )
+    assert sent.rows is None
+    shared = keyed(mine).join(theirs.select(KEY), KEY, "left_semi").select(mine.columns)
+    assert content(unshared) == content(mine) - content(shared)
+
+
+@pytest.mark.parametrize("are_large", [False, True])
+def test_keys_of_all_types(
+    spark: SparkSession, meeting: Meeting, common: dict[str, Any], are_large: bool
+) -> None:
+    """Executors read them twice, by two functions of Spark, and the other party in its driver."""
+    settings = {
+        "spark.sql.session.timeZone": "Asia/Kathmandu",
+        "spark.sql.execution.arrow.useLargeVarTypes": str(are_large).lower(),
+    }
+    before = {name: str(spark.conf.get(name)) for name in settings}
+    try:
+        for name, value in settings.items():
+            spark.conf.set(name, value)
+        row = [f"cast({{}} as {kind}) as `{kind}.`" for kind in KEYS]
+        first, last, none = (
+            ", ".join(row).format(*cells)
+            for cells in (
+                [values[0] for values in KEYS.values()],
+                [values[-1] for values in KEYS.values()],
+                ["null", *(values[0] for values in list(KEYS.values())[1:])],
+            )
+        )
+        mine = spark.sql(" union all ".join(f"select {cells}" for cells in (first, last, none, first)))
+        theirs = spark.sql(f"select {first} union all select {none}")
+        shared, _ = psijoin.together(
+            lambda: psijoin.spark.receive(mine, on=mine.columns, **common, **meeting.ann),
+            lambda: psijoin.spark.send(theirs, on=theirs.columns, **meeting.bob),
+        )
+        assert content(shared) == content(spark.sql(f"select {first} union all select {first}"))
+        assert shared.schema == mine.schema
+    finally:
+        for name, value in before.items():
+            spark.conf.set(name, value)
+
+
+def test_numbers(spark: SparkSession, meeting: Meeting, common: dict[str, Any]) -> None:
+    mine, theirs = random_tables(spark, 42)
+    keys = keyed(mine).join(theirs.select(KEY), KEY, "left_semi").select(KEY).distinct()
+    number = keys.count()
+    counted, _ = psijoin.together(
+        lambda: psijoin.spark.count(mine, on=KEY, min_intersection=5, **common, **meeting.ann),
+        lambda: psijoin.spark.send(
+            theirs, on=THEIR_KEY, output_kind="count", min_intersection=5, **meeting.bob
+        ),
+    )
+    assert counted.count == number > 5
+    # Rows of one key are added up.
+    columns = ["sender.paid", "price"]
+    summed, _ = psijoin.together(
+        lambda: psijoin.spark.sum(
+            mine, on=KEY, columns=columns, min_intersection=5, **common, **meeting.ann
+        ),
+        lambda: psijoin.spark.send(
+            theirs, on=THEIR_KEY, output_kind=("sum", columns), min_intersection=5,
+            allow_sums_that_reveal_keys=True, **common, **meeting.bob,
+        ),
+    )  # fmt: skip
+    paid = theirs.join(keys, KEY, "left_semi").agg(f.sum("paid")).collect()[0][0]
+    price = mine.join(keys, KEY, "left_semi").agg(f.sum("price")).collect()[0][0]
+    assert list(summed.sums.values()) == [paid, price]
+    with pytest.raises(psijoin.PolicyError):
+        psijoin.together(
+            lambda: psijoin.spark.count(mine, on=KEY, min_intersection=10_000, **common, **meeting.ann),
+            lambda: psijoin.spark.send(
+                theirs, on=THEIR_KEY, output_kind="count", min_intersection=10_000, **meeting.bob
+            ),
+        )
+    assert left_in(common) == []
+
+
+def test_the_program_is_the_other_party(
+    spark: SparkSession, meeting: Meeting, common: dict[str, Any], tmp_path: Path
+) -> None:
+    mine, theirs = random_tables(spark, 43)
+    ann, bob = meeting
+    # As it is asked for twice, it is the same content that both have.
+    table = theirs.toArrow()
+    theirs = spark.createDataFrame(table)
+    parquet.write_table(table, tmp_path / "theirs.parquet")
+    options = [
+        "--relay", bob["relay"], "--wait", "600", "--key", "name,day", "--identity", bob["identity"].path,
+        "--peer", bob["peer"], "--input", str(tmp_path / "theirs.parquet"),
+    ]  # fmt: skip
+    sending = program("send", *options)
+    shared = psijoin.spark.receive(mine, on=KEY, **{**common, "lanes": 2}, **ann)
+    _, said = sending.communicate(timeout=LONG)
+    assert sending.returncode == 0, said
+    expected = keyed(mine).join(theirs.select(KEY), KEY, "left_semi").select(mine.columns)
+    assert content(shared) == content(expected)
+    receiving = program("receive", *options, "--output", str(tmp_path / "shared.parquet"))
+    psijoin.spark.send(mine, on=KEY, **{**common, "lanes": 2}, **ann)
+    _, said = receiving.communicate(timeout=LONG)
+    assert receiving.returncode == 0, said
+    expected = keyed(theirs).join(mine.select(KEY), KEY, "left_semi").select(theirs.columns)
+    assert content(spark.read.parquet(str(tmp_path / "shared.parquet"))) == content(expected)
+
+
+def test_a_set_without_keys(spark: SparkSession, meeting: Meeting, common: dict[str, Any]) -> None:
+    mine = spark.sql("select cast(null as string) as id")
+    shared, _ = psijoin.together(
+        lambda: psijoin.spark.receive(mine, **common, **meeting.ann),
+        lambda: psijoin.Session(**meeting.bob).send(["a"]),
+    )
+    assert shared.collect() == []
+    assert left_in(common) == []
+
+
+def workers() -> list[int]:
+    """The processes below this one in which Spark runs Python for its tasks."""
+    parents: dict[int, int] = {}
+    daemons = set()
+    for path in Path("/proc").glob("[0-9]*"):
+        try:
+            if b"pyspark.daemon" in (path / "cmdline").read_bytes():
+                daemons.add(int(path.name))
+            parents[int(path.name)] = int((path / "stat").read_text().rpartition(")")[2].split()[1])
+        except OSError:
+            # It has ended.
+            continue
+
+    def is_below(process: int) -> bool:
+        return process == os.getpid() or (process in parents and is_below(parents[process]))
+
+    return [process for process in daemons if parents[process] in daemons and is_below(process)]
+
+
+Keys = Callable[[], Iterator[Any]]
+
+
+def sending(meeting: Meeting, portion: lanes.Portion, keys: Keys) -> Callable[[], None]:
+    """The other side, with a lane in this process that gets these keys."""
+
+    def send() -> None:
+        facts = lanes.Facts.merge([portion.facts], distinct=len(portion.keys))
+        with lanes.agree("send", facts, on="id", lanes=1, **meeting.bob) as agreed:
+            lane = lanes.Lane(agreed.ticket(0))
+            for _ in lane.run(keys()):
+                pass
+            agreed.take(lane.report)
+            agreed.finish()
+
+    return send
+
+
+def test_a_worker_that_is_killed(
+    spark: SparkSession, meeting: Meeting, common: dict[str, Any]
+) -> None:
+    """Both sides end, and nothing is left."""
+    mine = spark.range(1_000).selectExpr("concat('key', id) as id")
+    portion = lanes.read(mine.toArrow(), on="id")
+
+    def keys() -> Iterator[Any]:
+        # The lanes of both sides are open now.
+        for process in workers():
+            with suppress(ProcessLookupError):
+                os.kill(process, signal.SIGKILL)
+        # Nobody is there to run it with.
+        yield portion.keys
+
+    with ThreadPoolExecutor() as threads:
+        sent = threads.submit(sending(meeting, portion, keys))
+        # The other side may be the first to say so.
+        with pytest.raises(psijoin.Error, match="Spark has failed|the other party"):
+            psijoin.spark.receive(mine, on="id", **common, **meeting.ann)
+        assert isinstance(sent.exception(LONG), psijoin.Error)
+    assert left_in(common) == []
+
+
+def test_the_other_side_fails(
+    spark: SparkSession, meeting: Meeting, common: dict[str, Any]
+) -> None:
+    mine = spark.range(1_000).selectExpr("concat('key', id) as id")
+    portion = lanes.read(mine.toArrow(), on="id")
+
+    def keys() -> Iterator[Any]:
+        raise RuntimeError("the test")
+        yield portion.keys
+
+    with ThreadPoolExecutor() as threads:
+        sent = threads.submit(sending(meeting, portion, keys))
+        with pytest.raises(psijoin.Error):
+            psijoin.spark.receive(mine, on="id", **common, **meeting.ann)
+        assert isinstance(sent.exception(LONG), RuntimeError)
+    assert left_in(common) == []
+
+
+def test_the_other_side_gives_up_before_its_lanes_run(
+    spark: SparkSession, meeting: Meeting, common: dict[str, Any]
+) -> None:
+    """Those of this side do not wait for them."""
+    mine = spark.range(1_000).selectExpr("concat('key', id) as id")
+    portion = lanes.read(mine.toArrow(), on="id")
+
+    def give_up() -> None:
+        facts = lanes.Facts.merge([portion.facts], distinct=len(portion.keys))
+        lanes.agree("send", facts, on="id", lanes=1, **meeting.bob).abort()
+
+    with ThreadPoolExecutor() as threads:
+        given_up = threads.submit(give_up)
+        with pytest.raises(psijoin.PeerFailedError):
+            psijoin.spark.receive(mine, on="id", **common, **meeting.ann)
+        given_up.result(LONG)
+    assert left_in(common) == []
+
+
+def test_errors_before_anybody_is_met(
+    spark: SparkSession, meeting: Meeting, common: dict[str, Any]
+) -> None:
+    mine = spark.sql("select 'a' as id, array('a') as nested, 1 as number")
+    ann: dict[str, Any] = {**common, **meeting.ann}
+    for error, message, frame, options in (
+        (psijoin.UsageError, "`lanes` is 7, and Spark can run 2 tasks", mine, {"lanes": 7}),
+        (psijoin.UsageError, "at least 1", mine, {"lanes": 0}),
+        (psijoin.UsageError, "`work`", mine, {"work": None}),
+        (psijoin.UsageError, "`work` is for lanes", mine, {"lanes": None}),
+        (psijoin.UsageError, "`take`.*the driver joins", mine, {"take": "all"}),
+        (psijoin.UsageError, "`min_intersection`.*the driver joins", mine, {"min_intersection": 5}),
+        (psijoin.UsageError, "`rows`.*the driver joins", mine, {"rows": "all"}),
+        (psijoin.InputError, "'none'|`none`", mine, {"on": "none"}),
+        (psijoin.InputError, "'nested'|`nested`", mine, {"on": "nested"}),
+        (psijoin.InputError, "'id'|`id`", mine, {"normalize": {"id": "date"}}),
+        (psijoin.InputError, "cannot make a folder", mine, {"work": "/dev/null"}),
+        (psijoin.InputError, "gives its rows has failed", spark.sql("select raise_error('near a key') as id"), {}),
+    ):
+        with pytest.raises(error, match=message) as raised:
+            psijoin.spark.receive(frame, **{"on": "id", **ann, **options})
+        assert "near" not in str(raised.value)
+    assert left_in(common) == []
