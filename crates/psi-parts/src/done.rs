@@ -11,7 +11,7 @@ pub struct Done {
     pub(crate) count: u64,
     /// The bounds of the sum of each of its columns.
     pub(crate) columns: Vec<ColumnSum>,
-    /// Its output, with the items' [positions](Part::positions); nothing if the other party's
+    /// Its output, with the items' [positions](crate::Part::positions); nothing if the other party's
     /// payloads could not be opened, which it must not see.
     pub(crate) output: Option<Output>,
 }
