@@ -86,6 +86,9 @@ pub enum ElsewhereFault {
     /// A job, or a common order of rows.
     #[error("a table that lies elsewhere keeps no job, and its rows are not lined up")]
     JobOrOrder,
+    /// Shares, which would have to be kept with the rows.
+    #[error("shares of a table that lies elsewhere cannot be kept: ask for rows, count or sum")]
+    Shares,
     /// The other side's release is too old.
     #[error(
         "the other side's release knows no lanes, over which a table that lies elsewhere is joined; \

@@ -54,6 +54,7 @@ use crate::{
     peer_watch::PeerWatch,
     phases::Phases,
     pulse,
+    requested_output::RequestedOutput,
     run::Underway,
     trade::{Give, Given},
     workplace::received,
@@ -141,6 +142,9 @@ impl JoinSpec {
     ) -> Result<Agreed<'a>, Error> {
         if self.job.is_some() || self.aligned.is_some() {
             return Err(ElsewhereFault::JobOrOrder.into());
+        }
+        if let RequestedOutput::Shares(_) = self.question.asked {
+            return Err(ElsewhereFault::Shares.into());
         }
         if let Endpoint::Listen(_) | Endpoint::Folder(_) = self.meeting.endpoint {
             return Err(ElsewhereFault::NoWay.into());

@@ -21,6 +21,12 @@ fn what_cannot_be_had_elsewhere_is_refused_before_anybody_is_met() {
         refused,
         Err(Error::Elsewhere(ElsewhereFault::JobOrOrder))
     ));
+    let [_, receiver] = specs(folder.path(), "shares", 0);
+    let refused = receiver.agree(TableFacts::default(), LANES, &(), &Stop::default());
+    assert!(matches!(
+        refused,
+        Err(Error::Elsewhere(ElsewhereFault::Shares))
+    ));
     let [_, mut receiver] = specs(folder.path(), "count", 0);
     receiver.record = Some(folder.path().join("record.json"));
     receiver.meeting.security = Security::InsecurePlaintext;
