@@ -12,7 +12,7 @@
 //! | `_session`, `_pair`, `_plan`, `_identity`, `_peers` | what users call |
 //! | `_tables` | what becomes of a table of each library on its way in, and of rows on their way out |
 //! | `lanes` | joins of tables that lie in several processes, for any engine |
-//! | `spark` | DataFrames of Spark: a join's columns are collected, and rows are joined back by key |
+//! | `spark` | DataFrames of Spark: a join's columns are collected, and rows are joined back by key; or executors run `lanes`, and what they write is veiled (`python/src/veil.rs`) |
 //! | `_call` | calls whose joins stop if the call of the other side fails (`together`) |
 //! | `_listening` | what a join says meanwhile: `logging`, and progress |
 //! | `_errors` | exceptions, one for each exit code |
