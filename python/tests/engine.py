@@ -8,7 +8,7 @@ import multiprocessing
 import os
 import signal
 import threading
-from collections.abc import Callable
+from contextlib import suppress
 from dataclasses import dataclass, field
 from multiprocessing.connection import Connection, wait
 from typing import Any
@@ -188,7 +188,9 @@ class _Worker:
         theirs.close()
 
     def give(self, ticket: lanes.Ticket, keys: Any) -> None:
-        self._pipe.send((ticket, keys))
+        # Of one that was killed, there is no result either.
+        with suppress(OSError):
+            self._pipe.send((ticket, keys))
 
     @property
     def pipe(self) -> Any:
@@ -213,7 +215,7 @@ def _results(workers: list[_Worker], gone: list[psijoin.Error]) -> Any:
             assert isinstance(pipe, Connection)
             try:
                 result = pipe.recv()
-            except EOFError:
+            except (EOFError, OSError):
                 raise (gone or [psijoin.Error("a worker was killed")])[0] from None
             if isinstance(result, Exception):
                 raise result
@@ -237,7 +239,9 @@ def _work(pipe: Connection, drivers_end: Connection) -> None:
     except EOFError:
         pass
     except Exception as error:
-        pipe.send(error)
+        # Nobody may be there to hear it.
+        with suppress(OSError):
+            pipe.send(error)
 
 
 def _stop_without_driver(pipe: Connection, lane: lanes.Lane) -> None:
