@@ -73,8 +73,9 @@ impl Pair {
             running[killed] = Some(self.start(killed));
         }
         let [received, sent] = running.map(|process| process.unwrap().end());
-        assert_eq!(received.says(0, &[]).stdout, lines(1000..3000));
-        sent.says(0, &[]);
+        let codes = [&received, &sent].map(|ended| ended.code);
+        assert_eq!(codes, [Some(0); 2], "{received:#?} {sent:#?}");
+        assert_eq!(received.stdout, lines(1000..3000));
     }
 
     /// Lets both join anew, where they are known to meet.
