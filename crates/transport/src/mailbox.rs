@@ -19,7 +19,8 @@
 //! What is in a file has its length and a hash before it (`mailbox::letter`). It is written under
 //! another name, which begins with `.part-`, and then renamed. Where renaming is not atomic, or a
 //! file grows before the eyes of the reader, length and hash tell when it is whole. The reader
-//! removes it.
+//! removes it: `first-C` once the client's next file shows that the answer to it has come, and
+//! every other file at once.
 //!
 //! A writer goes no more than a few files ahead of the reader, so the folder never holds more than
 //! some 100 MB of each side for each stream of the session.
@@ -28,7 +29,8 @@
 //! TLS cannot be resumed by another process. So a party that was killed begins anew, as another
 //! run. It removes what belongs to its earlier ones, and takes part in no session of theirs. A
 //! party whose peer has begun anew notices that, by `here-S` or by `first-C`, and its session ends
-//! as by a lost connection.
+//! as by a lost connection. A client whom nobody has answered yet need not notice: what it has said
+//! first is still there for the next run of the server, even if the one before has read it.
 //!
 //! # What the folder shows
 //! Whoever can read it sees sizes and times. Whoever can write to it can end a session, and nothing
@@ -46,10 +48,13 @@
 //!   of changes that other machines make.
 
 use std::{
-    collections::HashSet,
+    collections::HashMap,
     net::TcpStream,
     path::PathBuf,
-    sync::{Arc, OnceLock},
+    sync::{
+        Arc, OnceLock,
+        atomic::{AtomicBool, Ordering},
+    },
     thread,
     time::{Duration, SystemTime},
 };
@@ -100,6 +105,8 @@ struct Correspondence {
     client_began: u64,
     /// When this side began.
     began: u64,
+    /// `true` once the first file of the client is of no use any more.
+    first_is_done: Arc<AtomicBool>,
 }
 
 impl Correspondence {
@@ -117,6 +124,12 @@ impl Correspondence {
         })
     }
 
+    /// Removes the first file of the client: it is of no use any more.
+    fn be_done_with_first(&self) -> std::io::Result<()> {
+        self.first_is_done.store(true, Ordering::Relaxed);
+        self.room.remove(&Name::First(self.client))
+    }
+
     /// Makes a bridge to the other run, which has written so many files that were read.
     fn bridge(self, next: u64, heard: Option<Letter>) -> std::io::Result<(TcpStream, Bridge)> {
         let shared = Arc::new(self);
@@ -129,12 +142,10 @@ impl Correspondence {
     }
 }
 
-/// A client whom nobody has answered takes its words back, and a server says that it is gone.
+/// Nobody is to answer the client any more.
 impl Drop for Correspondence {
     fn drop(&mut self) {
-        if self.side == Side::Client && self.server.get().is_none() {
-            let _ = self.room.remove(&Name::First(self.client));
-        }
+        let _ = self.be_done_with_first();
         self.room.leave();
     }
 }
@@ -157,6 +168,7 @@ pub(crate) fn dial(at: &Spot, sees: &dyn Fn(Sight)) -> Result<(TcpStream, Bridge
         server: OnceLock::new(),
         client_began: began,
         began,
+        first_is_done: Arc::default(),
     };
     correspondence
         .bridge(0, None)
@@ -189,25 +201,29 @@ pub(crate) fn listen(
         ..Letter::default()
     };
     room.write(&Name::Here(server), &here).map_err(fault)?;
-    let mut seen = HashSet::new();
+    let mut seen: HashMap<Run, Arc<AtomicBool>> = HashMap::new();
     let [mut pause, longest] = LOOK;
     while !stop.is_stopped() {
         for name in room.names().map_err(fault)? {
             let Name::First(client) = name else {
                 continue;
             };
-            // It may have been brought back.
-            if seen.contains(&client) {
-                room.remove(&name).map_err(fault)?;
+            if let Some(is_done) = seen.get(&client) {
+                // It may have been brought back.
+                if is_done.load(Ordering::Relaxed) {
+                    room.remove(&name).map_err(fault)?;
+                }
                 continue;
             }
             let Some(letter) = room.read(&name).map_err(fault)? else {
                 continue;
             };
-            seen.insert(client);
-            room.remove(&name).map_err(fault)?;
+            let first_is_done = Arc::new(AtomicBool::new(false));
+            seen.insert(client, first_is_done.clone());
             if letter.content.len() > MAX_FIRST_BYTES {
                 tracing::warn!("{name} in the folder is not what a party says first");
+                first_is_done.store(true, Ordering::Relaxed);
+                room.remove(&name).map_err(fault)?;
                 continue;
             }
             [pause, _] = LOOK;
@@ -218,6 +234,7 @@ pub(crate) fn listen(
                 server: OnceLock::from(server),
                 client_began: letter.time,
                 began,
+                first_is_done,
             };
             let (socket, bridge) = correspondence.bridge(1, Some(letter))?;
             come((socket, bridge.keeping(presence.clone())));

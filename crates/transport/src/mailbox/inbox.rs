@@ -85,6 +85,10 @@ impl Inbox {
         if self.shared.room.remove(&name).is_err() {
             self.unremoved.push(name);
         }
+        // Its writer has the answer to its first one, which no later run of this side is to answer.
+        if self.shared.side == Side::Server && self.shared.be_done_with_first().is_err() {
+            self.unremoved.push(Name::First(self.shared.client));
+        }
         Ok(Some(letter))
     }
 
