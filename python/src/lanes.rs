@@ -17,7 +17,7 @@ mod portions;
 mod secrets;
 
 pub(crate) use column::Column;
-pub(crate) use driver::{Agreed, agree};
+pub(crate) use driver::{Agreed, agree, decline};
 pub(crate) use lane::Lane;
 pub(crate) use portions::{keys_of, merge_facts, merged, place, read_portion};
 pub(crate) use secrets::{Report, Router, Ticket};

@@ -292,6 +292,7 @@ fn _psijoin(module: &Bound<'_, PyModule>) -> PyResult<()> {
     module.add_class::<lanes::Router>()?;
     module.add_class::<lanes::Ticket>()?;
     module.add_function(wrap_pyfunction!(lanes::agree, module)?)?;
+    module.add_function(wrap_pyfunction!(lanes::decline, module)?)?;
     module.add_function(wrap_pyfunction!(lanes::keys_of, module)?)?;
     module.add_function(wrap_pyfunction!(lanes::merge_facts, module)?)?;
     module.add_function(wrap_pyfunction!(lanes::merged, module)?)?;

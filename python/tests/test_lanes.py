@@ -174,6 +174,46 @@ def test_what_is_wrong_is_told_on_both_sides(meeting: Meeting, spoil: str, expec
     assert isinstance(sent, psijoin.Error), sent
 
 
+NO_DATES: dict[str, Any] = {"normalize": {"id": "date"}, "bad_keys": "null:5%"}
+"""Under these rules no key can be read."""
+
+
+@pytest.mark.parametrize("role", ["receive", "send"])
+@pytest.mark.parametrize("in_lanes", [True, False])
+def test_the_other_party_hears_of_a_table_that_cannot_be_used(
+    meeting: Meeting, tmp_path: Path, role: Role, in_lanes: bool
+) -> None:
+    """It does not wait for the whole of its `wait`, which is longer than the test's patience."""
+    party = Party(role, ANN, meeting.ann, options=NO_DATES)
+    other = parties.OTHER[role]
+    if in_lanes:
+        refused, told = engine.run(party, Party(other, BOB, meeting.bob))
+        assert isinstance(told, psijoin.PeerFailedError), told
+        words = str(told)
+    else:
+        csv = tmp_path / "theirs.csv"
+        pyarrow.csv.write_csv(BOB, csv)
+        place = meeting.bob
+        ends = ["--relay", place["relay"], "--identity", place["identity"].path, "--peer", place["peer"]]
+        running = parties.program(other, *ends, "--input", str(csv), "--key", "id", "--wait", "600")
+        [refused] = engine.run(party)
+        _, words = running.communicate(timeout=parties.PATIENCE)
+        assert running.returncode != 0
+    assert isinstance(refused, psijoin.InputError) and "cannot be read" in str(refused), refused
+    assert "cannot use its own input or output" in words
+
+
+def test_who_cannot_read_its_table_declines(meeting: Meeting) -> None:
+    _, facts = engine.read(Party("receive", ANN, meeting.ann))
+    theirs: dict[str, Any] = meeting.bob
+
+    def other() -> None:
+        with pytest.raises(psijoin.PeerFailedError, match="cannot use its own input or output"):
+            lanes.agree("receive", facts, "id", lanes=2, **theirs)
+
+    psijoin.together(lambda: lanes.decline(**meeting.ann), other)
+
+
 def test_a_ticket_works_once_and_for_its_own_session(meeting: Meeting) -> None:
     with pytest.raises(psijoin.UsageError, match="no ticket"):
         list(lanes.Lane(b"nothing").run([]))

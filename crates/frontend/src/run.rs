@@ -54,18 +54,20 @@ pub fn join(
 }
 
 /// Meets the other party, and agrees with it on a join of a table that lies elsewhere, over at most
-/// this number of lanes: see [`JoinSpec::agree`].
+/// this number of lanes: see [`JoinSpec::agree`]. If the table has no facts that can be used, it
+/// still meets the other, to tell it.
 ///
 /// # Errors
 /// Any failure, that of the report among them.
 pub fn agree<'a>(
     spec: JoinSpec,
-    (facts, lanes): (TableFacts, NonZeroU32),
+    (facts, lanes): (Result<TableFacts, Error>, NonZeroU32),
     reportable: Result<(), Failure>,
     narrator: &'a Narrator<'a>,
     stop: &Stop,
 ) -> Result<Agreed<'a>, Failure> {
     begin(&spec, reportable, *narrator, stop)?;
+    let facts = facts.inspect_err(|error| spec.tell_of(error, narrator, stop))?;
     Ok(spec.agree(facts, lanes, narrator, stop)?)
 }
 

@@ -116,6 +116,13 @@ impl JoinSpec {
         tell(why, &mut endpoint, &self.options(stop), watcher);
     }
 
+    /// Meets the other party only to tell it that this one cannot go on with this error, if that is
+    /// of its own making.
+    pub fn tell_of(&self, error: &Error, watcher: &dyn Watcher, stop: &Stop) {
+        let mut endpoint = self.meeting.endpoint.clone();
+        tell_of(error, &mut endpoint, &self.options(stop), watcher);
+    }
+
     pub(crate) fn options(&self, stop: &Stop) -> Options {
         let mut options = self.meeting.options();
         options.streams = true;

@@ -21,7 +21,7 @@ as are keys, which are hashes that can be tested against guesses.
 """
 
 from psijoin._psijoin import Column, Report, Router, Rows, Ticket
-from psijoin.lanes._driver import Agreed, Finished, agree
+from psijoin.lanes._driver import Agreed, Finished, agree, decline
 from psijoin.lanes._lane import Lane
 from psijoin.lanes._portions import Facts, Portion, keys_of, merged, place, read
 
@@ -37,6 +37,7 @@ __all__ = [
     "Rows",
     "Ticket",
     "agree",
+    "decline",
     "keys_of",
     "merged",
     "place",

@@ -77,13 +77,14 @@ def agree(
     - `parts`: the number of parts, if both sides name one; otherwise it follows from the sizes.
     - Everything else is as for `Session`, `Session.receive` and `Session.send`. This side connects,
       or meets the other one at a relay, as its lanes do.
+
+    If the table cannot be used, as too many of its keys cannot be read, the other party is told.
     """
-    meeting = {name: value for name, value in options.items() if name in _OF_MEETINGS}
-    told = {name: value for name, value in options.items() if name not in _OF_MEETINGS}
-    session = Session(**meeting)  # type: ignore[arg-type]
+    meeting = of_meeting(options)
+    told = {name: value for name, value in options.items() if name not in meeting}
+    session = Session(**meeting)
     told |= {"on": on, "normalize": normalize, "output_kind": output_kind}
-    listener = Listener(session._progress if callable(session._progress) else None)
-    stop = _psijoin.Stop()
+    listener, stop = _listener(session), _psijoin.Stop()
     try:
         with stopped_with_its_call(stop):
             agreed = _psijoin.agree(
@@ -94,7 +95,29 @@ def agree(
     return Agreed(agreed)
 
 
-_OF_MEETINGS = Meeting.__required_keys__ | Meeting.__optional_keys__
+def decline(**meeting: Unpack[Meeting]) -> None:
+    """Meets the other party only to tell it that this one cannot join, since its table cannot be
+    read. So it does not wait in vain. The keywords are those of `Session`.
+
+    This takes as long as the other party is not there, up to `wait`. If it cannot be told, this is
+    logged.
+    """
+    session, stop = Session(**meeting), _psijoin.Stop()
+    try:
+        with stopped_with_its_call(stop):
+            _psijoin.decline(session._party, _listener(session), stop)
+    except _psijoin.Failure as failure:
+        raise raised(failure) from None
+
+
+def of_meeting(options: Mapping[str, Any]) -> dict[str, Any]:
+    """Returns those of these options that are of a meeting."""
+    names = Meeting.__required_keys__ | Meeting.__optional_keys__
+    return {name: value for name, value in options.items() if name in names}
+
+
+def _listener(session: Session) -> Listener:
+    return Listener(session._progress if callable(session._progress) else None)
 
 
 class Agreed:

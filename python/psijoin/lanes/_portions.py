@@ -117,7 +117,8 @@ class Facts:
         """Returns those of a table of these portions, which has this number of distinct keys: it
         must be exact.
 
-        Raises `InputError` if the numbers of a column have too large a sum, as for one table.
+        Raises `InputError` if the numbers of a column have too large a sum, as for one table. The
+        other party hears of that by `decline`.
         """
         try:
             merged, rows_with_key = _psijoin.merge_facts(list(portions))

@@ -13,7 +13,7 @@ from __future__ import annotations
 import re
 import secrets
 from collections.abc import Iterator, Mapping, Sequence
-from contextlib import contextmanager
+from contextlib import contextmanager, suppress
 from threading import Event, Thread
 from typing import TYPE_CHECKING, Any, Literal, NamedTuple
 
@@ -24,6 +24,7 @@ from psijoin._errors import Error, InputError, UsageError
 from psijoin._session import countries, names_of, summed, without_holder
 from psijoin._tables import Use, Wanted
 from psijoin._types import Columns
+from psijoin.lanes._driver import of_meeting
 from psijoin.spark import _cluster, _frames, _tasks
 from psijoin.spark._jobs import Jobs
 from psijoin.spark._work import Work
@@ -92,10 +93,11 @@ def joined(
     _cluster.check_slots(spark, at_once, seconds=_cluster.SECONDS_TO_COME)
     jobs = Jobs(spark)
     with Work(spark, str(work)) as folder, stopped_with_its_call(jobs):
-        with _told_by_tasks(reading=True), jobs.running("psijoin reads keys"):
-            facts = _materialised(table, folder)
-        # Executors may have gone meanwhile.
-        _cluster.check_slots(spark, at_once)
+        with _declined_if_it_fails(options):
+            with _told_by_tasks(reading=True), jobs.running("psijoin reads keys"):
+                facts = _materialised(table, folder)
+            # Executors may have gone meanwhile.
+            _cluster.check_slots(spark, at_once)
         with lanes.agree(role, facts, lanes=at_once, **{**options, **table.key}) as agreed:
             if agreed.lanes:
                 running = jobs.running("psijoin runs lanes")
@@ -106,6 +108,18 @@ def joined(
         if not _learns_rows(role, options):
             return Ended(finished, None)
         return Ended(finished, _found(table, folder, rows, agreed.lanes > 0))
+
+
+@contextmanager
+def _declined_if_it_fails(options: Mapping[str, Any]) -> Iterator[None]:
+    """Tells the other party, within the context, of a failure of this one."""
+    try:
+        yield
+    except Exception:
+        # How that went is logged: the failure counts.
+        with suppress(Error):
+            lanes.decline(**of_meeting(options))
+        raise
 
 
 def _learns_rows(role: Role, options: Mapping[str, Any]) -> bool:

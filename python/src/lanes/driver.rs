@@ -19,9 +19,10 @@ use arrow_array::{RecordBatch, RecordBatchIterator};
 use arrow_schema::Schema;
 use jiff::Timestamp;
 use psijoin::Role;
+use psijoin_channel::AbortCode;
 use psijoin_frontend::{self as frontend, Narrator, Notes, run};
 use psijoin_session::{
-    self as session, ArrowTable, ElsewhereFault, LaneReport, LaneTicket, Mode, PeerWatch,
+    self as session, ArrowTable, ElsewhereFault, Error, LaneReport, LaneTicket, Mode, PeerWatch,
     TableFacts,
 };
 use psijoin_table::portions::PortionFacts;
@@ -104,10 +105,11 @@ pub(crate) fn agree<'py>(
         let lanes = NonZeroU32::new(lanes);
         let lanes = lanes.ok_or_else(|| usage("`lanes` is a whole number of at least 1"))?;
         let call = party.call_elsewhere(role, options, nothing())?;
-        let whole = PortionFacts::from_bytes(facts)
-            .and_then(|facts| facts.whole(&call.spec.key, distinct))
-            .map_err(|error| raised(Failed::of(error)))?;
-        PyResult::Ok((call, TableFacts::from(whole), lanes))
+        let whole =
+            PortionFacts::from_bytes(facts).and_then(|facts| facts.whole(&call.spec.key, distinct));
+        // The other party hears of a table that cannot be used.
+        let facts = whole.map(TableFacts::from).map_err(Error::from);
+        PyResult::Ok((call, (facts, lanes)))
     };
     let prepared = prepared()
         .map_err(|error| untried(py, error, party.untried(role, options, TABLE, started)))?;
@@ -138,6 +140,32 @@ pub(crate) fn agree<'py>(
         stop,
         requests: Mutex::new(Some(requests)),
     })
+}
+
+/// Meets the other party only to tell it that this one cannot join, as its table cannot be read.
+#[pyfunction]
+pub(crate) fn decline(
+    py: Python<'_>,
+    party: &Bound<'_, Party>,
+    listener: Py<PyAny>,
+    stop: &Bound<'_, Stop>,
+) -> PyResult<()> {
+    // The role is not told.
+    let call = (party.get()).call_elsewhere(Role::Sender, &PyDict::new(py), nothing())?;
+    let declined = while_signals_are_seen(py, &stop.get().0, move |stop| {
+        contained(|| {
+            let notes = &Notes::of(call.wanted());
+            notes.know_as(call.known_as.clone());
+            let listener = &Listening {
+                listener,
+                deadline: None,
+            };
+            let narrator = Narrator { listener, notes };
+            call.spec.tell(AbortCode::LocalFailure, &narrator, stop);
+            Ok(())
+        })
+    })?;
+    declined.map_err(|failure| raised(failure.into()))
 }
 
 /// A table without rows, which stands for one that is not here.
@@ -245,7 +273,7 @@ impl Agreed {
 /// Agrees, and does what is asked for from then on, until the session is over. An error is for
 /// whoever waits for it.
 fn serve(
-    (call, facts, lanes): (JoinCall, TableFacts, NonZeroU32),
+    (call, facts): (JoinCall, (Result<TableFacts, Error>, NonZeroU32)),
     listener: Py<PyAny>,
     stop: &session::Stop,
     tell: Sender<Result<Terms, Failed>>,
@@ -270,7 +298,7 @@ fn serve(
             Some(deadline) => deadline.reason(failure),
             None => failure,
         };
-        let agreed = run::agree(call.spec, (facts, lanes), reportable, &narrator, stop);
+        let agreed = run::agree(call.spec, facts, reportable, &narrator, stop);
         let mut agreed = agreed.map_err(within_deadline)?;
         let terms = Terms {
             lanes: agreed.lanes(),

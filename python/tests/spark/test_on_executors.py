@@ -1,6 +1,7 @@
 """Joins in lanes, on executors, are those that Spark makes of the tables in the clear."""
 
 import os
+import re
 import signal
 from collections.abc import Callable, Iterator
 from concurrent.futures import ThreadPoolExecutor
@@ -282,21 +283,48 @@ def test_errors_before_anybody_is_met(
 ) -> None:
     mine = spark.sql("select 'a' as id, array('a') as nested, 1 as number")
     ann: dict[str, Any] = {**common, **meeting.ann}
-    for error, message, frame, options in (
-        (psijoin.UsageError, "`lanes` is 7, and Spark can run 2 tasks", mine, {"lanes": 7}),
-        (psijoin.UsageError, "at least 1", mine, {"lanes": 0}),
-        (psijoin.UsageError, "`work`", mine, {"work": None}),
-        (psijoin.UsageError, "`work` is for lanes", mine, {"lanes": None}),
-        (psijoin.UsageError, "`take`.*the driver joins", mine, {"take": "all"}),
-        (psijoin.UsageError, "`min_intersection`.*the driver joins", mine, {"min_intersection": 5}),
-        (psijoin.UsageError, "`rows`.*the driver joins", mine, {"rows": "all"}),
-        (psijoin.InputError, "'none'|`none`", mine, {"on": "none"}),
-        (psijoin.InputError, "'nested'|`nested`", mine, {"on": "nested"}),
-        (psijoin.InputError, "'id'|`id`", mine, {"normalize": {"id": "date"}}),
-        (psijoin.InputError, "cannot make a folder", mine, {"work": "/dev/null"}),
-        (psijoin.InputError, "gives its rows has failed", spark.sql("select raise_error('near a key') as id"), {}),
+    for error, message, options in (
+        (psijoin.UsageError, "`lanes` is 7, and Spark can run 2 tasks", {"lanes": 7}),
+        (psijoin.UsageError, "at least 1", {"lanes": 0}),
+        (psijoin.UsageError, "`work`", {"work": None}),
+        (psijoin.UsageError, "`work` is for lanes", {"lanes": None}),
+        (psijoin.UsageError, "`take`.*the driver joins", {"take": "all"}),
+        (psijoin.UsageError, "`min_intersection`.*the driver joins", {"min_intersection": 5}),
+        (psijoin.UsageError, "`rows`.*the driver joins", {"rows": "all"}),
+        (psijoin.InputError, "'none'|`none`", {"on": "none"}),
+        (psijoin.InputError, "'nested'|`nested`", {"on": "nested"}),
+        (psijoin.InputError, "cannot make a folder", {"work": "/dev/null"}),
     ):
-        with pytest.raises(error, match=message) as raised:
-            psijoin.spark.receive(frame, **{"on": "id", **ann, **options})
-        assert "near" not in str(raised.value)
+        with pytest.raises(error, match=message):
+            psijoin.spark.receive(mine, **{"on": "id", **ann, **options})
+    assert left_in(common) == []
+
+
+@pytest.mark.parametrize(
+    ("of", "normalize", "message"),
+    [
+        ("'near a key'", {"id": "date"}, "'id'|`id`"),
+        ("raise_error('near a key')", {}, "gives its rows has failed"),
+    ],
+)
+def test_a_table_that_cannot_be_read(
+    spark: SparkSession,
+    meeting: Meeting,
+    common: dict[str, Any],
+    of: str,
+    normalize: dict[str, str],
+    message: str,
+) -> None:
+    """The other party hears of it, before it waits in vain."""
+    mine = spark.sql(f"select {of} as id")
+    calls = [
+        lambda: psijoin.spark.receive(mine, on="id", normalize=normalize, **common, **meeting.ann),
+        lambda: psijoin.Session(**meeting.bob).send(["a"]),
+    ]
+    with ThreadPoolExecutor() as threads:
+        failed, told = (call.exception(LONG) for call in [threads.submit(call) for call in calls])
+    assert isinstance(failed, psijoin.InputError)
+    assert re.search(message, str(failed)) and "near" not in str(failed)
+    assert isinstance(told, psijoin.PeerFailedError)
+    assert "cannot use its own input or output" in str(told)
     assert left_in(common) == []
