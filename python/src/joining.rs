@@ -9,6 +9,7 @@ use std::{
 use arrow_array::RecordBatch;
 use arrow_schema::SchemaRef;
 use jiff::Timestamp;
+use psijoin::parts::SharedPlaces;
 use psijoin_frontend::{
     Failure, NamedFiles, Narrator, Notes, Wanted,
     files::{self, Named},
@@ -59,6 +60,8 @@ pub(crate) enum Learned {
     Nothing,
     /// Its rows, as Arrow data.
     Rows(SchemaRef, Vec<RecordBatch>),
+    /// The shared places of each part, of rows that stay where their parts ran.
+    Places(Vec<SharedPlaces>),
     /// The number of shared keys.
     Count(u64),
     /// `true` if at least the requested number of keys are shared.
@@ -196,9 +199,8 @@ impl From<Received> for Learned {
                 let named = named.map(|sum| (sum.column.name.to_string(), sum.value.to_string()));
                 Self::Sums(named.collect())
             }
-            Received::Places(_) | Received::Elsewhere { .. } | Received::Shares { .. } => {
-                Self::Nothing
-            }
+            Received::Places(places) => Self::Places(places),
+            Received::Elsewhere { .. } | Received::Shares { .. } => Self::Nothing,
         }
     }
 }

@@ -13,14 +13,16 @@ use crate::joining::contained;
 mod column;
 mod driver;
 mod lane;
+mod placed;
 mod portions;
 mod secrets;
 
 pub(crate) use column::Column;
 pub(crate) use driver::{Agreed, agree, decline};
 pub(crate) use lane::Lane;
+pub(crate) use placed::shared;
 pub(crate) use portions::{keys_of, merge_facts, merged, place, read_portion};
-pub(crate) use secrets::{Report, Router, Ticket};
+pub(crate) use secrets::{Places, Report, Router, Ticket};
 
 /// Does this work with one thread of its own: an engine runs as many processes as it has cores. A
 /// process that is forked has no others.

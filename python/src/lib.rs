@@ -217,6 +217,7 @@ fn dictionary(py: Python<'_>, joined: Joined) -> PyResult<Bound<'_, PyDict>> {
         Learned::Rows(schema, batches) => {
             told.set_item("learned", Rows::new(schema, batches))?;
         }
+        Learned::Places(places) => told.set_item("learned", lanes::Places::new(places))?,
         Learned::Count(count) => told.set_item("learned", count)?,
         Learned::Reached(reached) => told.set_item("learned", reached)?,
         Learned::Sums(sums) => told.set_item("learned", sums)?,
@@ -288,6 +289,7 @@ fn _psijoin(module: &Bound<'_, PyModule>) -> PyResult<()> {
     module.add_class::<lanes::Agreed>()?;
     module.add_class::<lanes::Column>()?;
     module.add_class::<lanes::Lane>()?;
+    module.add_class::<lanes::Places>()?;
     module.add_class::<lanes::Report>()?;
     module.add_class::<lanes::Router>()?;
     module.add_class::<lanes::Ticket>()?;
@@ -298,6 +300,7 @@ fn _psijoin(module: &Bound<'_, PyModule>) -> PyResult<()> {
     module.add_function(wrap_pyfunction!(lanes::merged, module)?)?;
     module.add_function(wrap_pyfunction!(lanes::place, module)?)?;
     module.add_function(wrap_pyfunction!(lanes::read_portion, module)?)?;
+    module.add_function(wrap_pyfunction!(lanes::shared, module)?)?;
     module.add_function(wrap_pyfunction!(join, module)?)?;
     module.add_function(wrap_pyfunction!(plan, module)?)?;
     module.add_function(wrap_pyfunction!(identity, module)?)?;

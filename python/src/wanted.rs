@@ -226,18 +226,10 @@ impl Party {
             }
         }
         let told = &Options::unchecked(options);
-        match asked(told)? {
-            RequestedOutput::Shares(_) => {
-                return Err(usage(
-                    "shares are for a table that is here, and lanes have it elsewhere",
-                ));
-            }
-            RequestedOutput::Rows if role == Role::Receiver && told.is_told(MINIMUM)? => {
-                return Err(usage(format!(
-                    "`{MINIMUM}` is for rows of a table that is here, and for count and sum"
-                )));
-            }
-            _ => {}
+        if let RequestedOutput::Shares(_) = asked(told)? {
+            return Err(usage(
+                "shares are for a table that is here, and lanes have it elsewhere",
+            ));
         }
         let known: Vec<&str> = OF_JOINS.into_iter().chain([PARTS]).collect();
         self.known_call(role, options, nothing, &known)

@@ -6,6 +6,7 @@ from __future__ import annotations
 
 import multiprocessing
 import os
+import pickle
 import signal
 import threading
 from contextlib import suppress
@@ -139,7 +140,7 @@ def _join(party: Party, workers: list[_Worker]) -> Ended:
     with lanes.agree(
         party.role, facts, party.on, lanes=len(workers), **party.meeting, **party.options
     ) as agreed:
-        found: list[bytes] = []
+        found: list[Any] = []
         gone: list[psijoin.Error] = []
         watching = threading.Thread(target=_watch, args=(agreed, workers, gone), daemon=True)
         watching.start()
@@ -164,7 +165,21 @@ def _join(party: Party, workers: list[_Worker]) -> Ended:
                 if party.spoil == "of another session":
                     agreed.take(b"\xff" * 4 + bytes(report)[4:])
         finished = agreed.finish()
-    return Ended(found, finished.learned, finished.statement, finished.report)
+    keys = _shared(found, finished.places)
+    return Ended(keys, finished.learned, finished.statement, finished.report)
+
+
+def _shared(found: list[Any], places: lanes.Places | None) -> list[bytes]:
+    """The shared keys in what lanes gave."""
+    import pyarrow
+
+    if places is not None:
+        # As another process would, and an engine that brought all into another order.
+        secret = pickle.loads(pickle.dumps(places))
+        found = [lanes.shared(secret, kept) for kept in reversed(found)]
+    tables = [pyarrow.table(shared) for shared in found]
+    assert all(table.column_names == ["key"] for table in tables)
+    return [key for table in tables for key in table["key"].to_pylist()]
 
 
 def read(party: Party) -> tuple[Any, lanes.Facts]:
@@ -230,11 +245,11 @@ def _work(pipe: Connection, drivers_end: Connection) -> None:
         ticket, keys = pipe.recv()
         lane = lanes.Lane(ticket)
         threading.Thread(target=_stop_without_driver, args=(pipe, lane), daemon=True).start()
-        found: list[bytes] = []
-        for shared in lane.run(keys.to_batches(max_chunksize=500)):
+        found = []
+        for given in lane.run(keys.to_batches(max_chunksize=500)):
             import pyarrow
 
-            found.extend(pyarrow.table(shared)["key"].to_pylist())
+            found.append(pyarrow.table(given))
         pipe.send((lane.report, found))
     except EOFError:
         pass

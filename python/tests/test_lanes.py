@@ -5,6 +5,7 @@ from __future__ import annotations
 import io
 import pickle
 import random
+import subprocess
 import time
 from decimal import Decimal
 from pathlib import Path
@@ -109,13 +110,7 @@ def test_one_side_joins_in_lanes_and_the_other_is_the_program(
 ) -> None:
     ann, bob = both(meeting, kind)
     mine, theirs = (ann, bob) if in_lanes == "receive" else (bob, ann)
-    csv = tmp_path / "theirs.csv"
-    pyarrow.csv.write_csv(theirs.table, csv)
-    place = theirs.meeting
-    ends = ["--relay", place["relay"], "--identity", place["identity"].path, "--peer", place["peer"]]
-    table = ["--input", str(csv), "--key", "id", "--output-kind", kind, "--parts", str(PARTS)]
-    sums = ["--allow-sums-that-reveal-keys"] if theirs.role == "send" and kind != "rows" else []
-    running = parties.program(theirs.role, *ends, *table, *sums, "--wait", "600", "--threads", "2")
+    running = the_program(theirs, tmp_path)
     [ended] = engine.run(mine)
     shown, told = running.communicate()
     assert running.returncode == 0, told
@@ -124,10 +119,30 @@ def test_one_side_joins_in_lanes_and_the_other_is_the_program(
     else:
         assert isinstance(ended, Ended), ended
         assert ended.learned is None
-        assert kind != "rows" or keys_of(pyarrow.csv.read_csv(io.BytesIO(shown.encode()), convert_options=AS_TEXT)) == SHARED
+        assert kind != "rows" or ids_in(shown) == SHARED
 
 
-AS_TEXT = pyarrow.csv.ConvertOptions(column_types={"id": pyarrow.string()})
+def the_program(party: Party, folder: Path) -> subprocess.Popen[str]:
+    """The program, in the place of lanes."""
+    csv = folder / "theirs.csv"
+    pyarrow.csv.write_csv(party.table, csv)
+    place, options = party.meeting, party.options
+    ends = ["--relay", place["relay"], "--identity", place["identity"].path, "--peer", place["peer"]]
+    table = ["--input", str(csv), "--key", party.on]
+    told = [
+        argument
+        for name in ("output_kind", "parts", "min_intersection")
+        if name in options
+        for argument in (f"--{name.replace('_', '-')}", str(options[name]))
+    ]
+    sums = ["--allow-sums-that-reveal-keys"] if "allow_sums_that_reveal_keys" in options else []
+    return parties.program(party.role, *ends, *table, *told, *sums, "--wait", "600", "--threads", "2")
+
+
+def ids_in(shown: str) -> set[str]:
+    """The ids in rows that the program has written."""
+    as_text = pyarrow.csv.ConvertOptions(column_types={"id": pyarrow.string()})
+    return keys_of(pyarrow.csv.read_csv(io.BytesIO(shown.encode()), convert_options=as_text))
 
 
 def test_a_session_joins_with_lanes(meeting: Meeting) -> None:
@@ -155,6 +170,39 @@ def test_nothing_runs_if_the_result_follows_from_the_sizes(meeting: Meeting) -> 
 def test_fewer_keys_than_the_minimum_are_withheld(meeting: Meeting) -> None:
     for ended in engine.run(*both(meeting, "count", min_intersection=len(SHARED) + 1)):
         assert isinstance(ended, psijoin.PolicyError), ended
+
+
+@pytest.mark.parametrize("in_lanes", ["receive", "send", "both"])
+@pytest.mark.parametrize("missing", [0, 1])
+def test_rows_under_a_minimum(meeting: Meeting, tmp_path: Path, in_lanes: str, missing: int) -> None:
+    """Just as many are shared as are demanded, or one too few."""
+    both_parties = both(meeting, "rows", min_intersection=len(SHARED) + missing)
+    by_lanes = [party for party in both_parties if in_lanes in (party.role, "both")]
+    programs = [(party, the_program(party, tmp_path)) for party in both_parties if in_lanes not in (party.role, "both")]
+    for party, ended in zip(by_lanes, engine.run(*by_lanes)):
+        if missing:
+            assert isinstance(ended, psijoin.PolicyError), ended
+        elif party.role == "receive":
+            assert_exact("rows", ended, ANN)
+        else:
+            assert isinstance(ended, Ended) and ended.keys == [], ended
+    for party, running in programs:
+        shown, told = running.communicate()
+        assert (running.returncode == 0) is (missing == 0), told
+        if party.role == "receive":
+            assert shown == "" if missing else ids_in(shown) == SHARED
+
+
+def test_keys_that_lanes_did_not_give(meeting: Meeting) -> None:
+    with pytest.raises(psijoin.UsageError, match="no bytes of places"):
+        lanes.shared(b"nothing", pyarrow.table({"key": []}))
+    # Of no part, as no lane ran.
+    none = lanes.Places.from_bytes(b"")
+    assert repr(none) == "Places(...)" and bytes(none) == none.to_bytes() == b""
+    key = pyarrow.array([bytes(32)], pyarrow.binary(32))
+    for columns in ({"part": [0], "place": [0]}, {"part": [-1], "place": [0]}, {"part": [0]}, {}):
+        with pytest.raises(psijoin.UsageError, match="no keys that lanes of this session gave"):
+            lanes.shared(none, pyarrow.table({**columns, "key": key}))
 
 
 @pytest.mark.parametrize(
@@ -191,11 +239,7 @@ def test_the_other_party_hears_of_a_table_that_cannot_be_used(
         assert isinstance(told, psijoin.PeerFailedError), told
         words = str(told)
     else:
-        csv = tmp_path / "theirs.csv"
-        pyarrow.csv.write_csv(BOB, csv)
-        place = meeting.bob
-        ends = ["--relay", place["relay"], "--identity", place["identity"].path, "--peer", place["peer"]]
-        running = parties.program(other, *ends, "--input", str(csv), "--key", "id", "--wait", "600")
+        running = the_program(Party(other, BOB, meeting.bob), tmp_path)
         [refused] = engine.run(party)
         _, words = running.communicate(timeout=parties.PATIENCE)
         assert running.returncode != 0
@@ -229,7 +273,6 @@ def test_a_ticket_works_once_and_for_its_own_session(meeting: Meeting) -> None:
         ({"align": True}, "`align` is for a table that is here"),
         ({"take": "all"}, "`take` is for a table that is here"),
         ({"output_kind": "shares"}, "shares are for a table that is here"),
-        ({"min_intersection": 2}, "`min_intersection` is for rows of a table that is here"),
         ({"check": True}, "`check` is for a table that is here"),
         ({"lisen": 1}, "there is no keyword `lisen`"),
         ({"lanes": 0}, "`lanes` is a whole number"),

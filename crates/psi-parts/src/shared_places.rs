@@ -36,6 +36,12 @@ impl SharedPlaces {
         Some(rows)
     }
 
+    /// Returns whether the item at this place is shared; `None` if there is no such place.
+    pub fn has(&self, place: u32) -> Option<bool> {
+        let place = usize::try_from(place).ok()?;
+        (place < self.0.lanes()).then(|| self.0.get(place))
+    }
+
     /// Returns them as bytes: the number of places, and a bit for each, lowest first.
     pub fn to_bytes(&self) -> Vec<u8> {
         let places = self.0.lanes() as u64;
@@ -72,6 +78,10 @@ mod tests {
         assert_eq!(shared.count(), 5);
         assert_eq!(shared.rows(&places).unwrap(), [0, 2, 7, 9]);
         assert!(shared.rows(&places[1..]).is_none());
+        assert_eq!(
+            [2, 3, 9, 10].map(|place| shared.has(place)),
+            [Some(false), Some(true), Some(true), None]
+        );
         let bytes = shared.to_bytes();
         assert!(SharedPlaces::from_bytes(&bytes) == Some(shared));
         for other in [&bytes[..9], &bytes[..7], &[&bytes[..], &[0]].concat()] {

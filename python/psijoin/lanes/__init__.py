@@ -6,7 +6,8 @@ new, and its interface may change with any release.
 - A *reader* has a portion of the table: `read` gives its keys, and facts about it.
 - The *driver* has the identity: it merges the facts, and `agree` meets the other party. It gives a
   ticket of each lane, takes the report of each, and finishes.
-- A *lane* has all keys of some parts: `Lane` runs these.
+- A *lane* has all keys of some parts: `Lane` runs these. Of rows under a minimum it gives all keys,
+  and `shared` picks those that are shared once the driver has finished.
 
 >>> import psijoin, pyarrow
 >>> from psijoin import lanes
@@ -16,14 +17,14 @@ new, and its interface may change with any release.
 >>> facts.rows_with_key, facts.distinct
 (4, 3)
 
-What may be seen by whom is in `docs/lanes.md`. In short: tickets, routers and reports are secret,
-as are keys, which are hashes that can be tested against guesses.
+What may be seen by whom is in `docs/lanes.md`. In short: tickets, routers, reports and places are
+secret, as are keys, which are hashes that can be tested against guesses.
 """
 
-from psijoin._psijoin import Column, Report, Router, Rows, Ticket
+from psijoin._psijoin import Column, Places, Report, Router, Rows, Ticket
 from psijoin.lanes._driver import Agreed, Finished, agree, decline
 from psijoin.lanes._lane import Lane
-from psijoin.lanes._portions import Facts, Portion, keys_of, merged, place, read
+from psijoin.lanes._portions import Facts, Portion, keys_of, merged, place, read, shared
 
 __all__ = [
     "Agreed",
@@ -31,6 +32,7 @@ __all__ = [
     "Facts",
     "Finished",
     "Lane",
+    "Places",
     "Portion",
     "Report",
     "Router",
@@ -42,4 +44,5 @@ __all__ = [
     "merged",
     "place",
     "read",
+    "shared",
 ]

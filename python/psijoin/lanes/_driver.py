@@ -13,7 +13,7 @@ from psijoin import _psijoin
 from psijoin._call import stopped_with_its_call
 from psijoin._errors import raised
 from psijoin._listening import Listener, log
-from psijoin._psijoin import Report, Router, Ticket
+from psijoin._psijoin import Places, Report, Router, Ticket
 from psijoin._session import Session
 from psijoin._types import Asked, Columns, Learners, Meeting, Path
 from psijoin.lanes._portions import Facts
@@ -53,6 +53,10 @@ class Finished:
     """The statement of who has learned what."""
     report: dict[str, Any]
     """The facts of the join, as in the program's reports."""
+    places: Places | None = None
+    """For rows under a minimum, if that is reached: tells `shared` which of the keys that lanes
+    gave are shared. None if lanes gave shared keys. It is secret.
+    """
 
 
 def agree(
@@ -73,6 +77,8 @@ def agree(
     - `on`, `normalize`, `bad_keys`: as all portions were read.
     - `lanes`: the most lanes that this side can run at the same time. The other side has such a
       number, too; the smaller one counts.
+    - `min_intersection`: for rows, lanes of the receiver give all of its keys, and which are shared
+      is told in the end: see `shared`.
     - `output_kind`: "rows", "count", "threshold:K" or "sum:COLUMN,…", on both sides.
     - `parts`: the number of parts, if both sides name one; otherwise it follows from the sizes.
     - Everything else is as for `Session`, `Session.receive` and `Session.send`. This side connects,
@@ -175,10 +181,14 @@ class Agreed:
         joined = self._told(self._agreed.finish)
         told = joined["learned"]
         assert not isinstance(told, _psijoin.Rows), "rows are where their lanes ran"
-        if isinstance(told, list):
-            sums = {name: Decimal(value) for name, value in told}
-            return Finished(sums, joined["statement"], json.loads(joined["report"]))
-        return Finished(told, joined["statement"], json.loads(joined["report"]))
+        known = (joined["statement"], json.loads(joined["report"]))
+        match told:
+            case Places():
+                return Finished(None, *known, told)
+            case list():
+                return Finished({name: Decimal(value) for name, value in told}, *known)
+            case _:
+                return Finished(told, *known)
 
     def abort(self, reason: str = "") -> None:
         """Gives up, if it is not over. The other party hears of it, and not of the reason, which is

@@ -26,6 +26,10 @@ class Lane:
         """Runs the lane's parts, and returns the shared keys of each, for a party that learns them:
         Arrow data with a column `key`.
 
+        If a minimum was demanded for rows, it gives *all* keys of each part instead, with columns
+        `part` and `place`. Which are shared is known once the driver has finished, and `shared`
+        picks them.
+
         `batches` is Arrow data, or an iterator of such, with the keys of the lane's parts as `read`
         and `merged` give them, in the order of their parts. A part without keys need not be named.
         Each part runs when the keys of the next one have begun to come, so that those of one part

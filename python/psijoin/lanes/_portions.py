@@ -8,7 +8,7 @@ from typing import Any
 
 from psijoin import _psijoin
 from psijoin._errors import raised
-from psijoin._psijoin import Column, Router, Rows
+from psijoin._psijoin import Column, Places, Router, Rows
 from psijoin._types import Columns
 
 
@@ -92,6 +92,20 @@ def place(router: Router | bytes, keys: Any) -> Column:
     """
     try:
         return _psijoin.place(router, _in_order(keys))
+    except _psijoin.Failure as failure:
+        raise raised(failure) from failure.__cause__
+
+
+def shared(places: Places | bytes, kept: Any) -> Rows:
+    """Returns the shared keys among those that lanes gave while a minimum withheld rows, in any
+    order and number: Arrow data with a column `key`. `places` is what `finish` returned.
+
+    `kept` is Arrow data with the columns `part`, `place` and `key`, or an iterator of such. Keys
+    may be any values of 32 bytes in the place of those that lanes gave, as an engine may have
+    encrypted them.
+    """
+    try:
+        return _psijoin.shared(places, _in_order(kept))
     except _psijoin.Failure as failure:
         raise raised(failure) from failure.__cause__
 

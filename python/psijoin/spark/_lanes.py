@@ -107,7 +107,13 @@ def joined(
         folder.remove(KEYS)
         if not _learns_rows(role, options):
             return Ended(finished, None)
-        return Ended(finished, _found(table, folder, rows, agreed.lanes > 0))
+        if not agreed.lanes:
+            # The result follows from the sizes of the sets.
+            found = spark.createDataFrame([], _of_spark(_tasks.of_shared()))
+        else:
+            folder.keep(FOUND)
+            found = _found(folder, finished.places)
+        return Ended(finished, _rows(table, found, rows))
 
 
 @contextmanager
@@ -137,7 +143,6 @@ def _check(options: Mapping[str, Any], rows: str, at_once: int, work: str | None
             raise UsageError(f"`{name}`: lanes do not know {what} yet. Leave `lanes` out: then the driver joins")
     kind = options.get("output_kind", "rows")
     beyond = {
-        "`min_intersection`: lanes do not know a minimum for rows": kind == "rows" and options.get("min_intersection"),
         '`rows`: lanes know "shared" and "unshared", and no others': rows not in ("shared", "unshared"),
         "`output_kind`: lanes do not know shares": str(kind).startswith("shares"),
     }
@@ -221,8 +226,19 @@ def _run(table: Table, agreed: lanes.Agreed, folder: Work, proxy: str | None) ->
         agreed.take(_psijoin.unseal(sealing, lane, bytes(report)))
 
 
-def _found(table: Table, folder: Work, which: str, lanes_run: bool) -> DataFrame:
-    """Returns the rows of a DataFrame whose key was found, or the others."""
+def _found(folder: Work, places: lanes.Places | None) -> DataFrame:
+    """Returns the shared keys, veiled. With places, lanes gave all keys."""
+    from pyspark.sql import functions as f
+
+    given = folder.read(FOUND, _of_spark(_tasks.of_found())).where(f.col(_tasks.KEY).isNotNull())
+    if places is None:
+        return given.select(_tasks.KEY)
+    placed = given.select(_tasks.PART, _tasks.PLACE, _tasks.KEY)
+    return placed.mapInArrow(_tasks.Picking(places), _of_spark(_tasks.of_shared()))
+
+
+def _rows(table: Table, found: DataFrame, which: str) -> DataFrame:
+    """Returns the rows of the table whose key was found, or the others."""
     from pyspark.sql import functions as f
 
     frame = table.frame
@@ -233,13 +249,6 @@ def _found(table: Table, folder: Work, which: str, lanes_run: bool) -> DataFrame
     of_rows: Any = f.arrow_udf(lambda *columns: fingerprints(*columns), "binary")  # type: ignore[attr-defined]
     key = of_rows.asNondeterministic()(*table.columns()).alias(name)
     rows = frame.select("*", key)
-    schema = _of_spark(_tasks.of_found())
-    if lanes_run:
-        folder.keep(FOUND)
-        found = folder.read(FOUND, schema).where(f.col(_tasks.KEY).isNotNull()).select(_tasks.KEY)
-    else:
-        # The result follows from the sizes of the sets.
-        found = frame.sparkSession.createDataFrame([], schema).select(_tasks.KEY)
     how = "left_semi" if which == "shared" else "left_anti"
     return rows.join(found, rows[name] == found[_tasks.KEY], how).drop(name)
 

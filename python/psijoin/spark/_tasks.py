@@ -30,7 +30,7 @@ FACTS = "facts"
 """The column of facts about a portion, in rows of their own, without a key."""
 
 PART, PLACE = "part", "place"
-"""The columns that tell where a key is."""
+"""The columns that tell where a key is, in the words of `psijoin.lanes`."""
 
 LANE, REPORT = "lane", "report"
 """The columns of a lane's report, in a row of its own, without a key."""
@@ -55,6 +55,11 @@ def of_found() -> pyarrow.Schema:
     pyarrow = pyarrow_module()
     places = dict.fromkeys([PART, PLACE, LANE], pyarrow.int32())
     return pyarrow.schema({KEY: pyarrow.binary(), **places, REPORT: pyarrow.binary()}.items())
+
+
+def of_shared() -> pyarrow.Schema:
+    """Returns the column of shared keys."""
+    return pyarrow_module().schema({KEY: pyarrow_module().binary()}.items())
 
 
 def _numbers(count: int) -> dict[str, Any]:
@@ -202,6 +207,20 @@ class Running:
             numbers = [batch.column(f"{NUMBER}{place}") for place in range(len(self._numbers))]
             keys = self._veil.take_off(batch.column(KEY))
             yield pyarrow.table([keys, *numbers], names=[KEY, *self._numbers])
+
+
+class Picking:
+    """Picks the shared keys among those that lanes gave while a minimum withheld them."""
+
+    def __init__(self, places: lanes.Places) -> None:
+        self._places = places
+
+    def __call__(self, batches: Batches) -> Batches:
+        pyarrow = pyarrow_module()
+        for batch in batches:
+            shared = lanes.shared(self._places, pyarrow.table(batch))
+            for found in pyarrow.table(shared).to_batches():
+                yield _batch(of_shared(), {KEY: found.column(KEY)})
 
 
 class Fingerprints:

@@ -8,7 +8,7 @@ use psijoin_table::portions::{PortionFault, PortionKeys};
 use psijoin_transport::Proxy;
 use pyo3::prelude::*;
 
-use super::{Report, Ticket, portions::read_keys, with_one_thread};
+use super::{Report, Ticket, placed::placed, portions::read_keys, with_one_thread};
 use crate::{
     failed::{Failed, raised},
     frames::{self, Rows},
@@ -147,9 +147,12 @@ fn at_scales(keys: &PortionKeys, columns: &[(String, u32)]) -> Result<Vec<Vec<i6
     numbers.collect()
 }
 
-/// Returns the keys of a part that were found.
+/// Returns the keys of a part that were found, or all of them, with their places.
 fn rows_of(found: FoundKeys) -> Rows {
     let keys = PortionKeys::from(found.fingerprints);
-    let (schema, batches) = keys.to_batches(&[]);
+    let (schema, batches) = match found.places {
+        Some(places) => placed(found.part, &places, &keys),
+        None => keys.to_batches(&[]),
+    };
     Rows::new(schema, batches)
 }

@@ -93,7 +93,7 @@ fn failure(error: impl Into<psijoin_session::Error>) -> Failure {
 }
 
 /// Returns the exception, with what an iterator has raised as its cause.
-fn caused(py: Python<'_>, failed: Failed, cause: &Raised) -> PyErr {
+pub(super) fn caused(py: Python<'_>, failed: Failed, cause: &Raised) -> PyErr {
     let error = raised(failed);
     error.set_cause(py, cause.lock().expect("no panic").take());
     error

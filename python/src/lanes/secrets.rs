@@ -1,6 +1,9 @@
 //! What goes from process to process, and is secret: as types that show nothing, and are bytes only
 //! if that is asked for.
 
+use std::sync::Arc;
+
+use psijoin::parts::SharedPlaces;
 use psijoin_session::{LaneReport, LaneTicket};
 use pyo3::{
     PyClass,
@@ -25,6 +28,10 @@ pub(crate) struct Router(pub(crate) psijoin::Router);
 /// What a lane gave.
 #[pyclass(frozen, module = "psijoin._psijoin")]
 pub(crate) struct Report(pub(crate) LaneReport);
+
+/// The shared places of each part, of rows that a minimum has withheld.
+#[pyclass(frozen, module = "psijoin._psijoin")]
+pub(crate) struct Places(Arc<Vec<SharedPlaces>>);
 
 /// Reads bytes that came from another process, or takes a value of this type itself.
 fn given<T>(
@@ -159,5 +166,62 @@ impl Report {
 
     fn __reduce__<'py>(&self, py: Python<'py>) -> PyResult<Pickled<'py>> {
         pickled::<Self>(py, &self.0.to_bytes())
+    }
+}
+
+impl Places {
+    pub(crate) fn new(places: Vec<SharedPlaces>) -> Self {
+        Self(Arc::new(places))
+    }
+
+    pub(crate) fn given(places: &Bound<'_, PyAny>) -> PyResult<Arc<Vec<SharedPlaces>>> {
+        let itself = |it: &Bound<'_, PyAny>| Some(it.cast::<Self>().ok()?.get().0.clone());
+        given(places, itself, |bytes| {
+            let places = Self::read(bytes).map(Arc::new);
+            places.ok_or_else(|| usage("these are no bytes of places of psijoin.lanes"))
+        })
+    }
+
+    fn bytes(&self) -> Vec<u8> {
+        let parts = self.0.iter().map(SharedPlaces::to_bytes);
+        parts
+            .flat_map(|part| [&(part.len() as u64).to_le_bytes()[..], &part].concat())
+            .collect()
+    }
+
+    fn read(mut bytes: &[u8]) -> Option<Vec<SharedPlaces>> {
+        let mut parts = Vec::new();
+        while !bytes.is_empty() {
+            let (length, rest) = bytes.split_first_chunk()?;
+            let length = usize::try_from(u64::from_le_bytes(*length)).ok()?;
+            let (part, rest) = rest.split_at_checked(length)?;
+            parts.push(SharedPlaces::from_bytes(part)?);
+            bytes = rest;
+        }
+        Some(parts)
+    }
+}
+
+#[pymethods]
+impl Places {
+    #[classmethod]
+    fn from_bytes(_: &Bound<'_, PyType>, bytes: &Bound<'_, PyAny>) -> PyResult<Self> {
+        Self::given(bytes).map(Self)
+    }
+
+    fn to_bytes<'py>(&self, py: Python<'py>) -> Bound<'py, PyBytes> {
+        PyBytes::new(py, &self.bytes())
+    }
+
+    fn __bytes__<'py>(&self, py: Python<'py>) -> Bound<'py, PyBytes> {
+        self.to_bytes(py)
+    }
+
+    fn __repr__(&self) -> &'static str {
+        "Places(...)"
+    }
+
+    fn __reduce__<'py>(&self, py: Python<'py>) -> PyResult<Pickled<'py>> {
+        pickled::<Self>(py, &self.bytes())
     }
 }

@@ -73,6 +73,32 @@ def test_other_rows(spark: SparkSession, meeting: Meeting, common: dict[str, Any
     assert content(unshared) == content(mine) - content(shared)
 
 
+def test_rows_under_a_minimum(
+    spark: SparkSession, meeting: Meeting, common: dict[str, Any]
+) -> None:
+    mine, theirs = random_tables(spark, 44)
+    expected = keyed(mine).join(theirs.select(KEY), KEY, "left_semi").select(mine.columns)
+    number = expected.select(KEY).distinct().count()
+    shared, _ = psijoin.together(
+        lambda: psijoin.spark.receive(mine, on=KEY, min_intersection=number, **common, **meeting.ann),
+        lambda: psijoin.spark.send(
+            theirs, on=THEIR_KEY, min_intersection=number, **common, **meeting.bob
+        ),
+    )
+    for _ in range(2):
+        assert content(shared) == content(expected)
+    assert f" {number} shared keys" in shared.statement
+    assert left_in(common) == ["found"]
+    with pytest.raises(psijoin.PolicyError):
+        psijoin.together(
+            lambda: psijoin.spark.receive(
+                mine, on=KEY, min_intersection=number + 1, **common, **meeting.ann
+            ),
+            lambda: psijoin.spark.send(theirs, on=THEIR_KEY, min_intersection=number + 1, **meeting.bob),
+        )
+    assert left_in(common) == ["found"]
+
+
 @pytest.mark.parametrize("are_large", [False, True])
 def test_keys_of_all_types(
     spark: SparkSession, meeting: Meeting, common: dict[str, Any], are_large: bool
@@ -289,7 +315,6 @@ def test_errors_before_anybody_is_met(
         (psijoin.UsageError, "`work`", {"work": None}),
         (psijoin.UsageError, "`work` is for lanes", {"lanes": None}),
         (psijoin.UsageError, "`take`.*the driver joins", {"take": "all"}),
-        (psijoin.UsageError, "`min_intersection`.*the driver joins", {"min_intersection": 5}),
         (psijoin.UsageError, "`rows`.*the driver joins", {"rows": "all"}),
         (psijoin.InputError, "'none'|`none`", {"on": "none"}),
         (psijoin.InputError, "'nested'|`nested`", {"on": "nested"}),

@@ -25,13 +25,17 @@ struct Coming {
     columns: Vec<Vec<i64>>,
 }
 
-/// The shared keys of a part.
+/// The keys of a part that it gave.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct FoundKeys {
     /// The part.
     pub part: u32,
-    /// Their fingerprints, in the order in which the keys came.
+    /// Their fingerprints. Shared ones are in the order in which the keys came.
     pub fingerprints: Vec<Fingerprint>,
+    /// If a minimum withholds rows until the end, these are all keys of the part, and this is the
+    /// place of each: which are shared is told by [places](psijoin::parts::SharedPlaces) in the
+    /// end. Otherwise they are shared.
+    pub places: Option<Vec<u32>>,
 }
 
 impl LaneInOrder {
@@ -52,7 +56,7 @@ impl LaneInOrder {
     }
 
     /// Takes further keys, with the numbers of each of the lane's [columns](Lane::numbers), and
-    /// runs the parts that are whole with that. Returns what was found, of parts that find keys.
+    /// runs the parts that are whole with that. Returns what was found, of parts that give keys.
     ///
     /// # Errors
     /// [`ElsewhereFault::Order`], and that of running a part; the other side is told.
@@ -136,10 +140,23 @@ impl LaneInOrder {
             payloads: Vec::new(),
         };
         let done = self.lane.run_part(own)?;
-        Ok(done.rows().map(|(rows, _)| FoundKeys {
+        let key = |row: u32| fingerprints[row as usize];
+        let shared = done.rows().map(|(rows, _)| FoundKeys {
             part,
-            fingerprints: rows.iter().map(|row| fingerprints[*row as usize]).collect(),
-        }))
+            fingerprints: rows.iter().copied().map(key).collect(),
+            places: None,
+        });
+        let withheld = || {
+            let placed = (0..).zip(done.places()?);
+            let placed = placed.filter_map(|(place, row)| Some((place, key((*row)?))));
+            let (places, fingerprints) = placed.unzip();
+            Some(FoundKeys {
+                part,
+                fingerprints,
+                places: Some(places),
+            })
+        };
+        Ok(shared.or_else(withheld))
     }
 }
 

@@ -3,7 +3,9 @@
 use std::{collections::BTreeSet, thread};
 
 use psijoin::{Fingerprint, Router};
-use psijoin_session::{ElsewhereFault, Error, Lane, LaneInOrder, LaneTicket, Received, Stop};
+use psijoin_session::{
+    ElsewhereFault, Error, FoundKeys, Lane, LaneInOrder, LaneTicket, Received, Stop,
+};
 use psijoin_transport::Proxies;
 
 use crate::{Keys, LANES, Listens, listening, specs, to};
@@ -32,11 +34,30 @@ fn in_parts(keys: &Keys, router: &Router) -> Vec<OfPart> {
     parts
 }
 
+/// Returns the shared keys in what parts gave.
+fn shared(found: Vec<FoundKeys>, received: &Received) -> BTreeSet<Fingerprint> {
+    let of_part = |found: FoundKeys| {
+        let places = match received {
+            Received::Places(of_parts) => Some(&of_parts[found.part as usize]),
+            _ => None,
+        };
+        assert_eq!(places.is_some(), found.places.is_some());
+        let has = |place: usize| match (places, &found.places) {
+            (Some(shared), Some(places)) => shared.has(places[place]).unwrap(),
+            _ => true,
+        };
+        let keys = found.fingerprints.iter().enumerate();
+        let keys = keys.filter(|(place, _)| has(*place));
+        keys.map(|(_, key)| *key).collect::<Vec<_>>()
+    };
+    found.into_iter().flat_map(of_part).collect()
+}
+
 #[test]
 fn keys_come_some_at_a_time_with_no_regard_to_where_a_part_ends() {
-    for asked in ["rows", "sum:receiver.amount"] {
+    for (asked, least) in [("rows", 0), ("rows", 1000), ("sum:receiver.amount", 0)] {
         let folder = tempfile::tempdir().unwrap();
-        let [sender, receiver] = specs(folder.path(), asked, 0);
+        let [sender, receiver] = specs(folder.path(), asked, least);
         let keys = Keys::read(&folder.path().join("receiver.csv"));
         thread::scope(|scope| {
             let (listens, address) = Listens::new();
@@ -73,24 +94,26 @@ fn keys_come_some_at_a_time_with_no_regard_to_where_a_part_ends() {
                 })
             };
             let running: Vec<_> = tickets.into_iter().map(run).collect();
-            let mut found = BTreeSet::new();
+            let mut found = Vec::new();
             for lane in running {
                 let (of_lane, report) = lane.join().unwrap();
                 agreed.take(&report).unwrap();
-                found.extend(of_lane.into_iter().flat_map(|found| found.fingerprints));
+                found.extend(of_lane);
             }
             let received = agreed.finish().unwrap().received.unwrap();
             sent.join().unwrap().unwrap();
+            assert_eq!(received.shared_keys().is_some(), asked == "rows");
+            let found = shared(found, &received);
             let numbered = keys.fingerprints.iter().zip(&keys.numbers);
-            let shared = numbered.filter(|(_, number)| **number < 6000);
+            let expected = numbered.filter(|(_, number)| **number < 6000);
             match received {
                 Received::Sums(sums) => {
-                    let sum: i64 = shared.map(|(_, number)| number).sum();
+                    let sum: i64 = expected.map(|(_, number)| number).sum();
                     assert_eq!(sums[0].value.to_string(), sum.to_string());
                 }
                 received => {
-                    assert_eq!(received, Received::Elsewhere { shared_keys: 1000 });
-                    assert_eq!(found, shared.map(|(key, _)| *key).collect());
+                    assert_eq!(received.shared_keys(), Some(1000));
+                    assert_eq!(found, expected.map(|(key, _)| *key).collect());
                 }
             }
         });
