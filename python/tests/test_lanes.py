@@ -258,6 +258,19 @@ def test_who_cannot_read_its_table_declines(meeting: Meeting) -> None:
     psijoin.together(lambda: lanes.decline(**meeting.ann), other)
 
 
+def test_the_other_party_hears_that_a_driver_gives_up(meeting: Meeting) -> None:
+    """It is not told of a fault of the table, which has none."""
+    ann, bob = both(meeting, "rows")
+    (_, mine), (_, theirs) = engine.read(ann), engine.read(bob)
+
+    def other() -> None:
+        with lanes.agree("send", theirs, "id", lanes=2, **bob.meeting) as agreed:
+            with pytest.raises(psijoin.PeerFailedError, match="an internal failure, which is not this side's"):
+                agreed.watch()
+
+    psijoin.together(lambda: lanes.agree("receive", mine, "id", lanes=2, **ann.meeting).abort(), other)
+
+
 def test_a_ticket_works_once_and_for_its_own_session(meeting: Meeting) -> None:
     with pytest.raises(psijoin.UsageError, match="no ticket"):
         list(lanes.Lane(b"nothing").run([]))

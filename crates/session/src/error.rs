@@ -386,6 +386,10 @@ impl Error {
                 AbortCode::Incompatible
             }
             Self::Unsigned(RecordError::WrongSignature) => AbortCode::ProtocolViolation,
+            // Processes of this party have failed, and its table may be as it should.
+            Self::Elsewhere(ElsewhereFault::GivenUp | ElsewhereFault::Lanes { .. }) => {
+                AbortCode::InternalFailure
+            }
             error if error.is_exhaustion() => AbortCode::OutOfMemory,
             error if error.kind() == ErrorKind::Interrupted => AbortCode::Interrupted,
             _ => AbortCode::LocalFailure,

@@ -32,7 +32,7 @@ fn a_run_that_fails_elsewhere_is_told_to_the_other_side() {
         };
         assert!(matches!(failed, Err(Error::Elsewhere(fault)) if fault == expected));
         let error = sent.join().unwrap().unwrap_err();
-        assert!(error.to_string().contains("other party"), "{error}");
+        assert!(error.to_string().contains("internal failure"), "{error}");
     });
 }
 
