@@ -10,7 +10,7 @@ use psijoin::{Plan, Role};
 use psijoin_params::Security;
 use psijoin_printable::Json;
 use psijoin_session::{AgreedColumn, Outcome, Phase, Received, Sum, memory};
-use psijoin_table::{BadCellsOfKey, Located, Place, WhichRows, share::PayloadLayout};
+use psijoin_table::{BadCellsOfKey, Located, Place, share::PayloadLayout};
 use serde::Serialize;
 
 use crate::{AppliedProfile, Failure, Hint, Known, Listener};
@@ -245,7 +245,7 @@ enum ResultReport {
         /// `null` if the reader of the output went away before all was written.
         rows_written: Option<u64>,
     },
-    /// A count, or rows that lie elsewhere.
+    /// A count, or rows that lie elsewhere: whoever has them chooses among them.
     Count {
         shared_keys: u64,
     },
@@ -466,15 +466,9 @@ impl ResultReport {
                 aligned,
                 rows_written: rows,
             },
-            Received::Places(_) => Self::Rows {
+            Received::Count(_) | Received::Elsewhere { .. } | Received::Places(_) => Self::Count {
                 shared_keys: received.shared_keys().unwrap_or_default(),
-                rows: WhichRows::Shared.to_string(),
-                aligned: false,
-                rows_written: None,
             },
-            Received::Count(shared_keys) | Received::Elsewhere { shared_keys } => {
-                Self::Count { shared_keys }
-            }
             Received::Threshold { reached, .. } => Self::Threshold { reached },
             Received::Sums(ref sums) => Self::Sums {
                 sums: sums.iter().map(SumReport::new).collect(),
