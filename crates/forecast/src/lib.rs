@@ -38,6 +38,8 @@
 //!   bytes and flights are exact, and each protocol that is no choice has a reason. Memory far
 //!   above the measured sizes is not predicted, as many protocols work in bands there and take no
 //!   more. More threads are by Amdahl's law, from runs with one and with two.
+//! - *Lanes* ([`lanes`]): parts of a session side by side on a cluster, which share one network,
+//!   with tasks that are slow or fail.
 //! - *The network to a peer* is measured by `channel::gauge` where that is asked for: bursts that
 //!   double until one takes half a second, each answered, so that never more than a burst waits on
 //!   the way.
@@ -47,6 +49,7 @@
 mod calibration;
 mod campaign;
 mod curve;
+pub mod lanes;
 pub mod machine;
 mod measure;
 pub mod money;

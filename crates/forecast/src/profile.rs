@@ -176,10 +176,22 @@ impl Prediction {
 
     /// Returns the seconds that both parties compute.
     pub fn computing(&self) -> f64 {
-        let of = |(share, scripts): &(f64, [Script; 2])| {
-            share * scripts.iter().map(Script::computing).sum::<f64>()
-        };
+        self.computing_of(0) + self.computing_of(1)
+    }
+
+    /// Returns the seconds that a party computes.
+    pub(crate) fn computing_of(&self, party: usize) -> f64 {
+        let of = |(share, scripts): &(f64, [Script; 2])| share * scripts[party].computing();
         self.versions.iter().map(of).sum()
+    }
+
+    /// Returns the work of both parties, as in the measured run that is nearest.
+    pub(crate) fn nearest(&self) -> &[Script; 2] {
+        let nearest = self
+            .versions
+            .iter()
+            .max_by(|(one, _), (other, _)| one.total_cmp(other));
+        &nearest.expect("a prediction is made of runs").1
     }
 
     /// Repeats the runs, `times` in all: threads can share them without loss.

@@ -78,7 +78,7 @@ impl Timeline {
     }
 
     /// Returns the time at which this many bytes have moved.
-    fn when(&self, bytes: f64) -> f64 {
+    pub(crate) fn when(&self, bytes: f64) -> f64 {
         let before = self
             .moments
             .partition_point(|moment| moment.bytes + ROUNDING < bytes);
