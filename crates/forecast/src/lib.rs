@@ -39,7 +39,8 @@
 //!   above the measured sizes is not predicted, as many protocols work in bands there and take no
 //!   more. More threads are by Amdahl's law, from runs with one and with two.
 //! - *Lanes* ([`lanes`]): parts of a session side by side on a cluster, which share one network,
-//!   with tasks that are slow or fail.
+//!   with tasks that are slow or fail; and [`spark`], the phases of a join in Apache Spark around
+//!   them, by what Spark takes for each row (`crates/forecast/spark.toml`).
 //! - *The network to a peer* is measured by `channel::gauge` where that is asked for: bursts that
 //!   double until one takes half a second, each answered, so that never more than a burst waits on
 //!   the way.
@@ -58,6 +59,7 @@ mod profile;
 mod progress;
 pub mod script;
 mod simulate;
+pub mod spark;
 mod timeline;
 
 pub use calibration::{Calibration, InvalidCalibration, kind, measured_outputs};
