@@ -43,6 +43,7 @@
 
 #![forbid(unsafe_code)]
 
+mod blocks;
 mod calls;
 mod deadline;
 mod failed;
@@ -53,6 +54,7 @@ mod lanes;
 mod options;
 mod peers;
 mod planning;
+mod sealing;
 mod veil;
 mod wanted;
 
@@ -312,10 +314,13 @@ fn _psijoin(module: &Bound<'_, PyModule>) -> PyResult<()> {
     module.add_function(wrap_pyfunction!(peers::rename_peer, module)?)?;
     module.add_function(wrap_pyfunction!(peers::remove_peer, module)?)?;
     module.add_function(wrap_pyfunction!(peers::confirm_peer, module)?)?;
+    module.add_function(wrap_pyfunction!(blocks::open_rows, module)?)?;
+    module.add_function(wrap_pyfunction!(blocks::seal_in_buckets, module)?)?;
+    module.add_function(wrap_pyfunction!(blocks::seal_in_parts, module)?)?;
+    module.add_function(wrap_pyfunction!(blocks::seal_rows, module)?)?;
     module.add_function(wrap_pyfunction!(veil::veil, module)?)?;
-    module.add_function(wrap_pyfunction!(veil::unveil, module)?)?;
-    module.add_function(wrap_pyfunction!(veil::seal, module)?)?;
-    module.add_function(wrap_pyfunction!(veil::unseal, module)?)?;
+    module.add_function(wrap_pyfunction!(sealing::seal, module)?)?;
+    module.add_function(wrap_pyfunction!(sealing::unseal, module)?)?;
     module.add_function(wrap_pyfunction!(with_hint, module)?)?;
     module.add_function(wrap_pyfunction!(main, module)?)?;
     Ok(())

@@ -1,13 +1,10 @@
-//! What hides a table's keys, and what is found of them, in files of an engine.
+//! What hides keys by which an engine joins rows.
 //!
 //! A fingerprint of a key tells whoever guesses the key that the guess is right. So what an engine
-//! writes of fingerprints is veiled: sent through a permutation of all 256-bit numbers, under a key
+//! gets of fingerprints is veiled: sent through a permutation of all 256-bit numbers, under a key
 //! that only its processes have. Equal keys stay equal, so that the engine can bring them together,
 //! and nothing else can be told of them. The permutation is a Feistel network of four rounds with
 //! AES as round function (Luby and Rackoff 1988).
-//!
-//! What a lane reports is sealed: AES-256-GCM, under a key of one session, in which each report has
-//! a number of its own.
 
 use std::sync::Arc;
 
@@ -15,8 +12,7 @@ use arrow_array::{Array, ArrayRef, FixedSizeBinaryArray, make_array};
 use arrow_pyarrow::{FromPyArrow, ToPyArrow};
 use arrow_schema::DataType;
 use psijoin_block::{Block, aes::Aes128};
-use pyo3::{exceptions::PyValueError, prelude::*, types::PyBytes};
-use ring::aead::{AES_256_GCM, Aad, LessSafeKey, NONCE_LEN, Nonce, UnboundKey};
+use pyo3::{exceptions::PyValueError, prelude::*};
 
 /// The bytes of a fingerprint.
 const KEY_BYTES: usize = 32;
@@ -27,91 +23,62 @@ const ROUNDS: usize = 4;
 const BATCH: usize = 64;
 
 /// A permutation of 256-bit numbers.
-struct Veil([Aes128; ROUNDS]);
+pub(crate) struct Veil([Aes128; ROUNDS]);
 
 impl Veil {
-    fn new(key: [u8; 16]) -> Self {
+    pub(crate) fn new(key: [u8; 16]) -> Self {
         let mut rounds: [Block; ROUNDS] = std::array::from_fn(|round| Block(round as u128));
         Aes128::new(Block::from_bytes(key)).encrypt(&mut rounds);
         Self(rounds.map(Aes128::new))
     }
 
     /// Sends these numbers through the network, in place.
-    fn put_on(&self, keys: &mut [u8]) {
-        for keys in keys.chunks_mut(BATCH * KEY_BYTES) {
-            let (mut left, mut right) = halves(keys);
+    fn put_on(&self, keys: &mut [Key]) {
+        for keys in keys.chunks_mut(BATCH) {
+            let (mut left, mut right) = ([Block(0); BATCH], [Block(0); BATCH]);
+            for ((key, left), right) in keys.iter().zip(&mut left).zip(&mut right) {
+                [*left, *right] = halves(key);
+            }
             for round in &self.0 {
-                add(&mut left, round, &right);
+                let mut images = right;
+                round.encrypt(&mut images[..keys.len()]);
+                for (left, image) in left.iter_mut().zip(images) {
+                    *left = Block(left.0 ^ image.0);
+                }
                 std::mem::swap(&mut left, &mut right);
             }
-            join(keys, &left, &right);
+            for ((key, left), right) in keys.iter_mut().zip(left).zip(right) {
+                key[..16].copy_from_slice(&left.to_bytes());
+                key[16..].copy_from_slice(&right.to_bytes());
+            }
         }
     }
 
-    /// Undoes [`Self::put_on`].
-    fn take_off(&self, keys: &mut [u8]) {
-        for keys in keys.chunks_mut(BATCH * KEY_BYTES) {
-            let (mut left, mut right) = halves(keys);
-            for round in self.0.iter().rev() {
-                std::mem::swap(&mut left, &mut right);
-                add(&mut left, round, &right);
-            }
-            join(keys, &left, &right);
-        }
+    /// Returns for each of these fingerprints a number below `count`. Equal ones have the same, and
+    /// nobody without the key can foretell it.
+    pub(crate) fn buckets(&self, fingerprints: &[Key], count: u32) -> Vec<u32> {
+        let mut veiled = fingerprints.to_vec();
+        self.put_on(&mut veiled);
+        let first = |key: &Key| u32::from_le_bytes([key[0], key[1], key[2], key[3]]);
+        let scaled = |number: u32| ((u64::from(number) * u64::from(count)) >> 32) as u32;
+        veiled.iter().map(|key| scaled(first(key))).collect()
     }
 }
 
-/// Adds the round's image of the right halves to the left ones.
-fn add(left: &mut [Block], round: &Aes128, right: &[Block]) {
-    let mut images = right.to_vec();
-    round.encrypt(&mut images);
-    for (left, image) in left.iter_mut().zip(images) {
-        *left = Block(left.0 ^ image.0);
-    }
+/// A fingerprint.
+type Key = [u8; KEY_BYTES];
+
+fn halves(key: &Key) -> [Block; 2] {
+    let (blocks, _) = key.as_chunks::<16>();
+    [Block::from_bytes(blocks[0]), Block::from_bytes(blocks[1])]
 }
 
-fn halves(keys: &[u8]) -> (Vec<Block>, Vec<Block>) {
-    let (blocks, _) = keys.as_chunks::<16>();
-    let (pairs, _) = blocks.as_chunks::<2>();
-    let halves = pairs.iter().map(|pair| pair.map(Block::from_bytes));
-    halves.map(|[left, right]| (left, right)).unzip()
-}
-
-fn join(keys: &mut [u8], left: &[Block], right: &[Block]) {
-    let halves = left
-        .iter()
-        .zip(right)
-        .flat_map(|(left, right)| [left, right]);
-    for (bytes, half) in keys.chunks_exact_mut(16).zip(halves) {
-        bytes.copy_from_slice(&half.to_bytes());
-    }
-}
-
-/// Veils an array of fingerprints, `fixed_size_binary(32)`, of which some may be null. `key` has 16
-/// bytes.
+/// Veils an array of fingerprints, `fixed_size_binary(32)`, of which some may be null.
 #[pyfunction]
 pub(crate) fn veil<'py>(
     py: Python<'py>,
     key: [u8; 16],
     keys: &Bound<'py, PyAny>,
-) -> PyResult<Bound<'py, PyAny>> {
-    through(py, keys, |keys| Veil::new(key).put_on(keys))
-}
-
-/// Undoes `veil`.
-#[pyfunction]
-pub(crate) fn unveil<'py>(
-    py: Python<'py>,
-    key: [u8; 16],
-    keys: &Bound<'py, PyAny>,
-) -> PyResult<Bound<'py, PyAny>> {
-    through(py, keys, |keys| Veil::new(key).take_off(keys))
-}
-
-fn through<'py>(
-    py: Python<'py>,
-    keys: &Bound<'py, PyAny>,
-    work: impl FnOnce(&mut [u8]) + Send,
 ) -> PyResult<Bound<'py, PyAny>> {
     let keys = make_array(FromPyArrow::from_pyarrow_bound(keys)?);
     let keys = keys.as_any().downcast_ref::<FixedSizeBinaryArray>();
@@ -120,48 +87,9 @@ fn through<'py>(
     let changed = py.detach(|| {
         let first = keys.offset() * KEY_BYTES;
         let mut bytes = keys.value_data()[first..][..keys.len() * KEY_BYTES].to_vec();
-        work(&mut bytes);
+        Veil::new(key).put_on(bytes.as_chunks_mut().0);
         FixedSizeBinaryArray::new(KEY_BYTES as i32, bytes.into(), keys.nulls().cloned())
     });
     let changed: ArrayRef = Arc::new(changed);
     changed.to_data().to_pyarrow(py)
-}
-
-/// Seals a text that has this number among all that are sealed under this key.
-#[pyfunction]
-pub(crate) fn seal<'py>(
-    py: Python<'py>,
-    key: [u8; 32],
-    number: u32,
-    text: &[u8],
-) -> Bound<'py, PyBytes> {
-    let mut text = text.to_vec();
-    let sealed = sealing(&key).seal_in_place_append_tag(nonce(number), Aad::empty(), &mut text);
-    sealed.expect("a report is far smaller than what AES-GCM can seal at once");
-    PyBytes::new(py, &text)
-}
-
-/// Opens what `seal` has sealed under this key and number. Raises `ValueError` if it is something
-/// else.
-#[pyfunction]
-pub(crate) fn unseal<'py>(
-    py: Python<'py>,
-    key: [u8; 32],
-    number: u32,
-    sealed: &[u8],
-) -> PyResult<Bound<'py, PyBytes>> {
-    let mut sealed = sealed.to_vec();
-    let opened = sealing(&key).open_in_place(nonce(number), Aad::empty(), &mut sealed);
-    let text = opened.map_err(|_| PyValueError::new_err("it was sealed by somebody else"))?;
-    Ok(PyBytes::new(py, text))
-}
-
-fn sealing(key: &[u8; 32]) -> LessSafeKey {
-    LessSafeKey::new(UnboundKey::new(&AES_256_GCM, key).expect("a key has 32 bytes"))
-}
-
-fn nonce(number: u32) -> Nonce {
-    let mut nonce = [0; NONCE_LEN];
-    nonce[..4].copy_from_slice(&number.to_le_bytes());
-    Nonce::assume_unique_for_key(nonce)
 }

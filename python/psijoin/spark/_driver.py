@@ -76,7 +76,7 @@ def receive(frame: DataFrame, on: Columns | None = None, **options: Unpack[Recei
       Without it the driver runs it, whose memory holds all keys: that is simpler, can do all that a
       `Session` can, and is the faster of the two up to some 10^7 rows. With it no process holds
       more than a part of the keys. Executors need this package, and a way to the other party.
-    - `work`: for lanes, a folder that the driver and all executors see, for veiled keys: a path, or
+    - `work`: for lanes, a folder that the driver and all executors see, for sealed keys: a path, or
       an address as "s3a://bucket/tmp". What the result reads stays there until Spark's driver ends,
       and nothing else does.
 

@@ -1,6 +1,6 @@
 """Joins whose sessions run on executors, in lanes: `docs/spark.md`.
 
-1. Executors read the keys, and write them to the folder `work`, veiled. From there on nothing is
+1. Executors read the keys, and write them to the folder `work`, sealed. From there on nothing is
    read from the DataFrame, so that a table that changes, or a `rand()`, cannot change the set.
 2. The driver meets the other party, and agrees with it.
 3. A barrier stage has a task for each lane, in which all keys of the lane's parts are. What a lane
@@ -11,14 +11,14 @@
 from __future__ import annotations
 
 import re
-import secrets
 from collections.abc import Iterator, Mapping, Sequence
 from contextlib import contextmanager, suppress
+from secrets import token_bytes
 from threading import Event, Thread
 from typing import TYPE_CHECKING, Any, Literal, NamedTuple
 
 import psijoin
-from psijoin import _psijoin, lanes
+from psijoin import lanes
 from psijoin._call import stopped_with_its_call
 from psijoin._errors import Error, InputError, UsageError
 from psijoin._session import countries, names_of, summed, without_holder
@@ -26,6 +26,7 @@ from psijoin._tables import Use, Wanted
 from psijoin._types import Columns
 from psijoin.lanes._driver import of_meeting
 from psijoin.spark import _cluster, _frames, _tasks
+from psijoin.spark._blocks import Blocks, Veil
 from psijoin.spark._jobs import Jobs
 from psijoin.spark._work import Work
 
@@ -36,6 +37,9 @@ if TYPE_CHECKING:
 
 KEYS, FOUND = "keys", "found"
 """Folders within `work`."""
+
+BUCKETS = 4
+"""The buckets of a partition, one of which is in memory at a time."""
 
 NOT_IN_LANES = {
     "take": "columns of the other party",
@@ -60,7 +64,8 @@ class Table(NamedTuple):
     """`on`, `normalize` and `bad_keys` of `psijoin.lanes`."""
     numbers: Sequence[str]
     """The columns that are added up."""
-    veil: _tasks.Veil
+    veil: Veil
+    blocks: Blocks
 
     def columns(self) -> Iterator[Any]:
         """Gives the columns that are read, as they are compared."""
@@ -112,7 +117,7 @@ def joined(
             found = spark.createDataFrame([], _of_spark(_tasks.of_shared()))
         else:
             folder.keep(FOUND)
-            found = _found(folder, finished.places)
+            found = _found(table, folder, finished.places)
         return Ended(finished, _rows(table, found, rows))
 
 
@@ -170,7 +175,8 @@ def _table(role: Role, frame: DataFrame, on: Columns | None, options: Mapping[st
     key: dict[str, Any] = {"on": on, "normalize": normalize, "bad_keys": options.get("bad_keys")}
     # What is wrong with columns is said here.
     lanes.read(schema.empty_table(), numbers=numbers or None, **key)
-    return Table(frame, schema, key, numbers, _tasks.Veil(secrets.token_bytes(16)))
+    veil, blocks = Veil(token_bytes(16)), Blocks(token_bytes(32), token_bytes(16))
+    return Table(frame, schema, key, numbers, veil, blocks)
 
 
 def _own_numbers(role: Role, columns: Sequence[str], kind: Any) -> list[str]:
@@ -182,59 +188,58 @@ def _own_numbers(role: Role, columns: Sequence[str], kind: Any) -> list[str]:
 
 
 def _materialised(table: Table, folder: Work) -> lanes.Facts:
-    """Writes all keys of the table, veiled, and returns the facts about it."""
+    """Writes all keys of the table, and returns the facts about it."""
     from pyspark.sql import functions as f
 
-    count = len(table.numbers)
-    schema = _of_spark(_tasks.of_keys(count))
+    partitions = 4 * _cluster.slots_of(table.frame.sparkSession)
     named = [column.alias(f"column{place}") for place, column in enumerate(table.columns())]
-    reading = _tasks.Reading(table.schema, table.key, table.numbers, table.veil)
-    read = table.frame.select(named).mapInArrow(reading, schema)
-    # Equal keys are in one partition.
-    merged = read.repartition(_tasks.KEY).mapInArrow(_tasks.Merging(count), schema)
-    written = folder.write(merged, KEYS)
-    told = folder.read(KEYS, schema).agg(f.count("*"), f.count(_tasks.KEY), f.collect_list(_tasks.FACTS))
-    there, distinct, facts = told.collect()[0]
-    folder.check(is_whole=there == written)
+    buckets = BUCKETS * partitions
+    reading = _tasks.Reading(table.schema, table.key, table.numbers, buckets, table.blocks)
+    read = table.frame.select(named).mapInArrow(reading, _of_spark(_tasks.of_read()))
+    # Equal keys are in one bucket, and a bucket in one partition.
+    together = read.repartitionById(partitions, f.col(_tasks.BUCKET)).sortWithinPartitions(_tasks.BUCKET)
+    merging = _tasks.Merging(table.numbers, table.blocks)
+    schema = _of_spark(_tasks.of_keys())
+    written = folder.write(together.mapInArrow(merging, schema), KEYS)
+    keys = folder.read(KEYS, schema)
+    told = keys.agg(f.count("*"), f.sum(_tasks.DISTINCT)).collect()[0]
+    folder.check(is_whole=told[0] == written)
+    facts = keys.where(f.col(_tasks.DISTINCT).isNull()).select(_tasks.BLOCK).collect()
     nothing = lanes.read(table.schema.empty_table(), numbers=table.numbers or None, **table.key)
-    return lanes.Facts.merge([nothing.facts, *map(bytes, facts)], distinct)
+    opened = (table.blocks.open(_tasks.FACTS, bytes(block)) for (block,) in facts)
+    return lanes.Facts.merge([nothing.facts, *opened], told[1] or 0)
 
 
 def _run(table: Table, agreed: lanes.Agreed, folder: Work, proxy: str | None) -> None:
     """Runs all lanes, and takes their reports."""
     from pyspark.sql import functions as f
 
-    spark = table.frame.sparkSession
-    count = len(table.numbers)
-    keys = folder.read(KEYS, _of_spark(_tasks.of_keys(count))).where(f.col(_tasks.KEY).isNotNull())
-    placing = _tasks.Placing(agreed.router, count, table.veil)
-    placed = keys.drop(_tasks.FACTS).mapInArrow(placing, _of_spark(_tasks.of_placed(count)))
+    spark, blocks = table.frame.sparkSession, table.blocks
+    keys = folder.read(KEYS, _of_spark(_tasks.of_keys())).where(f.col(_tasks.DISTINCT).isNotNull())
+    placing = _tasks.Placing(agreed.router, blocks)
+    placed = keys.select(_tasks.BLOCK).mapInArrow(placing, _of_spark(_tasks.of_placed()))
     # Without any row, Spark would leave out the stage.
     first = spark.range(0, agreed.lanes, 1, 1).select(f.col("id").cast("int").alias(_tasks.PART))
     placed = placed.unionByName(first, allowMissingColumns=True)
     by_lane = placed.repartitionById(agreed.lanes, _tasks.PART).sortWithinPartitions(_tasks.PART)
-    sealing = secrets.token_bytes(32)
     tickets = [agreed.ticket(lane) for lane in range(agreed.lanes)]
-    running = _tasks.Running(tickets, table.numbers, table.veil, sealing, proxy)
+    running = _tasks.Running(tickets, blocks, proxy)
     schema = _of_spark(_tasks.of_found())
     folder.write(by_lane.mapInArrow(running, schema, barrier=True), FOUND)
-    found = folder.read(FOUND, schema).where(f.col(_tasks.REPORT).isNotNull())
-    reports = found.select(_tasks.LANE, _tasks.REPORT).collect()
+    reports = folder.read(FOUND, schema).where(f.col(_tasks.LANE).isNotNull()).collect()
     # Each is in the file of what its lane has found.
     folder.check(is_whole=len(reports) == agreed.lanes)
     for lane, report in reports:
-        agreed.take(_psijoin.unseal(sealing, lane, bytes(report)))
+        agreed.take(blocks.open(_tasks.in_report(lane), bytes(report)))
 
 
-def _found(folder: Work, places: lanes.Places | None) -> DataFrame:
-    """Returns the shared keys, veiled. With places, lanes gave all keys."""
+def _found(table: Table, folder: Work, places: lanes.Places | None) -> DataFrame:
+    """Returns the shared keys, veiled."""
     from pyspark.sql import functions as f
 
-    given = folder.read(FOUND, _of_spark(_tasks.of_found())).where(f.col(_tasks.KEY).isNotNull())
-    if places is None:
-        return given.select(_tasks.KEY)
-    placed = given.select(_tasks.PART, _tasks.PLACE, _tasks.KEY)
-    return placed.mapInArrow(_tasks.Picking(places), _of_spark(_tasks.of_shared()))
+    found = folder.read(FOUND, _of_spark(_tasks.of_found())).where(f.col(_tasks.LANE).isNull())
+    opening = _tasks.Opening(table.blocks, table.veil, places)
+    return found.select(_tasks.BLOCK).mapInArrow(opening, _of_spark(_tasks.of_shared()))
 
 
 def _rows(table: Table, found: DataFrame, which: str) -> DataFrame:

@@ -8,12 +8,15 @@ where secrets are.
 from __future__ import annotations
 
 from collections.abc import Iterator, Mapping, Sequence
-from itertools import chain
+from functools import partial
+from itertools import chain, groupby, islice
+from operator import itemgetter
 from typing import TYPE_CHECKING, Any
 
-from psijoin import _psijoin, lanes
+from psijoin import lanes
 from psijoin._errors import Error
 from psijoin._tables import pyarrow_module
+from psijoin.spark._blocks import Blocks, Veil
 
 if TYPE_CHECKING:
     import pyarrow
@@ -21,98 +24,113 @@ if TYPE_CHECKING:
     Batches = Iterator[pyarrow.RecordBatch]
 
 KEY = "key"
-"""The column of fingerprints. Spark has only veiled ones."""
+"""The column of fingerprints: within a block as they are, and otherwise veiled."""
 
-NUMBER = "number"
-"""Columns of numbers have this name and their place: Spark does not take all names in a query."""
+BLOCK = "block"
+"""The column of blocks."""
 
-FACTS = "facts"
-"""The column of facts about a portion, in rows of their own, without a key."""
+BUCKET = "bucket"
+"""The number by which equal keys come together."""
+
+DISTINCT = "distinct"
+"""The number of distinct keys in a block. It is null where a block has facts about a portion."""
 
 PART, PLACE = "part", "place"
 """The columns that tell where a key is, in the words of `psijoin.lanes`."""
 
-LANE, REPORT = "lane", "report"
-"""The columns of a lane's report, in a row of its own, without a key."""
+LANE = "lane"
+"""The lane whose report a block has. It is null where a block has keys."""
+
+AT_ONCE = 32
+"""The blocks whose keys are placed together, so that those of a part are not too small."""
+
+FACTS, FOUND = "facts", "found"
+"""What blocks are sealed for, as others are for `KEY`."""
 
 
-def of_keys(numbers: int) -> pyarrow.Schema:
+def of_read() -> pyarrow.Schema:
+    """Returns the columns of what is read, on its way to its bucket."""
+    return _schema({BUCKET: "int32", DISTINCT: "int32", BLOCK: "binary"})
+
+
+def of_keys() -> pyarrow.Schema:
     """Returns the columns of a table's keys, and of the facts about it."""
-    pyarrow = pyarrow_module()
-    fields = {KEY: pyarrow.binary(), **_numbers(numbers), FACTS: pyarrow.binary()}
-    return pyarrow.schema(fields.items())
+    return _schema({DISTINCT: "int32", BLOCK: "binary"})
 
 
-def of_placed(numbers: int) -> pyarrow.Schema:
+def of_placed() -> pyarrow.Schema:
     """Returns the columns of keys that have their part."""
-    pyarrow = pyarrow_module()
-    fields = {PART: pyarrow.int32(), KEY: pyarrow.binary(), **_numbers(numbers)}
-    return pyarrow.schema(fields.items())
+    return _schema({PART: "int32", BLOCK: "binary"})
 
 
 def of_found() -> pyarrow.Schema:
     """Returns the columns of keys that lanes have found, and of their reports."""
-    pyarrow = pyarrow_module()
-    places = dict.fromkeys([PART, PLACE, LANE], pyarrow.int32())
-    return pyarrow.schema({KEY: pyarrow.binary(), **places, REPORT: pyarrow.binary()}.items())
+    return _schema({LANE: "int32", BLOCK: "binary"})
 
 
 def of_shared() -> pyarrow.Schema:
-    """Returns the column of shared keys."""
-    return pyarrow_module().schema({KEY: pyarrow_module().binary()}.items())
+    """Returns the column of shared keys, veiled."""
+    return _schema({KEY: "binary"})
 
 
-def _numbers(count: int) -> dict[str, Any]:
-    """Returns columns of numbers, of the one type that `psijoin.lanes` has for them."""
-    return {f"{NUMBER}{place}": pyarrow_module().decimal128(38, 18) for place in range(count)}
+def in_report(lane: int) -> str:
+    """Returns what the report of a lane is sealed for."""
+    return f"report {lane}"
 
 
-def _batch(schema: pyarrow.Schema, columns: Mapping[str, Any]) -> pyarrow.RecordBatch:
-    """Returns rows with these columns, and nulls in the others."""
+def _schema(fields: Mapping[str, str]) -> pyarrow.Schema:
+    return pyarrow_module().schema([(name, pyarrow_module().type_for_alias(kind)) for name, kind in fields.items()])
+
+
+def _row(schema: pyarrow.Schema, **cells: Any) -> pyarrow.RecordBatch:
+    """Returns a row with these cells, and nulls in the others."""
+    return pyarrow_module().RecordBatch.from_pylist([cells], schema=schema)
+
+
+def _rows(schema: pyarrow.Schema, blocks: Any, **named: str) -> Iterator[pyarrow.RecordBatch]:
+    """Returns blocks, and what is known of each in columns of these names, and nulls in the others."""
     pyarrow = pyarrow_module()
-    rows = len(next(iter(columns.values())))
-    arrays = [
-        columns[field.name].cast(field.type) if field.name in columns else pyarrow.nulls(rows, field.type)
-        for field in schema
-    ]
-    return pyarrow.RecordBatch.from_arrays(arrays, schema=schema)
+    for batch in _batches(blocks):
+        cells = {BLOCK: batch.column("block"), **{own: batch.column(name) for own, name in named.items()}}
+        none = partial(pyarrow.nulls, batch.num_rows)
+        columns = [cells[field.name] if field.name in cells else none(field.type) for field in schema]
+        yield pyarrow.RecordBatch.from_arrays(columns, schema=schema)
 
 
-class Veil:
-    """A permutation of fingerprints, under a key that only closures have: see `_psijoin.veil`. So
-    what lies in files tells nothing to whoever guesses a key of the table.
-    """
+def _batches(rows: Any) -> Iterator[pyarrow.RecordBatch]:
+    """Returns Arrow data in batches, without empty ones."""
+    return (batch for batch in pyarrow_module().table(rows).to_batches() if batch.num_rows)
 
-    def __init__(self, key: bytes) -> None:
-        self._key = key
 
-    def put_on(self, keys: Any) -> Any:
-        """Veils an array of fingerprints."""
-        return _psijoin.veil(self._key, keys.cast(pyarrow_module().binary(32)))
-
-    def take_off(self, keys: Any) -> Any:
-        """Returns the fingerprints of an array of veiled ones."""
-        return _psijoin.unveil(self._key, keys.cast(pyarrow_module().binary(32)))
+def _cells(batches: Batches, *names: str) -> Iterator[tuple[Any, ...]]:
+    """Returns the cells of these columns, row by row."""
+    for batch in batches:
+        yield from zip(*(batch.column(name).to_pylist() for name in names), strict=True)
 
 
 class Reading:
-    """Reads a partition of a table: gives its distinct keys, with numbers, and a row of facts.
-    `schema` has the columns as the table names them, and `key` is for `psijoin.lanes.read`.
+    """Reads a partition of a table: gives blocks of its distinct keys, with numbers, each of one of
+    these many buckets, and one of facts. `schema` has the columns as the table names them, and
+    `key` is for `psijoin.lanes.read`.
     """
 
     def __init__(
-        self, schema: pyarrow.Schema, key: Mapping[str, Any], numbers: Sequence[str], veil: Veil
+        self,
+        schema: pyarrow.Schema,
+        key: Mapping[str, Any],
+        numbers: Sequence[str],
+        buckets: int,
+        blocks: Blocks,
     ) -> None:
-        self._schema, self._key, self._numbers, self._veil = schema, key, numbers, veil
+        self._schema, self._key, self._numbers = schema, key, numbers
+        self._buckets, self._blocks = buckets, blocks
 
     def __call__(self, batches: Batches) -> Batches:
-        pyarrow = pyarrow_module()
-        schema = of_keys(len(self._numbers))
         portion = lanes.read(self._named(batches), numbers=self._numbers or None, **self._key)
-        for batch in pyarrow.table(portion.keys).to_batches():
-            numbers = {f"{NUMBER}{place}": batch.column(name) for place, name in enumerate(self._numbers)}
-            yield _batch(schema, {KEY: self._veil.put_on(batch.column(KEY)), **numbers})
-        yield _batch(schema, {FACTS: pyarrow.array([portion.facts], pyarrow.binary())})
+        blocks = self._blocks.of_buckets(portion.keys, self._buckets)
+        yield from _rows(of_read(), blocks, bucket="number", distinct="rows")
+        # Facts may go to any bucket.
+        yield _row(of_read(), bucket=0, block=self._blocks.seal(FACTS, portion.facts))
 
     def _named(self, batches: Batches) -> Iterator[Any]:
         """Gives columns the names that they have in the table. At least one table comes, which has
@@ -127,100 +145,81 @@ class Reading:
 
 
 class Merging:
-    """Makes one of keys that are equal, as all of them are in one partition. Facts pass through."""
+    """Makes one of keys that are equal, as all of them are in one partition, which has its buckets
+    in their order. So the keys of one bucket are in memory at a time. Facts pass through.
+    """
 
-    def __init__(self, numbers: int) -> None:
-        self._numbers = numbers
+    def __init__(self, numbers: Sequence[str], blocks: Blocks) -> None:
+        self._numbers, self._blocks = numbers, blocks
 
     def __call__(self, batches: Batches) -> Batches:
-        pyarrow = pyarrow_module()
-        schema = of_keys(self._numbers)
-        columns = [name for name in schema.names if name != FACTS]
-        facts = []
-
-        def keys() -> Iterator[Any]:
-            yield schema.empty_table().select(columns)
-            for batch in batches:
-                facts.append(batch.column(FACTS).drop_null())
-                yield batch.filter(batch.column(KEY).is_valid()).select(columns)
-
-        # Veiled ones are equal where keys are.
-        for batch in pyarrow.table(lanes.merged(keys(), numbers=columns[1:])).to_batches():
-            yield _batch(schema, {name: batch.column(name) for name in columns})
-        yield from (_batch(schema, {FACTS: column}) for column in facts if len(column))
+        rows = _cells(batches, BUCKET, DISTINCT, BLOCK)
+        for bucket, of_bucket in groupby(rows, itemgetter(0)):
+            keys = []
+            for _, distinct, block in of_bucket:
+                if distinct is None:
+                    yield _row(of_keys(), block=block)
+                else:
+                    keys.append(self._blocks.open_rows(f"bucket {bucket}", block))
+            if keys:
+                merged = lanes.merged(iter(keys), numbers=self._numbers)
+                yield from _rows(of_keys(), self._blocks.of_rows(KEY, merged), distinct="rows")
 
 
 class Placing:
-    """Finds the part of each key."""
+    """Brings keys into blocks of one part each."""
 
-    def __init__(self, router: Any, numbers: int, veil: Veil) -> None:
-        self._router, self._numbers, self._veil = router, numbers, veil
+    def __init__(self, router: Any, blocks: Blocks) -> None:
+        self._router, self._blocks = router, blocks
 
     def __call__(self, batches: Batches) -> Batches:
-        pyarrow = pyarrow_module()
-        for batch in batches:
-            keys = self._veil.take_off(batch.column(KEY))
-            parts = pyarrow.array(lanes.place(self._router, pyarrow.table({KEY: keys})))
-            columns = {name: batch.column(name) for name in batch.schema.names}
-            yield _batch(of_placed(self._numbers), {PART: parts, **columns})
+        opened = (self._blocks.open_rows(KEY, block) for (block,) in _cells(batches, BLOCK))
+        while some := list(islice(opened, AT_ONCE)):
+            yield from _rows(of_placed(), self._blocks.of_parts(iter(some), self._router), part="number")
 
 
 class Running:
-    """Runs the lane of its partition: gives the keys that it has found, and its sealed report.
+    """Runs the lane of its partition: gives the keys that it has found, and its report.
 
     It runs once. Whoever runs a lane again lets the other party ask again.
     """
 
-    def __init__(
-        self,
-        tickets: Sequence[Any],
-        numbers: Sequence[str],
-        veil: Veil,
-        sealing: bytes,
-        proxy: str | None,
-    ) -> None:
-        self._tickets, self._numbers, self._veil = tickets, numbers, veil
-        self._sealing, self._proxy = sealing, proxy
+    def __init__(self, tickets: Sequence[Any], blocks: Blocks, proxy: str | None) -> None:
+        self._tickets, self._blocks, self._proxy = tickets, blocks, proxy
 
     def __call__(self, batches: Batches) -> Batches:
         from pyspark import TaskContext
 
-        pyarrow = pyarrow_module()
         task = TaskContext.get()
         if task is None or task.attemptNumber() > 0:
             raise Error("a lane runs once, and Spark has started this one again: join again")
         number = task.partitionId()
         lane = lanes.Lane(self._tickets[number], proxy=self._proxy)
         for found in lane.run(self._keys(batches)):
-            for batch in pyarrow.table(found).to_batches():
-                columns = {name: batch.column(name) for name in batch.schema.names}
-                veiled = self._veil.put_on(batch.column(KEY))
-                yield _batch(of_found(), {**columns, KEY: veiled})
-        report = _psijoin.seal(self._sealing, number, bytes(lane.report))
-        columns = {LANE: pyarrow.array([number]), REPORT: pyarrow.array([report])}
-        yield _batch(of_found(), columns)
+            yield from _rows(of_found(), self._blocks.of_rows(FOUND, found))
+        yield _row(of_found(), lane=number, block=self._blocks.seal(in_report(number), bytes(lane.report)))
 
     def _keys(self, batches: Batches) -> Iterator[Any]:
-        pyarrow = pyarrow_module()
-        for batch in batches:
-            batch = batch.filter(batch.column(KEY).is_valid())
-            numbers = [batch.column(f"{NUMBER}{place}") for place in range(len(self._numbers))]
-            keys = self._veil.take_off(batch.column(KEY))
-            yield pyarrow.table([keys, *numbers], names=[KEY, *self._numbers])
+        for part, block in _cells(batches, PART, BLOCK):
+            if block is not None:
+                yield self._blocks.open_rows(f"part {part}", block)
 
 
-class Picking:
-    """Picks the shared keys among those that lanes gave while a minimum withheld them."""
+class Opening:
+    """Gives the shared keys, veiled. With places, lanes gave all keys while a minimum withheld which
+    are shared.
+    """
 
-    def __init__(self, places: lanes.Places) -> None:
-        self._places = places
+    def __init__(self, blocks: Blocks, veil: Veil, places: lanes.Places | None) -> None:
+        self._blocks, self._veil, self._places = blocks, veil, places
 
     def __call__(self, batches: Batches) -> Batches:
-        pyarrow = pyarrow_module()
-        for batch in batches:
-            shared = lanes.shared(self._places, pyarrow.table(batch))
-            for found in pyarrow.table(shared).to_batches():
-                yield _batch(of_shared(), {KEY: found.column(KEY)})
+        for (block,) in _cells(batches, BLOCK):
+            found = self._blocks.open_rows(FOUND, block)
+            shared = found if self._places is None else lanes.shared(self._places, found)
+            for rows in _batches(shared):
+                veiled = self._veil.put_on(rows.column(KEY)).cast(of_shared().field(KEY).type)
+                yield pyarrow_module().RecordBatch.from_arrays([veiled], schema=of_shared())
 
 
 class Fingerprints:

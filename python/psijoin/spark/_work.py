@@ -53,7 +53,7 @@ class Work:
 
         seen = Observation()
         observed = rows.observe(seen, f.count(f.lit(1)).alias("rows"))
-        # What is veiled cannot be compressed.
+        # What is sealed cannot be compressed.
         observed.write.option("compression", "none").parquet(self._place(name).toString())
         return int(seen.get["rows"])
 

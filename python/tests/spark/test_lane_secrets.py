@@ -8,18 +8,19 @@ from pathlib import Path
 from typing import Any
 
 import parties
+import psijoin
 import pyarrow
 import pytest
 from parties import PATIENCE, python, relay
-from psijoin import _psijoin, lanes
-from psijoin.spark import _tasks
+from psijoin import lanes
+from psijoin.spark import _blocks
 from pyarrow import parquet
 
 RUN = """
 import contextlib, io, json, shutil, sys, psijoin, psijoin.spark
 from pathlib import Path
 from pyspark.sql import SparkSession
-from psijoin.spark import _tasks, _work
+from psijoin.spark import _blocks, _lanes, _tasks, _work
 sys.path.insert(0, sys.argv[1])
 from parties import meeting
 
@@ -27,21 +28,26 @@ both = meeting(Path(sys.argv[2]), sys.argv[4])
 role, folder = sys.argv[3], Path(sys.argv[2]) / sys.argv[3]
 secrets = []
 
-class Veil(_tasks.Veil):
+class Veil(_blocks.Veil):
     def __init__(self, key):
         secrets.append(key)
         super().__init__(key)
 
+class Blocks(_blocks.Blocks):
+    def __init__(self, *keys):
+        secrets.extend(keys)
+        super().__init__(*keys)
+
 class Running(_tasks.Running):
-    def __init__(self, tickets, numbers, veil, sealing, proxy):
-        secrets.extend([sealing, *map(bytes, tickets)])
-        super().__init__(tickets, numbers, veil, sealing, proxy)
+    def __init__(self, tickets, blocks, proxy):
+        secrets.extend(map(bytes, tickets))
+        super().__init__(tickets, blocks, proxy)
 
 def remove(work, path, before=_work.Work._remove):
     shutil.copytree(path.toUri().getPath(), folder / "seen" / str(len(secrets)) / path.getName())
     before(work, path)
 
-_tasks.Veil, _tasks.Running, _work.Work._remove = Veil, Running, remove
+_lanes.Veil, _lanes.Blocks, _tasks.Running, _work.Work._remove = Veil, Blocks, Running, remove
 builder = SparkSession.builder.master("local[2]").config("spark.ui.enabled", False)
 builder = builder.config("spark.eventLog.enabled", True).config("spark.eventLog.dir", f"file://{folder}/log")
 builder = builder.config("spark.eventLog.compress", False).config("spark.sql.shuffle.partitions", 2)
@@ -128,22 +134,59 @@ def pieces(table: pyarrow.Table, secrets: list[str]) -> set[bytes]:
 
 
 def test_a_veil_hides_keys_and_keeps_them_apart() -> None:
-    veil = _tasks.Veil(bytes(range(16)))
+    veil = _blocks.Veil(bytes(range(16)))
     keys = pyarrow.array([*(bytes([row]) * 32 for row in range(200)), None, bytes(32)], pyarrow.binary(32))
     veiled = veil.put_on(keys)
-    assert veil.take_off(veiled).equals(keys)
-    assert veil.take_off(veiled[70:170]).equals(keys[70:170])
+    assert veil.put_on(keys[70:170]).equals(veiled[70:170])
     values = veiled.to_pylist()
     assert values[0] == values[201]
     assert len({*values, *keys.to_pylist()}) == 2 * 200 + 1
-    assert not _tasks.Veil(bytes(16)).put_on(keys).equals(veiled)
+    assert not _blocks.Veil(bytes(16)).put_on(keys).equals(veiled)
 
 
-def test_a_report_is_sealed_under_its_number() -> None:
-    key = bytes(range(32))
-    sealed = _psijoin.seal(key, 3, b"report")
-    assert b"report" not in sealed
-    assert _psijoin.unseal(key, 3, sealed) == b"report"
-    for number, other in ((4, sealed), (3, sealed[:-1] + bytes([sealed[-1] ^ 1])), (3, b"")):
-        with pytest.raises(ValueError, match="sealed by somebody else"):
-            _psijoin.unseal(key, number, other)
+def test_a_text_is_sealed_for_its_place() -> None:
+    blocks = _blocks.Blocks(bytes(range(32)), bytes(16))
+    sealed = blocks.seal("part 3", b"keys")
+    assert b"keys" not in sealed
+    assert blocks.open("part 3", sealed) == b"keys"
+    assert blocks.seal("part 3", b"keys") != sealed
+    others = ("part 4", sealed), ("part 3", sealed[:-1] + bytes([sealed[-1] ^ 1])), ("part 3", b"")
+    for place, other in others:
+        with pytest.raises(psijoin.InputError, match="nobody else"):
+            blocks.open(place, other)
+        with pytest.raises(psijoin.InputError, match="nobody else"):
+            blocks.open_rows(place, other)
+
+
+def test_rows_are_sealed_in_blocks() -> None:
+    blocks = _blocks.Blocks(bytes(range(32)), bytes(16))
+    rows = pyarrow.table({"key": pyarrow.array([row.to_bytes(32) for row in range(70_000)], pyarrow.binary(32))})
+    made = pyarrow.table(blocks.of_rows("found", rows)).to_pylist()
+    assert [block["rows"] for block in made] == [32_768, 32_768, 4_464]
+    assert opened(blocks, "found", made).equals(rows)
+
+
+def test_equal_keys_have_one_bucket() -> None:
+    blocks = _blocks.Blocks(bytes(range(32)), bytes(16))
+    keys = pyarrow.array([bytes([row, 7]) * 16 for row in range(200)], pyarrow.binary(32))
+    tables = [pyarrow.table({"key": keys, "paid": [row] * 200}) for row in range(2)]
+    made = pyarrow.table(blocks.of_buckets(iter(tables), 24)).to_pylist()
+    numbers = [block["number"] for block in made]
+    assert numbers == sorted(set(numbers)) == list(range(24))
+    buckets = {number: [block for block in made if block["number"] == number] for number in numbers}
+    read = {number: opened(blocks, f"bucket {number}", found) for number, found in buckets.items()}
+    for table in read.values():
+        key, paid = table.column("key").to_pylist(), table.column("paid").to_pylist()
+        assert sorted(zip(key, paid, strict=True)) == sorted((it, row) for it in set(key) for row in range(2))
+    assert sum(table.num_rows for table in read.values()) == 400
+    other = _blocks.Blocks(bytes(range(32)), bytes(range(16)))
+    assert pyarrow.table(other.of_buckets(iter(tables), 24)).column("rows").to_pylist() != [
+        block["rows"] for block in made
+    ]
+
+
+def opened(blocks: _blocks.Blocks, place: str, made: list[dict[str, Any]]) -> pyarrow.Table:
+    """The rows in these blocks."""
+    tables = [pyarrow.table(blocks.open_rows(place, block["block"])) for block in made]
+    assert [table.num_rows for table in tables] == [block["rows"] for block in made]
+    return pyarrow.concat_tables(tables).combine_chunks()
