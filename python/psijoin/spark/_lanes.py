@@ -21,7 +21,7 @@ import psijoin
 from psijoin import lanes
 from psijoin._call import stopped_with_its_call
 from psijoin._errors import Error, InputError, UsageError
-from psijoin._session import countries, names_of, summed, without_holder
+from psijoin._session import TO_TELL_SECONDS, countries, names_of, summed, without_holder
 from psijoin._tables import Use, Wanted
 from psijoin._types import Columns
 from psijoin.lanes._driver import of_meeting
@@ -101,8 +101,8 @@ def joined(
         with _declined_if_it_fails(options):
             with _told_by_tasks(reading=True), jobs.running("psijoin reads keys"):
                 facts = _materialised(table, folder)
-            # Executors may have gone meanwhile.
-            _cluster.check_slots(spark, at_once)
+            # Executors may have gone meanwhile, and others come in their place.
+            _cluster.check_slots(spark, at_once, seconds=_cluster.SECONDS_TO_COME)
         with lanes.agree(role, facts, lanes=at_once, **{**options, **table.key}) as agreed:
             if agreed.lanes:
                 running = jobs.running("psijoin runs lanes")
@@ -123,13 +123,18 @@ def joined(
 
 @contextmanager
 def _declined_if_it_fails(options: Mapping[str, Any]) -> Iterator[None]:
-    """Tells the other party, within the context, of a failure of this one."""
+    """Tells the other party, within the context, of a failure of this one. After Ctrl-C it is told
+    if it is there already.
+    """
     try:
         yield
-    except Exception:
+    except (Exception, KeyboardInterrupt) as error:
+        meeting = of_meeting(options)
+        if isinstance(error, KeyboardInterrupt):
+            meeting["wait"] = min(meeting.get("wait", TO_TELL_SECONDS), TO_TELL_SECONDS)
         # How that went is logged: the failure counts.
         with suppress(Error):
-            lanes.decline(**of_meeting(options))
+            lanes.decline(**meeting)
         raise
 
 

@@ -51,7 +51,7 @@ INTERRUPTED = """
 import sys, time, psijoin, psijoin.spark
 from pyspark.sql import SparkSession
 
-path, peer, place, begun = sys.argv[1:]
+path, peer, place, begun, work = sys.argv[1:]
 
 def slow(batches):
     open(begun, "w").close()
@@ -60,21 +60,25 @@ def slow(batches):
 
 builder = SparkSession.builder.master("local[2]").config("spark.ui.enabled", False)
 spark = builder.config("spark.ui.showConsoleProgress", False).getOrCreate()
+in_lanes = {"lanes": 1, "work": work} if work else {}
 try:
     psijoin.spark.receive(
         spark.range(10).mapInArrow(slow, "id long"),
         identity=psijoin.Identity.load_or_create(path), peer=peer, relay=place, progress=False, wait=600,
+        **in_lanes,
     )
 except KeyboardInterrupt:
     print("interrupted", flush=True)
 """
 
 
-def test_ctrl_c_during_a_scan(meeting: Meeting, tmp_path: Path) -> None:
+@pytest.mark.parametrize("in_lanes", [False, True])
+def test_ctrl_c_during_a_scan(meeting: Meeting, tmp_path: Path, in_lanes: bool) -> None:
     """The other party, which waits, hears of it."""
     ann, begun = meeting.ann, tmp_path / "begun"
+    work = str(tmp_path) if in_lanes else ""
     party = python(
-        "-c", INTERRUPTED, ann["identity"].path, ann["peer"], ann["relay"], str(begun)
+        "-c", INTERRUPTED, ann["identity"].path, ann["peer"], ann["relay"], str(begun), work
     )
     with ThreadPoolExecutor() as threads:
         waiting = threads.submit(lambda: psijoin.Session(**meeting.bob).send(["a"]))
@@ -83,6 +87,7 @@ def test_ctrl_c_during_a_scan(meeting: Meeting, tmp_path: Path) -> None:
         said, errors = party.communicate(timeout=LONG)
         assert said == "interrupted\n", errors
         assert isinstance(waiting.exception(LONG), psijoin.PeerFailedError)
+    assert not list(tmp_path.glob("psijoin-*"))
 
 
 def test_a_session_is_stopped_during_a_scan(

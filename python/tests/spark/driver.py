@@ -1,0 +1,138 @@
+"""A driver in a process of its own, which `standalone` starts: it joins when it is told to, and the
+join stops at a moment until the test lets it go on.
+"""
+
+import json
+import sys
+import time
+from collections.abc import Callable, Iterator
+from pathlib import Path
+from typing import Any, NamedTuple
+from uuid import uuid4
+
+import psijoin
+import psijoin.spark
+from psijoin import lanes
+from psijoin.spark import _cluster, _tasks
+from pyspark.sql import SparkSession
+
+LANES = 2
+
+
+class Stop(NamedTuple):
+    """Where a join stops."""
+
+    folder: str
+    role: str
+    moment: str
+
+    def at(self, moment: str) -> None:
+        """Stops if this is the moment, and says so by a file of its own."""
+        if moment != self.moment:
+            return
+        folder = Path(self.folder)
+        (folder / f"{self.role}.{uuid4()}").touch()
+        # The test may be over.
+        while folder.exists() and not (folder / "go").exists():
+            time.sleep(0.02)
+
+
+stop = Stop("", "", "")
+
+
+class Running(_tasks.Running):
+    """Lanes that are open when they stop."""
+
+    def __init__(self, *args: Any) -> None:
+        super().__init__(*args)
+        self._stop = stop
+
+    def _keys(self, batches: Any) -> Iterator[Any]:
+        self._stop.at("lanes")
+        yield from super()._keys(batches)
+
+
+def stopping(moment: str, call: Callable[..., Any]) -> Callable[..., Any]:
+    """The call, after a stop."""
+
+    def stopped(*args: Any, **options: Any) -> Any:
+        stop.at(moment)
+        return call(*args, **options)
+
+    return stopped
+
+
+def joined(spark: SparkSession, role: str, told: dict[str, Any], folder: Path) -> dict[str, Any]:
+    global stop
+    stop = where = Stop(told["stops"], role, told["moment"])
+
+    def scanned(batches: Any) -> Iterator[Any]:
+        where.at("keys")
+        yield from batches
+
+    first, last = told["ids"]
+    ids = spark.range(first, last, 1, 2).selectExpr("concat('key', id) as id")
+    table = ids.mapInArrow(scanned, "id string")
+    own = psijoin.Identity.load_or_create(told["identity"])
+    common = {
+        "on": "id", "lanes": LANES, "work": f"file://{folder}/work", "relay": told["relay"], "identity": own,
+        "peer": told["peer"], "wait": told["wait"], "progress": False, "threads": 1,
+    }  # fmt: skip
+    try:
+        match role, told["kind"]:
+            case "ann", "rows":
+                shared = psijoin.spark.receive(table, **common)
+                return {"learned": sorted(row.id for row in shared.collect())}
+            case "ann", _:
+                return {"learned": psijoin.spark.count(table, **common).count}
+            case _, kind:
+                psijoin.spark.send(table, output_kind=kind, **common)
+                return {"learned": None}
+    except psijoin.Error as error:
+        return {"error": type(error).__name__, "says": str(error)}
+
+
+def until_idle(spark: SparkSession) -> None:
+    """Waits until Spark runs nothing any more, and executors have come in the place of others."""
+    tracker = spark.sparkContext._jsc.sc().statusTracker()
+    while any(executor.numRunningTasks() for executor in tracker.getExecutorInfos()):
+        time.sleep(0.05)
+    while _cluster.slots_of(spark) < LANES:
+        time.sleep(0.05)
+
+
+def answer(told: dict[str, Any]) -> None:
+    print(json.dumps(told), flush=True)
+
+
+def main() -> None:
+    master, role, folder = sys.argv[1:]
+    settings = {
+        "spark.ui.enabled": False, "spark.ui.showConsoleProgress": False, "spark.driver.host": "127.0.0.1",
+        "spark.cores.max": LANES, "spark.executor.cores": 1, "spark.executor.memory": "512m",
+        "spark.driver.memory": "512m", "spark.sql.shuffle.partitions": 2, "spark.local.dir": f"{folder}/local",
+    }  # fmt: skip
+    builder = SparkSession.builder.master(master).appName(f"psijoin {role}")
+    for name, value in settings.items():
+        builder = builder.config(name, value)
+    spark = builder.getOrCreate()
+    _tasks.Running = Running  # type: ignore[misc, assignment]
+    lanes.agree = stopping("meeting", lanes.agree)
+    lanes.Agreed.take = stopping("reports", lanes.Agreed.take)  # type: ignore[method-assign]
+    lanes.Agreed.finish = stopping("finish", lanes.Agreed.finish)  # type: ignore[method-assign]
+    until_idle(spark)
+    answer({"app": spark.sparkContext.applicationId})
+    for line in sys.stdin:
+        came = joined(spark, role, json.loads(line), Path(folder))
+        answer(came)
+        try:
+            until_idle(spark)
+        except Exception as error:
+            # Its JVM was killed.
+            answer({"idle": False, "says": type(error).__name__})
+        else:
+            answer({"idle": True})
+
+
+if __name__ == "__main__":
+    main()
