@@ -6,6 +6,7 @@ import time
 from typing import Any
 
 from psijoin._errors import UsageError
+from psijoin._listening import log
 from psijoin.spark._jobs import is_remote
 
 SECONDS_TO_COME = 30
@@ -44,6 +45,19 @@ def check_slots(spark: Any, lanes: int, *, seconds: float = 0) -> None:
             )
             raise UsageError(message)
         time.sleep(0.2)
+
+
+def warn_of_clear_connections(spark: Any) -> None:
+    """Warns if this Spark's own connections are in the clear: keys go over them, and closures with
+    secrets of a session.
+    """
+    if is_remote(spark) or _is_local(spark):
+        return
+    if not any(_is_true(spark, f"spark.{kind}.enabled") for kind in ("network.crypto", "ssl.rpc")):
+        log.warning(
+            "Spark's own connections are in the clear, and keys of the table go over them: set spark.authenticate and "
+            "spark.network.crypto.enabled, or see docs/spark-security.md"
+        )
 
 
 def slots_of(spark: Any) -> int:

@@ -12,6 +12,7 @@ from psijoin._joined import Compared, Counted, Joined, Summed
 from psijoin._session import Session
 from psijoin._tables import library
 from psijoin._types import Agreed, Columns, Helped, Learners, Meeting, RowOptions
+from psijoin.spark import _cluster
 
 if TYPE_CHECKING:
     from psijoin.spark._lanes import Ended
@@ -170,10 +171,11 @@ def _told(ended: Ended) -> tuple[Any, str, dict[str, Any]]:
     return ended.finished.learned, ended.finished.statement, ended.finished.report
 
 
-def _check(frame: object) -> None:
+def _check(frame: Any) -> None:
     if library(frame) != "pyspark":
         message = f"psijoin.spark takes DataFrames of Spark, not {type(frame).__qualname__}: see psijoin.Session"
         raise TypeError(message)
+    _cluster.warn_of_clear_connections(frame.sparkSession)
 
 
 def _session(frame: object, options: Mapping[str, Any]) -> Session:

@@ -2,7 +2,10 @@
 
 from pathlib import Path
 
+import pytest
 from parties import PATIENCE, python, relay
+from psijoin.spark import _cluster
+from pyspark.sql import SparkSession
 
 RUN = """
 import contextlib, io, sys, psijoin, psijoin.spark, pyarrow
@@ -64,3 +67,19 @@ def test_no_key_is_in_plans_logs_and_messages(tmp_path: Path) -> None:
     assert "LeftSemi" in said
     for secret in (b"psiKEY", b"psiPLAN", b"psiVALUE"):
         assert not [text for text in (said.encode(), errors.encode(), *events) if secret in text]
+
+
+def test_connections_in_the_clear_are_warned_of(
+    spark: SparkSession, monkeypatch: pytest.MonkeyPatch, caplog: pytest.LogCaptureFixture
+) -> None:
+    """Of a cluster. A Spark in one process has none."""
+    _cluster.warn_of_clear_connections(spark)
+    assert not caplog.messages
+    monkeypatch.setattr(_cluster, "_is_local", lambda spark: False)
+    _cluster.warn_of_clear_connections(spark)
+    assert "spark.network.crypto.enabled" in caplog.text
+    caplog.clear()
+    for setting in ("spark.network.crypto.enabled", "spark.ssl.rpc.enabled"):
+        monkeypatch.setattr(_cluster, "_is_true", lambda spark, name, closed=setting: name == closed)
+        _cluster.warn_of_clear_connections(spark)
+        assert not caplog.messages
