@@ -5,6 +5,7 @@
 //! | function | construction | notion | for |
 //! |---|---|---|---|
 //! | [`correlation_robust`] | π(x) ⊕ x | correlation robust: H(x₁⊕R), H(x₂⊕R), … are random for *distinct* xᵢ and secret R | semi-honest OT extension, where the xᵢ are rows of a random matrix |
+//! | [`circular`] | π'(σ(x)) ⊕ σ(x), with σ(high ‖ low) = (high ⊕ low) ‖ high | circular correlation robust: H(xᵢ⊕R) ⊕ bᵢ·R are random for *distinct* xᵢ, bits bᵢ and secret R | trees whose nodes differ by R |
 //! | [`tweakable`] | π(π(x) ⊕ i) ⊕ π(x) | tweakable circular correlation robust | whatever a malicious party can steer; garbling |
 //!
 //! π(x) ⊕ x is *not* tweakable: with tweaked inputs x ⊕ i it fails as soon as two of them
@@ -32,6 +33,35 @@ pub fn correlation_robust(blocks: &mut [Block]) {
             *block ^= *image;
         }
     }
+}
+
+/// π', of [`circular`]. The key is the next 128 bits.
+static CIRCULAR: LazyLock<Aes128> =
+    LazyLock::new(|| Aes128::new(Block(0xa409_3822_299f_31d0_082e_fa98_ec4e_6c89)));
+
+/// Writes π'(σ(x)) ⊕ σ(x) for each block x. It is circular correlation robust, since σ and σ ⊕ 1
+/// are invertible.
+///
+/// # Panics
+/// If the slices differ in length.
+pub fn circular(inputs: &[Block], outputs: &mut [Block]) {
+    assert_eq!(inputs.len(), outputs.len(), "a hash for each block");
+    for (inputs, outputs) in inputs.chunks(BATCH).zip(outputs.chunks_mut(BATCH)) {
+        for (output, input) in outputs.iter_mut().zip(inputs) {
+            *output = swapped(*input);
+        }
+        CIRCULAR.encrypt(outputs);
+        for (output, input) in outputs.iter_mut().zip(inputs) {
+            *output ^= swapped(*input);
+        }
+    }
+}
+
+/// Returns σ(x).
+#[inline(always)]
+fn swapped(x: Block) -> Block {
+    let [low, high]: [u64; 2] = bytemuck::cast(x);
+    bytemuck::cast([high, high ^ low])
 }
 
 /// Replaces block x at position p by π(π(x) ⊕ i) ⊕ π(x), where i = `first_tweak` + p.
@@ -75,12 +105,19 @@ mod tests {
         for n in [0, 1, BATCH - 1, BATCH, 2 * BATCH + 3] {
             let inputs = inputs(n);
             let (mut plain, mut tweaked) = (inputs.clone(), inputs.clone());
+            let mut circular = inputs.clone();
             correlation_robust(&mut plain);
             tweakable(1 << 40, &mut tweaked);
+            super::circular(&inputs, &mut circular);
             for (i, x) in inputs.iter().enumerate() {
                 assert!(plain[i] == permute(*x) ^ *x);
                 let tweak = Block((1 << 40) + i as u128);
                 assert!(tweaked[i] == permute(permute(*x) ^ tweak) ^ permute(*x));
+                let (high, low) = (x.0 >> 64, x.0 & u128::from(u64::MAX));
+                let sigma = Block((high ^ low) << 64 | high);
+                let mut image = [sigma];
+                CIRCULAR.encrypt(&mut image);
+                assert!(circular[i] == image[0] ^ sigma);
             }
         }
     }

@@ -1,8 +1,9 @@
-//! The kernels that grow a tree, from AES under two public keys, π and π'.
+//! The kernels that grow a tree, from the hash H ([`crhf::circular`]) and AES under another public
+//! key, π'.
 
 use std::sync::LazyLock;
 
-use psijoin_block::{Block, aes::Aes128};
+use psijoin_block::{Block, aes::Aes128, crhf};
 use zeroize::Zeroize;
 
 /// A block as the compiler's vectoriser likes it, and as the code takes it.
@@ -12,12 +13,7 @@ pub(crate) type Words = crate::block_accumulate::Words<2>;
 /// first-level cache.
 const BATCH: usize = 64;
 
-/// π. The key is the second 128 bits of the fractional part of π (the number); those after
-/// them are that of π'.
-static PERMUTATION: LazyLock<Aes128> =
-    LazyLock::new(|| Aes128::new(Block(0xa409_3822_299f_31d0_082e_fa98_ec4e_6c89)));
-
-/// π'.
+/// π'. The key is the third 128 bits of the fractional part of π (the number).
 static LEAF_PERMUTATION: LazyLock<Aes128> =
     LazyLock::new(|| Aes128::new(Block(0x4528_21e6_38d0_1377_be54_66cf_34e9_0c6c)));
 
@@ -27,7 +23,7 @@ pub(super) fn split(nodes: &[Block], children: &mut [Block]) {
     let mut hashes = [Block::ZERO; BATCH];
     for (nodes, children) in nodes.chunks(BATCH).zip(children.chunks_mut(2 * BATCH)) {
         let hashes = &mut hashes[..nodes.len()];
-        hash(nodes, hashes);
+        crhf::circular(nodes, hashes);
         let (pairs, _) = words_mut(children).as_chunks_mut::<2>();
         for (pair, (hash, node)) in pairs.iter_mut().zip(words(hashes).iter().zip(words(nodes))) {
             *pair = [*hash, xor(*hash, *node)];
@@ -44,7 +40,7 @@ pub(super) fn grow(nodes: &[Block], mask: Block, leaves: &mut [Words], sums: &mu
     let mask = bytemuck::cast(mask);
     for (batch, nodes_of_batch) in nodes.chunks(BATCH).enumerate() {
         let seeds = &mut seeds[..nodes_of_batch.len()];
-        hash(nodes_of_batch, seeds);
+        crhf::circular(nodes_of_batch, seeds);
         for (number, sum) in sums.iter_mut().enumerate() {
             let leaves = &mut leaves[number * nodes.len() + batch * BATCH..][..seeds.len()];
             let number = [number as u64, 0];
@@ -66,19 +62,6 @@ pub(super) fn grow(nodes: &[Block], mask: Block, leaves: &mut [Words], sums: &mu
     }
     seeds.zeroize();
     images.zeroize();
-}
-
-/// Computes H(x) = π(σ(x)) ⊕ σ(x) with σ(high ‖ low) = (high ⊕ low) ‖ high: circular correlation
-/// robust, since σ and σ ⊕ 1 are invertible (Guo et al., S&P 2020).
-fn hash(inputs: &[Block], outputs: &mut [Block]) {
-    let sigma = |[low, high]: Words| [high, high ^ low];
-    for (output, input) in words_mut(outputs).iter_mut().zip(words(inputs)) {
-        *output = sigma(*input);
-    }
-    PERMUTATION.encrypt(outputs);
-    for (output, input) in words_mut(outputs).iter_mut().zip(words(inputs)) {
-        *output = xor(*output, sigma(*input));
-    }
 }
 
 fn words(blocks: &[Block]) -> &[Words] {
@@ -117,9 +100,9 @@ mod tests {
     }
 
     fn slow_hash(x: Block) -> Block {
-        let (high, low) = ((x.0 >> 64) as u64, x.0 as u64);
-        let sigma = Block(u128::from(high ^ low) << 64 | u128::from(high));
-        encrypt(&PERMUTATION, sigma) ^ sigma
+        let mut hash = [Block::ZERO];
+        crhf::circular(&[x], &mut hash);
+        hash[0]
     }
 
     #[test]
