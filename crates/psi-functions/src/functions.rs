@@ -2,7 +2,7 @@
 //! is shared, become an [`OutputKind`].
 //!
 //! - **Rows**: the sender opens its shares.
-//! - **Count**: each bit is multiplied by 1, which gives shares modulo 2^64 (`products.rs`). Each
+//! - **Count**: each bit is multiplied by 1, which gives shares modulo 2^64 (`products`). Each
 //!   party adds its shares up, and the sender opens its sum.
 //! - **Threshold**: the two sums are added and compared with K in a garbled circuit
 //!   (`comparison.rs`).
@@ -25,12 +25,11 @@ use psijoin_psi::{BaseOts, Conversation, Error, OutputKind, Request, Role, Total
 
 mod comparison;
 pub mod opening;
-mod products;
 mod receiver;
 mod sender;
 
+use crate::products::{self, Multiplier};
 use opening::Opening;
-use products::Multiplier;
 
 pub use receiver::{Compared, Receiver};
 pub use sender::Sender;
@@ -127,7 +126,14 @@ impl<O> Prepared<O> {
         channel: &mut Channel,
         rng: &mut Prg,
     ) -> Result<Self, Error> {
-        let multipliers = Multiplier::prepare(&function, role, channel, rng)?;
+        let multipliers = Multiplier::prepare(
+            function.givers(),
+            function.lanes,
+            function.base_ots,
+            role,
+            channel,
+            rng,
+        )?;
         let opening = (function.opening.clone())
             .map(|opening| prepare(opening, channel, rng))
             .transpose()?;

@@ -8,6 +8,7 @@
 //! | module | contents |
 //! |---|---|
 //! | [`bins`] | Cuckoo bins without a stash, and the keys of items in them |
+//! | [`dpf`] | sums per shared point, by distributed point functions |
 //! | [`gmw_equality`] | equality of numbers, by a circuit under GMW |
 //! | [`functions`] | from shares of which items are shared to rows, counts, sums and shares |
 //! | [`shares`] | circuits over the shares that a run gives both parties |
@@ -21,7 +22,7 @@
 //!   is 1 if the item there is shared. `functions` makes the output from them, whatever protocol
 //!   they come from.
 //! - *Each output in the cheapest way.* Rows: the sender opens its bits. Count: each bit times 1,
-//!   as shares mod 2^64 by correlated OT (`functions::products`), added up locally. Threshold: the
+//!   as shares mod 2^64 by correlated OT (`products`), added up locally. Threshold: the
 //!   two sums go into a garbled circuit, which shows one bit. A minimum is the same circuit, shown
 //!   to both before anything is opened.
 //! - *A sum is a count of something else.* Each bit is multiplied by a number instead of 1. The
@@ -49,12 +50,14 @@
 
 pub mod bins;
 pub mod circuit_psi;
+pub mod dpf;
 pub mod functions;
 pub mod gmw_equality;
 pub mod shares;
 
 mod garbling;
 mod gmw;
+mod products;
 
 use psijoin_psi::Protocol;
 

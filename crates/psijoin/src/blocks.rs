@@ -1,6 +1,6 @@
 //! The parts that protocols are made of, to be used for themselves: oblivious PRFs, a key-value
-//! store, oblivious transfer and vector OLE. The protocols of the [`registry`](crate::registry)
-//! stand on this very code.
+//! store, distributed point functions, oblivious transfer and vector OLE. The protocols of the
+//! [`registry`](crate::registry) stand on this very code.
 //!
 //! | module | contents | used by |
 //! |---|---|---|
@@ -9,6 +9,7 @@
 //! | [`vole_oprf`] | one function, evaluated at a set, from vector OLE and a key-value store (RR22) | `rr22`, `rr22-circuit` |
 //! | [`dh_oprf`] | one function with a key that is kept, from Diffie-Hellman | `dh` with payloads |
 //! | [`opprf`] | one-time and batch oblivious programmable PRFs (KK20) | `kk20` |
+//! | [`dpf`] | sums per shared point, by distributed point functions | `rr22-circuit` with groups |
 //! | [`okvs`] | a vector that gives chosen keys their values, and hides the keys | `rr22` |
 //! | [`ot`] | base OT, OT extension, silent OT: [`ot::silent`] | all but `dh`, `rsa`, `naive` |
 //! | [`vole`] | vector OLE over GF(2^128), also with one vector over a part of it | `rr22` |
@@ -33,6 +34,7 @@ pub use psijoin_encode::{DigestVec, Digests, Error as EncodeError};
 pub use psijoin_ot::{self as ot, vole};
 pub use psijoin_psi::masks::MaskLength;
 pub use psijoin_psi_bloom::opprf;
+pub use psijoin_psi_functions::dpf;
 pub use psijoin_psi_ot::{batched_oprf, multi_point_oprf};
 pub use psijoin_psi_pk::dh_oprf;
 pub use psijoin_psi_vole::vole_oprf;

@@ -8,8 +8,8 @@ use psijoin_psi::{Error, Output, OutputKind, Role, Shares};
 use super::{
     Function, Prepared,
     opening::{self, Opened},
-    products,
 };
+use crate::products;
 
 /// The receiver's state after the offline phase.
 pub struct Receiver(Prepared<opening::Receiver>);

@@ -5,7 +5,8 @@ use psijoin_channel::Channel;
 use psijoin_circuit::Bits;
 use psijoin_psi::{Error, Output, OutputKind, Role, Shares};
 
-use super::{Function, Prepared, opening, products};
+use super::{Function, Prepared, opening};
+use crate::products;
 
 /// The sender's state after the offline phase.
 pub struct Sender(Prepared<opening::Sender>);

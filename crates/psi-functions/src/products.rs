@@ -23,13 +23,11 @@ use psijoin_psi::{BaseOts, Conversation, Error, Role, ots::Ots};
 use psijoin_runtime::memory::Buffer;
 use zeroize::Zeroizing;
 
-use super::Function;
-
 /// Words, or bytes of packed bits, that travel together: 64 KiB of words.
 const PER_MESSAGE: usize = 1 << 13;
 
 /// Returns the OTs. Their choices are random, so silent OT makes them almost for nothing.
-pub(super) fn extension(base: BaseOts) -> Extension {
+pub(crate) fn extension(base: BaseOts) -> Extension {
     Extension::SILENT.on(base)
 }
 
@@ -37,7 +35,7 @@ pub(super) fn extension(base: BaseOts) -> Extension {
 const AT_ONCE: usize = 1 << 21;
 
 /// Returns how many OTs each call makes, for `count` in all.
-fn calls(count: usize) -> impl Iterator<Item = usize> {
+pub(crate) fn calls(count: usize) -> impl Iterator<Item = usize> {
     (0..count)
         .step_by(AT_ONCE)
         .map(move |first| AT_ONCE.min(count - first))
@@ -45,7 +43,7 @@ fn calls(count: usize) -> impl Iterator<Item = usize> {
 
 /// Returns what is said offline and online to multiply `bits` bits by `factors` numbers of the
 /// `giver` each.
-pub(super) fn conversations(
+pub(crate) fn conversations(
     extension: Extension,
     giver: Role,
     bits: usize,
@@ -64,7 +62,7 @@ pub(super) fn conversations(
 }
 
 /// One party's part in the products of bits with the numbers of either.
-pub(super) enum Multiplier {
+pub(crate) enum Multiplier {
     /// The numbers are its own.
     Giver(Giver),
     /// They are the peer's.
@@ -72,21 +70,23 @@ pub(super) enum Multiplier {
 }
 
 impl Multiplier {
-    /// Prepares all products of a function, for one of the parties.
-    pub(super) fn prepare(
-        function: &Function,
+    /// Prepares the products of `bits` bits with numbers of each of the `givers`, for one of the
+    /// parties.
+    pub(crate) fn prepare(
+        givers: impl Iterator<Item = Role>,
+        bits: usize,
+        base: BaseOts,
         role: Role,
         channel: &mut Channel,
         rng: &mut Prg,
     ) -> Result<Vec<Self>, Error> {
-        let (lanes, extension) = (function.lanes, extension(function.base_ots));
-        function
-            .givers()
+        let extension = extension(base);
+        givers
             .map(|giver| {
                 Ok(if giver == role {
-                    Self::Giver(Giver::prepare(extension, AT_ONCE, lanes, channel, rng)?)
+                    Self::Giver(Giver::prepare(extension, AT_ONCE, bits, channel, rng)?)
                 } else {
-                    Self::Chooser(Chooser::prepare(extension, AT_ONCE, lanes, channel, rng)?)
+                    Self::Chooser(Chooser::prepare(extension, AT_ONCE, bits, channel, rng)?)
                 })
             })
             .collect()
@@ -96,7 +96,7 @@ impl Multiplier {
 /// This party's shares of the products of bits with `own` numbers, one column each, and with
 /// `theirs` columns of the peer. The receiver's columns come first, and the sender's are added to
 /// the first of them.
-pub(super) fn multiply(
+pub(crate) fn multiply(
     multipliers: Vec<Multiplier>,
     shares: &Bits,
     mut own: Vec<Vec<u64>>,
@@ -131,13 +131,13 @@ fn add(columns: &mut [Vec<u64>], more: &[Vec<u64>]) {
 }
 
 /// The party with numbers, and OTs to multiply them.
-pub(super) struct Giver {
+pub(crate) struct Giver {
     rows: Buffer<Block>,
     delta: Zeroizing<Block>,
 }
 
 /// The other party.
-pub(super) struct Chooser {
+pub(crate) struct Chooser {
     choices: Bits,
     messages: Buffer<Block>,
 }
