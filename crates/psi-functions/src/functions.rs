@@ -14,6 +14,10 @@
 //! - **Totals**: each party keeps its shares of the sums. The parts of a large session end with
 //!   this, and their sums are opened in the end ([`opening`]).
 //!
+//! - **Groups**: a distributed point function of each lane adds up ones and numbers by group
+//!   (`grouping.rs`). Group totals are the parties' shares of that. Groups that are large enough
+//!   are shown by a garbled circuit (`shown.rs`); if all are, the sender opens its shares.
+//!
 //! If the output is to be withheld when too few items are shared, their number is compared as for a
 //! threshold before anything is opened. Both learn the result of that.
 //!
@@ -24,11 +28,14 @@ use psijoin_channel::Channel;
 use psijoin_psi::{BaseOts, Conversation, Error, OutputKind, Request, Role, TotalShares, Totals};
 
 mod comparison;
+mod grouping;
 pub mod opening;
 mod receiver;
 mod sender;
+mod shown;
 
 use crate::products::{self, Multiplier};
+use grouping::{Grouper, Grouping};
 use opening::Opening;
 
 pub use receiver::{Compared, Receiver};
@@ -55,6 +62,7 @@ impl Function {
                 (Totals { columns, counted }, None)
             }
             OutputKind::Totals(totals) => (totals, None),
+            OutputKind::GroupTotals(_) => (Totals::default(), None),
             _ => {
                 let opening = Opening::new(request);
                 (opening.totals(), Some(opening))
@@ -71,15 +79,29 @@ impl Function {
 
     /// Returns what is said offline and online, after what makes the shares.
     pub fn conversations(&self) -> [Conversation; 2] {
+        let [offline, online] = match self.grouping() {
+            Some(grouping) => grouping.conversations(),
+            None => Default::default(),
+        };
         let products = self.givers().map(|giver| {
             let extension = products::extension(self.base_ots);
             products::conversations(extension, giver, self.lanes, self.factors(giver))
         });
         let opening = (self.opening.as_ref()).map(|opening| opening.conversations(&[self.lanes]));
-        products.chain(opening).fold(
-            [Conversation::default(), Conversation::default()],
-            |[offline, online], [before, after]| [offline.then(before), online.then(after)],
-        )
+        products
+            .chain(opening)
+            .fold([offline, online], |[offline, online], [before, after]| {
+                [offline.then(before), online.then(after)]
+            })
+    }
+
+    /// Returns the groups that lanes are added up by.
+    fn grouping(&self) -> Option<Grouping> {
+        self.output.groups().map(|groups| Grouping {
+            groups,
+            lanes: self.lanes,
+            base_ots: self.base_ots,
+        })
     }
 
     /// Returns how many numbers of a party each bit is multiplied by.
@@ -114,6 +136,7 @@ impl Function {
 struct Prepared<O> {
     function: Function,
     multipliers: Vec<Multiplier>,
+    grouper: Option<Grouper>,
     opening: Option<O>,
 }
 
@@ -126,6 +149,9 @@ impl<O> Prepared<O> {
         channel: &mut Channel,
         rng: &mut Prg,
     ) -> Result<Self, Error> {
+        let grouper = (function.grouping())
+            .map(|grouping| grouping.prepare(role, channel, rng))
+            .transpose()?;
         let multipliers = Multiplier::prepare(
             function.givers(),
             function.lanes,
@@ -140,6 +166,7 @@ impl<O> Prepared<O> {
         Ok(Self {
             function,
             multipliers,
+            grouper,
             opening,
         })
     }

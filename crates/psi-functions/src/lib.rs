@@ -29,6 +29,9 @@
 //!   receiver has the numbers of its own columns in its bins; of the sender's it has halves, hinted
 //!   like the targets of the equality tests, so that a product is made in either direction. One OT
 //!   per bit serves all columns.
+//! - *A group is a point* (`dpf`): a sum by groups is that of one distributed point function per
+//!   bin, grown by both parties, whoever knows the group. An item that is not shared is led to a
+//!   sink, so that no number needs a product with the bit of its bin.
 //! - *Shares are what is left if nothing is opened* (`psi-functions`' `shares`): with a file
 //!   format, and a call that garbles a circuit of the caller's over them. The circuit is a type
 //!   with a generic method, for the same reason as all circuits here.

@@ -18,11 +18,15 @@ pub struct Gathered {
 impl Gathered {
     /// Makes an empty state, for a party of this session.
     pub fn new(session: &Session<'_>) -> Self {
-        let columns = session.request().output.columns();
+        let output = &session.request().output;
+        let columns = output.columns();
+        let totals = output
+            .groups()
+            .map_or(columns.total(), |groups| groups.totals() * groups.count());
         Self {
             items: 0,
             columns: vec![ColumnSum::default(); columns.of(session.role())],
-            totals: TotalShares::zero(columns.total()),
+            totals: TotalShares::zero(totals),
             shares: Vec::new(),
             has_wrong_payloads: false,
         }
@@ -90,7 +94,9 @@ impl Gathered {
     /// Returns the output that needs no opening.
     pub(crate) fn output(&self, kind: &OutputKind) -> Output {
         match kind {
-            OutputKind::Totals(_) => Output::Totals(self.totals.clone()),
+            OutputKind::Totals(_) | OutputKind::GroupTotals(_) => {
+                Output::Totals(self.totals.clone())
+            }
             OutputKind::Shares(columns) => Output::Shares(self.all_shares(columns.total())),
             _ => Output::Nothing,
         }

@@ -20,6 +20,7 @@
 //! | rows, payloads | rows, payloads | |
 //! | rows, if enough items are shared | shares of bits, and of their number | compare; open the bits |
 //! | count, sums, threshold | shares of totals | compare if need be; open the totals |
+//! | totals of groups | shares of totals | compare if need be; open the totals |
 //! | shares | shares | |
 //! | shares of totals | the same | |
 //!

@@ -1,6 +1,6 @@
 //! The output of a part, and what is opened of it in the end.
 
-use psijoin_psi::{Columns, OutputKind, Request};
+use psijoin_psi::{Columns, Groups, OutputKind, Request};
 use psijoin_psi_functions::functions::opening::Opening;
 
 /// Returns what a part has to give, so that nothing but the output of all parts is learned.
@@ -10,7 +10,12 @@ pub(crate) fn output_of_a_part(request: &Request) -> OutputKind {
         kept @ (OutputKind::Rows
         | OutputKind::Payloads(_)
         | OutputKind::Shares(_)
-        | OutputKind::Totals(_)) => kept.clone(),
+        | OutputKind::Totals(_)
+        | OutputKind::GroupTotals(_)) => kept.clone(),
+        OutputKind::Groups(groups) => OutputKind::GroupTotals(Groups {
+            least: 0,
+            ..*groups
+        }),
         _ => OutputKind::Totals(Opening::new(request).totals()),
     }
 }
@@ -25,7 +30,10 @@ const ONES: Columns = Columns {
 pub(crate) fn opening(request: &Request) -> Option<Opening> {
     let kept = match request.output {
         OutputKind::Rows => request.min_intersection == 0,
-        OutputKind::Payloads(_) | OutputKind::Shares(_) | OutputKind::Totals(_) => true,
+        OutputKind::Payloads(_)
+        | OutputKind::Shares(_)
+        | OutputKind::Totals(_)
+        | OutputKind::GroupTotals(_) => true,
         _ => false,
     };
     (!kept).then(|| Opening::new(request))

@@ -3,8 +3,8 @@
 use psijoin_block::{Block, Prg};
 use psijoin_channel::{Channel, joint_seed::JointSeed, memory};
 use psijoin_psi::{
-    Columns, Error, Fingerprint, Input, Items, Output, OutputKind, Plan, Request, Role, Shares,
-    TotalShares, items, pair,
+    Columns, Error, Fingerprint, Group, Input, Items, Output, OutputKind, Plan, Request, Role,
+    Shares, TotalShares, items, pair,
 };
 use psijoin_runtime::parallel::Pool;
 
@@ -151,10 +151,19 @@ pub(crate) fn assert_output(
 
 /// Asserts that both parties' shares open to the right totals.
 fn assert_totals(sets: &Sets, output: &OutputKind, sent: &TotalShares, received: &TotalShares) {
+    let both = [sent, received];
+    if let OutputKind::GroupTotals(groups) = output {
+        let opened = sent.sums.iter().zip(&received.sums);
+        let opened: Vec<i64> = opened.map(|(a, b)| a.wrapping_add(*b) as i64).collect();
+        let expected: Vec<Group> = sets.groups(*groups).into_iter().flatten().collect();
+        let counts = expected.iter().map(|group| group.count as i64);
+        let sums = (0..groups.columns.total())
+            .flat_map(|column| expected.iter().map(move |group| group.sums[column]));
+        return assert!(counts.chain(sums).eq(opened), "totals of groups");
+    }
     let OutputKind::Totals(totals) = output else {
         panic!("totals were not asked for");
     };
-    let both = [sent, received];
     let sums = (0..totals.columns.total())
         .map(|column| {
             let [ours, theirs] = both.map(|shares| shares.sums[column]);

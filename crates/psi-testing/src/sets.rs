@@ -1,7 +1,9 @@
 use std::collections::HashSet;
 
 use psijoin_params::{Security, Sizes};
-use psijoin_psi::{Columns, Matched, Output, OutputKind, Payloads, Request, Role, Totals};
+use psijoin_psi::{
+    Columns, Group, Groups, Matched, Output, OutputKind, Payloads, Request, Role, Totals,
+};
 
 /// The items of each party, by number.
 #[derive(Debug, Clone)]
@@ -50,6 +52,11 @@ impl Sets {
         let shared = self.shared_rows().len() as u64;
         let columns = |sender, receiver| Columns { sender, receiver };
         let totals = |columns, counted| Totals { columns, counted };
+        let groups = |columns, labels, least| Groups {
+            columns,
+            labels,
+            least,
+        };
         let payloads = |from_sender, back| OutputKind::Payloads(Payloads { from_sender, back });
         let kinds = [
             OutputKind::Rows,
@@ -65,6 +72,10 @@ impl Sets {
             OutputKind::Shares(columns(1, 2)),
             OutputKind::Totals(totals(columns(0, 0), true)),
             OutputKind::Totals(totals(columns(1, 1), false)),
+            OutputKind::Groups(groups(columns(1, 1), columns(3, 2), 0)),
+            OutputKind::Groups(groups(columns(0, 2), columns(0, 7), shared / 7)),
+            OutputKind::Groups(groups(columns(1, 0), columns(4, 0), shared / 4)),
+            OutputKind::GroupTotals(groups(columns(0, 0), columns(1, 2), 0)),
         ];
         let withheld = [
             OutputKind::Rows,
@@ -94,7 +105,10 @@ impl Sets {
             OutputKind::Count => Output::Count(shared),
             OutputKind::Threshold(items) => Output::Reached(shared >= *items),
             OutputKind::Sums(columns) => Output::Sums(self.sums(*columns)),
-            OutputKind::Shares(_) | OutputKind::Totals(_) => Output::Nothing,
+            OutputKind::Groups(groups) => Output::Groups(self.groups(*groups)),
+            OutputKind::Shares(_) | OutputKind::Totals(_) | OutputKind::GroupTotals(_) => {
+                Output::Nothing
+            }
             other => panic!("what is {other}?"),
         }
     }
@@ -107,6 +121,30 @@ impl Sets {
             items.map(|item| number(role, column, item)).sum()
         };
         all_columns(columns).map(sum).collect()
+    }
+
+    /// Returns the totals of each group of the shared items.
+    pub(crate) fn groups(&self, groups: Groups) -> Vec<Option<Group>> {
+        let empty = Group {
+            count: 0,
+            sums: vec![0; groups.columns.total()],
+        };
+        let mut totals = vec![empty; groups.count()];
+        for row in self.shared_rows() {
+            let item = self.receiver[row as usize];
+            let [ours, theirs] =
+                [Role::Sender, Role::Receiver].map(|role| label(role, groups, item) as usize);
+            let group = &mut totals[ours * groups.labels.receiver.max(1) + theirs];
+            group.count += 1;
+            for (sum, (role, column)) in group.sums.iter_mut().zip(all_columns(groups.columns)) {
+                *sum += number(role, column, item);
+            }
+        }
+        let is_shown = |group: &Group| group.count >= groups.least;
+        totals
+            .into_iter()
+            .map(|group| Some(group).filter(is_shown))
+            .collect()
     }
 
     /// Returns what the sender is to learn.
@@ -180,11 +218,23 @@ pub(crate) fn number(role: Role, column: usize, item: u64) -> i64 {
     i64::from_le_bytes(*first) >> (17 + 13 * column)
 }
 
-/// Returns the numbers of a party's items.
+/// Returns the label of an item, the highest for most; 0 if the party has none.
+pub(crate) fn label(role: Role, groups: Groups, item: u64) -> i64 {
+    let labels = groups.labels.of(role) as u64;
+    let hash = number(role, 0, item).unsigned_abs() % (labels * labels).max(1);
+    hash.isqrt() as i64
+}
+
+/// Returns the numbers of a party's items, and their labels.
 pub(crate) fn columns(role: Role, items: &[u64], output: &OutputKind) -> Vec<Vec<i64>> {
+    let columns = output.columns().of(role);
+    let labelled = output.groups().filter(|groups| groups.labels.of(role) > 0);
     let column = |column| {
-        let numbers = items.iter().map(|item| number(role, column, *item));
+        let numbers = items.iter().map(|item| match labelled {
+            Some(groups) if column + 1 == columns => label(role, groups, *item),
+            _ => number(role, column, *item),
+        });
         numbers.collect()
     };
-    (0..output.columns().of(role)).map(column).collect()
+    (0..columns).map(column).collect()
 }

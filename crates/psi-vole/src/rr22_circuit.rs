@@ -27,6 +27,7 @@
 //!    and random otherwise. In an empty bin it takes a random number. For column c of numbers v the
 //!    sender also draws u_j modulo 2^64, and each key has v(x) − u_j under the mask G_c(F(x, i)) in
 //!    a further store.
+//!    Labels of the sender travel as a column does, XORed with u_j.
 //! 5. Equality tests: for each bin, shares of whether both have the same number.
 //! 6. The output is made from these shares.
 //!
@@ -80,6 +81,8 @@ pub static RR22_CIRCUIT: Protocol =
                     | OutputKind::Sums(_)
                     | OutputKind::Shares(_)
                     | OutputKind::Totals(_)
+                    | OutputKind::Groups(_)
+                    | OutputKind::GroupTotals(_)
             )
         })
         .withholding()

@@ -13,8 +13,8 @@ pub struct Input<'a> {
     /// The digests of its distinct items.
     pub items: &'a Items,
     /// The columns that it brings ([`OutputKind::columns`](crate::OutputKind::columns)): one number
-    /// per item each. Neither the sum of a column's positive numbers nor that of its negative ones
-    /// may overflow an `i64`.
+    /// per item each. Labels of [`Groups`](crate::Groups) are the last of them. Neither the sum of
+    /// a column's positive numbers nor that of its negative ones may overflow an `i64`.
     pub columns: &'a [Vec<i64>],
     /// The payloads for the other party
     /// ([`OutputKind::payload_bytes`](crate::OutputKind::payload_bytes)), those of all items one

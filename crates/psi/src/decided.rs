@@ -6,8 +6,8 @@ use psijoin_circuit::Bits;
 use psijoin_params::FailureBudget;
 
 use crate::{
-    BaseParams, Context, Derived, Dialogue, Error, Info, Input, Matched, Output, OutputKind, Party,
-    Payloads, Plan, Request, Result, Role, Shares, TotalShares, Totals,
+    BaseParams, Context, Derived, Dialogue, Error, Group, Info, Input, Matched, Output, OutputKind,
+    Party, Payloads, Plan, Request, Result, Role, Shares, TotalShares, Totals,
 };
 
 /// Bytes of a digest. Nothing here depends on it.
@@ -43,6 +43,9 @@ pub(crate) fn output(request: &Request, role: Role) -> Output {
         (OutputKind::Totals(Totals { columns, .. }), _) => {
             Output::Totals(TotalShares::zero(columns.total()))
         }
+        (OutputKind::GroupTotals(groups), _) => {
+            Output::Totals(TotalShares::zero(groups.totals() * groups.count()))
+        }
         (OutputKind::Payloads(Payloads { back: Some(_), .. }), _) => {
             Output::Matched(Matched::default())
         }
@@ -52,6 +55,13 @@ pub(crate) fn output(request: &Request, role: Role) -> Output {
         (OutputKind::Count, _) => Output::Count(0),
         (OutputKind::Threshold(least), _) => Output::Reached(*least == 0),
         (OutputKind::Sums(columns), _) => Output::Sums(vec![0; columns.total()]),
+        (OutputKind::Groups(groups), _) => {
+            let empty = (groups.least == 0).then(|| Group {
+                count: 0,
+                sums: vec![0; groups.columns.total()],
+            });
+            Output::Groups(vec![empty; groups.count()])
+        }
     }
 }
 

@@ -83,6 +83,7 @@ pub mod sorted_masks;
 mod cost;
 mod decided;
 mod error;
+mod groups;
 pub mod ledger;
 mod shares;
 
@@ -92,6 +93,7 @@ pub use context::{Context, Input, Observer, Phases};
 pub use conversation::Conversation;
 pub use cost::{Cost, Dialogue, Traffic};
 pub use error::{Error, ErrorKind, Result};
+pub use groups::{Group, Groups};
 pub use items::{Fingerprint, Items};
 pub use ledger::Ledger;
 pub use output::{Columns, Matched, Output, OutputKind, Payloads, Totals};

@@ -4,7 +4,7 @@ use std::{fmt, ops::Range};
 
 use psijoin_runtime::memory::prefetch;
 
-use crate::{Role, Shares, TotalShares, positions::PositionSet};
+use crate::{Group, Groups, Role, Shares, TotalShares, positions::PositionSet};
 
 /// The output that the parties ask for.
 #[derive(Debug, Clone, PartialEq, Eq, Hash)]
@@ -25,6 +25,11 @@ pub enum OutputKind {
     Shares(Columns),
     /// Each party gets [`TotalShares`] of what is added up over the shared items.
     Totals(Totals),
+    /// The receiver learns the totals of each group of the shared items.
+    Groups(Groups),
+    /// Each party gets [`TotalShares`] of the totals of all groups, and none is withheld: of the
+    /// counts of all groups, then of the sums of each column, group by group.
+    GroupTotals(Groups),
 }
 
 impl OutputKind {
@@ -34,6 +39,15 @@ impl OutputKind {
             Self::Rows | Self::Payloads(_) | Self::Count | Self::Threshold(_) => Columns::NONE,
             Self::Sums(columns) | Self::Shares(columns) => *columns,
             Self::Totals(totals) => totals.columns,
+            Self::Groups(groups) | Self::GroupTotals(groups) => groups.brought(),
+        }
+    }
+
+    /// Returns the groups whose totals are asked for.
+    pub fn groups(&self) -> Option<Groups> {
+        match self {
+            Self::Groups(groups) | Self::GroupTotals(groups) => Some(*groups),
+            _ => None,
         }
     }
 
@@ -49,8 +63,10 @@ impl OutputKind {
     pub fn is_for_both(&self) -> bool {
         match self {
             Self::Payloads(payloads) => payloads.back.is_some(),
-            Self::Shares(_) | Self::Totals(_) => true,
-            Self::Rows | Self::Count | Self::Threshold(_) | Self::Sums(_) => false,
+            Self::Shares(_) | Self::Totals(_) | Self::GroupTotals(_) => true,
+            Self::Rows | Self::Count | Self::Threshold(_) | Self::Sums(_) | Self::Groups(_) => {
+                false
+            }
         }
     }
 
@@ -75,6 +91,8 @@ impl fmt::Display for OutputKind {
                 let count = if *counted { "a count and " } else { "" };
                 write!(f, "shares of {count}sums of {columns}")
             }
+            Self::Groups(groups) => groups.fmt(f),
+            Self::GroupTotals(groups) => write!(f, "shares of {groups}"),
         }
     }
 }
@@ -185,6 +203,8 @@ pub enum Output {
     Shares(Shares),
     /// Its shares of totals.
     Totals(TotalShares),
+    /// The totals of each group, and nothing of those that are withheld.
+    Groups(Vec<Option<Group>>),
     /// That fewer items are shared than
     /// [`Request::min_intersection`](crate::Request::min_intersection), which both parties learn.
     TooFew,

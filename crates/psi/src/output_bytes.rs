@@ -4,7 +4,7 @@
 use psijoin_circuit::Bits;
 use zeroize::Zeroizing;
 
-use crate::{Matched, Output, Shares, TotalShares};
+use crate::{Group, Matched, Output, Shares, TotalShares};
 
 /// Stands for a place that holds no item.
 const NO_ITEM: u32 = u32::MAX;
@@ -44,8 +44,30 @@ pub fn encode(output: &Output) -> Zeroizing<Vec<u8>> {
             rows.iter().for_each(|row| bytes.extend(row.to_le_bytes()));
             bytes.extend_from_slice(payloads);
         }
+        Output::Groups(groups) => encode_groups(groups, &mut bytes),
     }
     bytes
+}
+
+/// Writes the numbers of groups and of columns, and for each group whether it is shown, its count
+/// and its sums.
+fn encode_groups(groups: &[Option<Group>], bytes: &mut Vec<u8>) {
+    let columns = groups
+        .iter()
+        .flatten()
+        .next()
+        .map_or(0, |group| group.sums.len());
+    bytes.reserve_exact(17 + groups.len() * (9 + 8 * columns));
+    bytes.push(9);
+    bytes.extend((groups.len() as u64).to_le_bytes());
+    bytes.extend((columns as u64).to_le_bytes());
+    for group in groups {
+        bytes.push(group.is_some().into());
+        if let Some(Group { count, sums }) = group {
+            bytes.extend(count.to_le_bytes());
+            sums.iter().for_each(|sum| bytes.extend(sum.to_le_bytes()));
+        }
+    }
 }
 
 fn encode_shares(shares: &Shares, bytes: &mut Vec<u8>) {
@@ -82,6 +104,7 @@ pub fn decode(bytes: &[u8]) -> Option<Output> {
         }
         (7, []) => Output::TooFew,
         (8, matched) => Output::Matched(decode_matched(matched)?),
+        (9, groups) => Output::Groups(decode_groups(groups)?),
         _ => return None,
     };
     Some(output)
@@ -101,6 +124,31 @@ fn decode_matched(bytes: &[u8]) -> Option<Matched> {
         rows,
         payloads: payloads.to_vec(),
     })
+}
+
+fn decode_groups(bytes: &[u8]) -> Option<Vec<Option<Group>>> {
+    let (count, rest) = bytes.split_first_chunk()?;
+    let (columns, mut rest) = rest.split_first_chunk()?;
+    let columns = usize::try_from(u64::from_le_bytes(*columns)).ok()?;
+    let mut groups = Vec::new();
+    for _ in 0..u64::from_le_bytes(*count) {
+        let (is_shown, after) = rest.split_first()?;
+        rest = after;
+        groups.push(match is_shown {
+            0 => None,
+            1 => {
+                let (count, after) = rest.split_first_chunk()?;
+                let (sums, after) = after.split_at_checked(columns.checked_mul(8)?)?;
+                rest = after;
+                Some(Group {
+                    count: u64::from_le_bytes(*count),
+                    sums: numbers(sums, i64::from_le_bytes)?,
+                })
+            }
+            _ => return None,
+        });
+    }
+    rest.is_empty().then_some(groups)
 }
 
 fn decode_shares(bytes: &[u8]) -> Option<Shares> {
@@ -157,6 +205,15 @@ mod tests {
                 count: 5,
             }),
             Output::TooFew,
+            Output::Groups(vec![]),
+            Output::Groups(vec![None, None]),
+            Output::Groups(vec![
+                None,
+                Some(Group {
+                    count: 7,
+                    sums: vec![-1, 1 << 60],
+                }),
+            ]),
             Output::Matched(Matched::default()),
             Output::Matched(Matched {
                 rows: vec![3, 9],
@@ -173,13 +230,16 @@ mod tests {
     #[test]
     fn what_is_no_output_is_none() {
         let lengths_that_overflow = [&[5][..], &[0xff; 17]].concat();
+        let shown_or_what = [&[9, 1][..], &[0; 15], &[2]].concat();
         for bytes in [
             &[][..],
             &[8],
+            &[9],
             &[0, 0],
             &[3, 2],
             &[6],
             &lengths_that_overflow,
+            &shown_or_what,
         ] {
             assert_eq!(decode(bytes), None);
         }

@@ -10,8 +10,8 @@ use psijoin_channel::joint_seed::JointSeed;
 use psijoin_params::{FailureBudget, key_encapsulation, parts};
 
 use crate::{
-    BaseOts, BaseParams, BatchInput, Context, Cost, Dialogue, Error, Fingerprint, Info, Input,
-    Items, Ledger, Output, Request, Result, Role, Router, decided, ledger,
+    BaseOts, BaseParams, BatchInput, Context, Cost, Dialogue, Error, Fingerprint, Groups, Info,
+    Input, Items, Ledger, Output, Request, Result, Role, Router, decided, ledger,
 };
 
 /// A derived parameter that both parties must agree on.
@@ -473,6 +473,8 @@ struct Demands {
     in_parts: bool,
     columns: usize,
     payload_bytes: usize,
+    /// The groups whose labels are among the columns of a party in this role.
+    groups: Option<(Groups, Role)>,
 }
 
 impl Demands {
@@ -485,6 +487,7 @@ impl Demands {
             in_parts: plan.parts.is_some(),
             columns: request.output.columns().of(role),
             payload_bytes: request.output.payload_bytes(role),
+            groups: request.output.groups().map(|groups| (groups, role)),
         }
     }
 
@@ -512,6 +515,11 @@ impl Demands {
         }
         if (input.columns.iter()).any(|column| column.len() != input.items.len()) {
             return Err(Error::Misuse("a column must have one number per item"));
+        }
+        if (self.groups).is_some_and(|(groups, role)| !groups.are_labels(role, input.columns)) {
+            return Err(Error::Misuse(
+                "a label is not below the number of labels that was agreed on",
+            ));
         }
         if input.payloads.len() != input.items.len() * self.payload_bytes {
             return Err(Error::Misuse(

@@ -2,7 +2,7 @@
 
 use std::fmt;
 
-use crate::{BaseOts, Error, OutputKind, Payloads, Plan, Request, decided};
+use crate::{BaseOts, Error, Groups, OutputKind, Payloads, Plan, Request, decided};
 
 /// The deviations under which the protocol is still secure.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
@@ -166,6 +166,9 @@ impl Protocol {
             && payloads.from_sender.max(payloads.back.unwrap_or(0)) > Payloads::MAX_BYTES
         {
             return Err(Error::Misuse("a payload has at most 65,536 bytes per item"));
+        }
+        if let Some(refusal) = request.output.groups().and_then(Groups::refusal) {
+            return Err(Error::Misuse(refusal));
         }
         if request.base_ots == BaseOts::MlKem && !self.on_base_ots {
             return Err(Error::NotPostQuantum(self.info.name));

@@ -6,8 +6,9 @@ use psijoin_params::{FailureBudget, Security, Sizes, key_encapsulation};
 
 use crate::{Error, OutputKind, items};
 
-/// Base OTs of a run, at most: eight batches of κ. Vector OLE, lookups, products with the numbers
-/// of either party and a comparison, in a run of `rr22-circuit`, are five.
+/// Base OTs of a run, at most: eight batches of κ. Vector OLE, lookups, paths of either party,
+/// products with the numbers of either party and a comparison, in a run of `rr22-circuit`, are
+/// seven.
 const MOST_BASE_OTS: u64 = 8 * Security::COMPUTATIONAL_BITS as u64;
 
 /// The computation that both parties agreed on. Made by [`rows`](Self::rows), and changed by the

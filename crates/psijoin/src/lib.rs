@@ -15,8 +15,8 @@
 //! ```
 //!
 //! [`Join`] names one of 31 protocols, and the output: rows, a count, whether a threshold is
-//! reached, sums over columns, or [shares](circuits) of the intersection for any circuit. The other
-//! party can be the program `psijoin`, too.
+//! reached, sums over columns, totals by [`Groups`], or [shares](circuits) of the intersection for
+//! any circuit. The other party can be the program `psijoin`, too, for all but groups.
 //!
 //! # One level below
 //! A [`Join`] hashes items, compares how both sides were set up, draws a seed, plans and runs. To
@@ -63,9 +63,9 @@ pub use psijoin_files::spill;
 pub use psijoin_params::{Error as ParametersError, FailureBudget, Log2Prob, Security, Sizes};
 pub use psijoin_psi::{
     Adversary, BaseOts, BatchInput, Batches, Columns, Context, Cost, Error, ErrorKind, Fingerprint,
-    Info, Input, Items, Ledger, Matched, Observer, Output, OutputKind, Parameter, Payloads, Phases,
-    Plan, Prepared, Protocol, Request, Role, Router, Shares, TotalShares, Totals, Traffic, items,
-    ledger, pair, prepare, run, run_batches,
+    Group, Groups, Info, Input, Items, Ledger, Matched, Observer, Output, OutputKind, Parameter,
+    Payloads, Phases, Plan, Prepared, Protocol, Request, Role, Router, Shares, TotalShares, Totals,
+    Traffic, items, ledger, pair, prepare, run, run_batches,
 };
 pub use psijoin_psi_parts::{self as parts, plan};
 #[cfg(feature = "transport")]

@@ -7,9 +7,12 @@ use psijoin_circuit::{
     Bits, Lanes,
     garble::{evaluator, garbler},
 };
-use psijoin_psi::{Conversation, Error, Output, OutputKind, Request, TotalShares, Totals};
+use psijoin_ot::extension::Extension;
+use psijoin_psi::{
+    Conversation, Error, Group, Groups, Output, OutputKind, Request, TotalShares, Totals,
+};
 
-use super::comparison::Comparison;
+use super::{comparison::Comparison, shown::Shown};
 
 /// Bytes that travel together.
 const BYTES_PER_MESSAGE: usize = 1 << 16;
@@ -21,6 +24,8 @@ pub struct Opening {
     /// No more items than this can be shared.
     most: u64,
     comparison: Option<Comparison>,
+    /// If groups may be withheld.
+    shown: Option<Shown>,
 }
 
 impl Opening {
@@ -30,11 +35,21 @@ impl Opening {
     /// If it asks for shares, which are not opened.
     pub fn new(request: &Request) -> Self {
         let least = match request.output {
-            OutputKind::Shares(_) | OutputKind::Totals(_) => panic!("shares are kept"),
+            OutputKind::Shares(_) | OutputKind::Totals(_) | OutputKind::GroupTotals(_) => {
+                panic!("shares are kept")
+            }
             OutputKind::Threshold(least) => Some((least, false)),
             _ => (request.min_intersection > 0).then_some((request.min_intersection, true)),
         };
         let most = request.sizes.smaller();
+        let shown = match request.output {
+            OutputKind::Groups(groups) if groups.least > 0 => Some(Shown {
+                groups,
+                most,
+                base_ots: request.base_ots,
+            }),
+            _ => None,
+        };
         Self {
             output: request.output.clone(),
             most,
@@ -44,11 +59,15 @@ impl Opening {
                 both_learn,
                 base_ots: request.base_ots,
             }),
+            shown,
         }
     }
 
-    /// Returns what has to be added up for it.
+    /// Returns what has to be added up for it over all lanes: nothing if it is added up by groups.
     pub fn totals(&self) -> Totals {
+        if self.output.groups().is_some() {
+            return Totals::default();
+        }
         Totals {
             columns: self.output.columns(),
             counted: self.output == OutputKind::Count || self.comparison.is_some(),
@@ -58,11 +77,18 @@ impl Opening {
     /// Returns what is said offline and online. If rows are opened, there are bits of these numbers
     /// of lanes.
     pub fn conversations(&self, lanes: &[usize]) -> [Conversation; 2] {
-        let [offline, online] = match self.comparison {
-            Some(comparison) => comparison.conversations(),
-            None => Default::default(),
+        let [offline, online] = match (self.comparison, self.shown) {
+            (Some(comparison), _) => comparison.conversations(),
+            (None, Some(shown)) => shown.conversations(),
+            (None, None) => Default::default(),
         };
         [offline, online.sender(self.opened_bytes(lanes) as u64)]
+    }
+
+    /// Returns the OTs of the garbled circuit, if there is one.
+    fn extension(&self) -> Option<Extension> {
+        let comparison = self.comparison.map(Comparison::extension);
+        comparison.or_else(|| self.shown.map(Shown::extension))
     }
 
     /// Returns the bytes that the sender opens at last.
@@ -71,7 +97,10 @@ impl Opening {
             OutputKind::Rows => lanes.iter().map(|lanes| lanes.div_ceil(8)).sum(),
             OutputKind::Count => size_of::<u64>(),
             OutputKind::Sums(columns) => columns.total() * size_of::<u64>(),
-            // A threshold is opened by the comparison.
+            OutputKind::Groups(groups) if groups.least == 0 => {
+                groups.totals() * groups.count() * size_of::<u64>()
+            }
+            // A threshold is opened by the comparison, and groups are by their circuit.
             _ => 0,
         }
     }
@@ -97,8 +126,8 @@ impl Sender {
     /// # Errors
     /// If the channel breaks or the peer misbehaves.
     pub fn offline(opening: Opening, channel: &mut Channel, rng: &mut Prg) -> Result<Self, Error> {
-        let set_up = |it: Comparison| garbler::Setup::new(it.extension(), channel, rng);
-        let circuit = opening.comparison.map(set_up).transpose()?;
+        let set_up = |extension| garbler::Setup::new(extension, channel, rng);
+        let circuit = opening.extension().map(set_up).transpose()?;
         Ok(Self { opening, circuit })
     }
 
@@ -114,6 +143,11 @@ impl Sender {
         channel: &mut Channel,
     ) -> Result<Output, Error> {
         let Self { opening, circuit } = self;
+        if let Some(shown) = opening.shown {
+            let circuit = circuit.expect("it was set up");
+            shown.garble(circuit, &totals.sums, channel)?;
+            return Ok(Output::Nothing);
+        }
         if let Some((comparison, circuit)) = opening.comparison.zip(circuit)
             && comparison.garble(circuit, totals.count, channel)? == Some(false)
         {
@@ -126,7 +160,9 @@ impl Sender {
                 }
             }
             OutputKind::Count => send(&totals.count.to_le_bytes(), channel)?,
-            OutputKind::Sums(_) => send(bytemuck::cast_slice(&totals.sums), channel)?,
+            OutputKind::Sums(_) | OutputKind::Groups(_) => {
+                send(bytemuck::cast_slice(&totals.sums), channel)?;
+            }
             _ => {}
         }
         Ok(Output::Nothing)
@@ -145,8 +181,8 @@ impl Receiver {
     /// # Errors
     /// If the channel breaks or the peer misbehaves.
     pub fn offline(opening: Opening, channel: &mut Channel, rng: &mut Prg) -> Result<Self, Error> {
-        let set_up = |it: Comparison| evaluator::Setup::new(it.extension(), channel, rng);
-        let circuit = opening.comparison.map(set_up).transpose()?;
+        let set_up = |extension| evaluator::Setup::new(extension, channel, rng);
+        let circuit = opening.extension().map(set_up).transpose()?;
         Ok(Self { opening, circuit })
     }
 
@@ -161,6 +197,13 @@ impl Receiver {
         channel: &mut Channel,
     ) -> Result<Opened, Error> {
         let Self { opening, circuit } = self;
+        if let OutputKind::Groups(groups) = opening.output {
+            let groups = match opening.shown.zip(circuit) {
+                Some((shown, circuit)) => shown.evaluate(circuit, &totals.sums, channel)?,
+                None => open_groups(groups, &totals.sums, channel)?,
+            };
+            return Ok(Opened::Output(of_groups(groups, opening.most)?));
+        }
         let reached = (opening.comparison.zip(circuit))
             .map(|(comparison, circuit)| comparison.evaluate(circuit, totals.count, channel))
             .transpose()?;
@@ -184,24 +227,55 @@ fn open_bits(shares: &[Bits], channel: &mut Channel) -> Result<Vec<Bits>, Error>
     shares.iter().map(open).collect()
 }
 
+/// A peer that reveals more than there can be.
+const TOO_MANY: Error = Error::Peer("it revealed that more items are shared than a party has");
+
 fn open_count(share: u64, most: u64, channel: &mut Channel) -> Result<Output, Error> {
     let mut theirs = [0_u64];
     receive(bytemuck::cast_slice_mut(&mut theirs), channel)?;
     let count = share.wrapping_add(theirs[0]);
     if count > most {
-        return Err(Error::Peer(
-            "it revealed that more items are shared than a party has",
-        ));
+        return Err(TOO_MANY);
     }
     Ok(Output::Count(count))
 }
 
 fn open_sums(shares: &[u64], channel: &mut Channel) -> Result<Output, Error> {
+    Ok(Output::Sums(open_numbers(shares, channel)?))
+}
+
+fn open_numbers(shares: &[u64], channel: &mut Channel) -> Result<Vec<i64>, Error> {
     let mut theirs = vec![0_u64; shares.len()];
     receive(bytemuck::cast_slice_mut(&mut theirs), channel)?;
     let sums = shares.iter().zip(theirs);
     let sums = sums.map(|(ours, theirs)| ours.wrapping_add(theirs) as i64);
-    Ok(Output::Sums(sums.collect()))
+    Ok(sums.collect())
+}
+
+/// Returns the totals of all groups.
+fn open_groups(
+    groups: Groups,
+    shares: &[u64],
+    channel: &mut Channel,
+) -> Result<Vec<Option<Group>>, Error> {
+    let numbers = open_numbers(shares, channel)?;
+    let (counts, sums) = numbers.split_at(groups.count());
+    let group = |(i, count): (usize, &i64)| {
+        Some(Group {
+            count: *count as u64,
+            sums: sums.chunks(groups.count()).map(|sums| sums[i]).collect(),
+        })
+    };
+    Ok(counts.iter().enumerate().map(group).collect())
+}
+
+/// Returns groups that all have no more items than can be shared.
+fn of_groups(groups: Vec<Option<Group>>, most: u64) -> Result<Output, Error> {
+    let mut left = Some(most);
+    for group in groups.iter().flatten() {
+        left = left.and_then(|left| left.checked_sub(group.count));
+    }
+    left.map(|_| Output::Groups(groups)).ok_or(TOO_MANY)
 }
 
 fn send(bytes: &[u8], channel: &mut Channel) -> Result<(), Error> {

@@ -51,6 +51,7 @@ impl Receiver {
         let Prepared {
             function,
             multipliers,
+            grouper,
             opening,
         } = self.0;
         let Compared { shares, items, .. } = compared;
@@ -63,17 +64,23 @@ impl Receiver {
             numbers.push(vec![1; function.lanes]);
         }
         let theirs = function.factors(Role::Sender);
-        let products = products::multiply(multipliers, &shares, numbers, theirs, channel)?;
+        let (totals, products) = match grouper {
+            Some(grouper) => (grouper.add_up(&shares, numbers, channel)?, Vec::new()),
+            None => {
+                let products = products::multiply(multipliers, &shares, numbers, theirs, channel)?;
+                (function.add_up(&products), products)
+            }
+        };
         let Some(opening) = opening else {
             let places = items_by_lane(&placed, function.lanes);
             return Ok(match function.output {
                 OutputKind::Shares(_) => {
                     Output::Shares(Shares::new(shares, products, Some(places)))
                 }
-                _ => Output::Totals(function.add_up(&products)),
+                _ => Output::Totals(totals),
             });
         };
-        match opening.learn(&function.add_up(&products), &[shares], channel)? {
+        match opening.learn(&totals, &[shares], channel)? {
             Opened::Output(output) => Ok(output),
             Opened::Bits(shared) => Ok(rows(&shared[0], &placed, items)),
         }

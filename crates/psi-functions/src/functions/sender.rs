@@ -28,7 +28,8 @@ impl Sender {
 
     /// Lets the receiver learn its output. The receiver calls
     /// [`Receiver::learn`](super::Receiver::learn). `numbers` has a column u for each of the
-    /// sender's columns, with one number per lane.
+    /// sender's columns, with one number per lane, or a share by
+    /// XOR of its labels.
     ///
     /// # Errors
     /// If the channel breaks or the peer misbehaves.
@@ -41,16 +42,23 @@ impl Sender {
         let Prepared {
             function,
             multipliers,
+            grouper,
             opening,
         } = self.0;
         let theirs = function.factors(Role::Receiver);
-        let products = products::multiply(multipliers, &shares, numbers, theirs, channel)?;
+        let (totals, products) = match grouper {
+            Some(grouper) => (grouper.add_up(&shares, numbers, channel)?, Vec::new()),
+            None => {
+                let products = products::multiply(multipliers, &shares, numbers, theirs, channel)?;
+                (function.add_up(&products), products)
+            }
+        };
         let Some(opening) = opening else {
             return Ok(match function.output {
                 OutputKind::Shares(_) => Output::Shares(Shares::new(shares, products, None)),
-                _ => Output::Totals(function.add_up(&products)),
+                _ => Output::Totals(totals),
             });
         };
-        opening.release(&function.add_up(&products), &[shares], channel)
+        opening.release(&totals, &[shares], channel)
     }
 }

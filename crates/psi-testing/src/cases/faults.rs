@@ -12,7 +12,7 @@ use psijoin_channel::{
     memory::{self, Builder, Window},
 };
 use psijoin_psi::{
-    BaseOts, Columns, Error, ErrorKind, Output, OutputKind, Payloads, Plan, Request, Role,
+    BaseOts, Columns, Error, ErrorKind, Groups, Output, OutputKind, Payloads, Plan, Request, Role,
 };
 
 use crate::{
@@ -133,6 +133,15 @@ fn requests(subject: &Subject) -> Vec<(Sets, Request)> {
     let function = [sums, threshold]
         .into_iter()
         .find(|request| subject.serves(request));
+    let groups = few.request(OutputKind::Groups(Groups {
+        columns,
+        labels: Columns {
+            sender: 3,
+            receiver: 2,
+        },
+        least: 1,
+    }));
+    let groups = Some(groups).filter(|groups| subject.serves(groups));
     let payloads = OutputKind::Payloads(Payloads {
         from_sender: 80,
         back: Some(70),
@@ -146,7 +155,9 @@ fn requests(subject: &Subject) -> Vec<(Sets, Request)> {
     let many = requests
         .into_iter()
         .map(|request| (subject.faulty.clone(), request));
-    many.chain(function.map(|request| (few, request))).collect()
+    let functions = function.into_iter().chain(groups);
+    many.chain(functions.map(|request| (few.clone(), request)))
+        .collect()
 }
 
 /// The message that is hit, and its sender.

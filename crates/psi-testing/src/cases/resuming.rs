@@ -41,7 +41,7 @@ pub fn whenever_it_broke_off(subject: &Subject) {
     let mut requests = subject.requests(&sets);
     // Totals are no output that anybody asks for, and sums are opened as a count is.
     let is_like_another = |request: &Request| match request.output {
-        OutputKind::Totals(_) => true,
+        OutputKind::Totals(_) | OutputKind::GroupTotals(_) => true,
         OutputKind::Sums(_) => request.min_intersection > 0,
         _ => request.is_decided(),
     };

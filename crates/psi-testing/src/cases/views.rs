@@ -2,7 +2,7 @@
 //! asked for.
 
 use psijoin_channel::{memory, transcript::recorded};
-use psijoin_psi::{Columns, Output, OutputKind, Plan, Totals};
+use psijoin_psi::{Columns, Groups, Output, OutputKind, Plan, Totals};
 
 use crate::{Sets, Setup, Subject, run_pair};
 
@@ -23,6 +23,14 @@ pub fn no_view_holds_a_membership_bit(subject: &Subject) {
         columns,
         counted: true,
     };
+    let groups = Groups {
+        columns,
+        labels: Columns {
+            sender: 2,
+            receiver: 2,
+        },
+        least: 1,
+    };
     for (output, min_intersection) in [
         (OutputKind::Count, 0),
         (OutputKind::Count, 2),
@@ -31,6 +39,8 @@ pub fn no_view_holds_a_membership_bit(subject: &Subject) {
         (OutputKind::Shares(columns), 0),
         (OutputKind::Totals(totals(Columns::NONE)), 0),
         (OutputKind::Totals(totals(columns)), 0),
+        (OutputKind::Groups(groups), 0),
+        (OutputKind::GroupTotals(groups), 0),
     ] {
         let withholds = min_intersection == 0 || subject.protocol.withholds();
         if subject.protocol.computes(&output) && withholds {
@@ -119,8 +129,8 @@ fn memory_of(output: &Output) -> Vec<u8> {
         Output::Count(count) => count.to_le_bytes().into(),
         Output::Reached(reached) => vec![u8::from(*reached)],
         // The sums were asked for. The lowest bit of a sum of few numbers may well be that of one
-        // of them.
-        Output::Sums(_) => Vec::new(),
+        // of them, and a group may well have one item.
+        Output::Sums(_) | Output::Groups(_) => Vec::new(),
         Output::Shares(shares) => {
             let columns = shares.columns().iter().flatten();
             let numbers = columns.flat_map(|share| share.to_le_bytes());

@@ -135,7 +135,8 @@ fn send_targets<B: Base>(
     Ok(targets)
 }
 
-/// Step 4: draws u for each bin and column of numbers, and sends the hints for v − u.
+/// Step 4: draws u for each bin and column of numbers, and sends the hints for v − u; or of labels,
+/// which come last, for v ⊕ u.
 fn send_columns(
     params: &Params,
     hints: &Hints<'_>,
@@ -143,13 +144,19 @@ fn send_columns(
     columns: &[Vec<i64>],
     context: &mut Context,
 ) -> Result<Vec<Vec<u64>>, Error> {
+    let groups = params.base.request.output.groups();
+    let numbers = groups.map_or(columns.len(), |groups| groups.columns.sender);
     let send = |(column, v): (usize, &Vec<i64>)| {
         let mut u = vec![0_u64; params.lanes()];
         context.rng.fill_bytes(bytemuck::cast_slice_mut(&mut u));
         let program = |places: &[u32], hints: &mut [Gf64]| {
             for (hint, place) in hints.iter_mut().zip(places) {
                 let Owner { item, bin } = owner(*place);
-                *hint = Gf64((v[item] as u64).wrapping_sub(u[bin]));
+                let v = v[item] as u64;
+                *hint = Gf64(match column < numbers {
+                    true => v.wrapping_sub(u[bin]),
+                    false => v ^ u[bin],
+                });
             }
         };
         let outbound = context.channel.halves().0;
