@@ -1,5 +1,5 @@
-//! Blocks: many keys in one value of an engine, which has little to do per key then, and sees nothing
-//! of them. A block is Arrow's stream of one batch, sealed for the place where it belongs.
+//! Blocks: many keys in one value of an engine, which has little to do per key then, and sees
+//! nothing of them. A block is Arrow's stream of one batch, sealed for the place where it belongs.
 
 use std::sync::Arc;
 
@@ -21,8 +21,8 @@ use crate::{
 /// The most rows of a block: one to two megabytes. Engines hold many blocks in memory at a time.
 const MOST_ROWS: usize = 1 << 15;
 
-/// The rows that are brought into order together: as many as the caches hold, but more if the blocks
-/// would be very small.
+/// The rows that are brought into order together: as many as the caches hold, but more if the
+/// blocks would be very small.
 const ROWS_AT_ONCE: std::ops::RangeInclusive<usize> = 1 << 18..=1 << 21;
 
 /// The rows of a block that is not very small.

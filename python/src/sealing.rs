@@ -1,7 +1,7 @@
 //! What hides and protects the content of an engine's files: AES-256-GCM, under a key that only the
-//! engine's processes have. Each text is sealed under a nonce drawn at random, so that many processes
-//! can seal without having to agree on numbers: 2^32 texts may be sealed under one key (NIST SP
-//! 800-38D, 8.3). A text is bound to a label, such as the place where it belongs.
+//! engine's processes have. Each text is sealed under a nonce drawn at random, so that many
+//! processes can seal without having to agree on numbers: 2^32 texts may be sealed under one key
+//! (NIST SP 800-38D, 8.3). A text is bound to a label, such as the place where it belongs.
 
 use pyo3::{exceptions::PyValueError, prelude::*, types::PyBytes};
 use ring::{

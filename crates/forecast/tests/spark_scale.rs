@@ -1,5 +1,5 @@
-//! The tables and the picture of docs/spark.md that say what large joins take in Spark: the model of
-//! `psijoin_forecast::spark`, by the figures in `crates/forecast/spark.toml`.
+//! The tables and the picture of docs/spark.md that say what large joins take in Spark: the model
+//! of `psijoin_forecast::spark`, by the figures in `crates/forecast/spark.toml`.
 //!
 //! The test compares them with the committed ones. To write them again:
 //! `PSIJOIN_DRAW=1 cargo test -p psijoin-forecast --test spark_scale`.

@@ -1,8 +1,8 @@
 """What hides keys from Spark, which hands them on between executors.
 
-Where Spark only hands them on, through shuffles and files, they are in sealed *blocks* of many keys:
-a row of Spark is a block, so that Spark has little to do per key, and sees nothing of them. Where it
-joins by them, they are veiled.
+Where Spark only hands them on, through shuffles and files, they are in sealed *blocks* of many
+keys: a row of Spark is a block, so that Spark has little to do per key, and sees nothing of them.
+Where it joins by them, they are veiled.
 """
 
 from __future__ import annotations
@@ -30,8 +30,8 @@ class Veil:
 class Blocks:
     """Seals under a key that only closures have. Each block is bound to the place where it belongs.
 
-    Methods that make blocks return Arrow data with the columns `number`, `rows`, their number in the
-    block, and `block`.
+    Methods that make blocks return Arrow data with the columns `number`, `rows`, which counts those
+    in the block, and `block`.
     """
 
     def __init__(self, key: bytes, for_buckets: bytes) -> None:

@@ -88,7 +88,7 @@ def _row(schema: pyarrow.Schema, **cells: Any) -> pyarrow.RecordBatch:
 
 
 def _rows(schema: pyarrow.Schema, blocks: Any, **named: str) -> Iterator[pyarrow.RecordBatch]:
-    """Returns blocks, and what is known of each in columns of these names, and nulls in the others."""
+    """Returns blocks, what is known of each in columns of these names, and nulls in the others."""
     pyarrow = pyarrow_module()
     for batch in _batches(blocks):
         cells = {BLOCK: batch.column("block"), **{own: batch.column(name) for own, name in named.items()}}
@@ -206,8 +206,8 @@ class Running:
 
 
 class Opening:
-    """Gives the shared keys, veiled. With places, lanes gave all keys while a minimum withheld which
-    are shared.
+    """Gives the shared keys, veiled. With places, lanes gave all keys while a minimum withheld
+    which are shared.
     """
 
     def __init__(self, blocks: Blocks, veil: Veil, places: lanes.Places | None) -> None:
