@@ -16,6 +16,7 @@ mod lane;
 mod placed;
 mod portions;
 mod secrets;
+mod taken;
 
 pub(crate) use column::Column;
 pub(crate) use driver::{Agreed, agree, decline};
@@ -23,6 +24,7 @@ pub(crate) use lane::Lane;
 pub(crate) use placed::shared;
 pub(crate) use portions::{keys_of, merge_facts, merged, place, read_portion};
 pub(crate) use secrets::{Places, Report, Router, Ticket};
+pub(crate) use taken::{Taken, Unpacked, unpacked};
 
 /// Does this work with one thread of its own: an engine runs as many processes as it has cores. A
 /// process that is forked has no others.

@@ -294,7 +294,9 @@ fn _psijoin(module: &Bound<'_, PyModule>) -> PyResult<()> {
     module.add_class::<lanes::Places>()?;
     module.add_class::<lanes::Report>()?;
     module.add_class::<lanes::Router>()?;
+    module.add_class::<lanes::Taken>()?;
     module.add_class::<lanes::Ticket>()?;
+    module.add_class::<lanes::Unpacked>()?;
     module.add_function(wrap_pyfunction!(lanes::agree, module)?)?;
     module.add_function(wrap_pyfunction!(lanes::decline, module)?)?;
     module.add_function(wrap_pyfunction!(lanes::keys_of, module)?)?;
@@ -303,6 +305,7 @@ fn _psijoin(module: &Bound<'_, PyModule>) -> PyResult<()> {
     module.add_function(wrap_pyfunction!(lanes::place, module)?)?;
     module.add_function(wrap_pyfunction!(lanes::read_portion, module)?)?;
     module.add_function(wrap_pyfunction!(lanes::shared, module)?)?;
+    module.add_function(wrap_pyfunction!(lanes::unpacked, module)?)?;
     module.add_function(wrap_pyfunction!(join, module)?)?;
     module.add_function(wrap_pyfunction!(plan, module)?)?;
     module.add_function(wrap_pyfunction!(identity, module)?)?;

@@ -90,13 +90,7 @@ const MINIMUM: &str = "min_intersection";
 const PARTS: &str = "parts";
 
 /// Keywords of a join that are for a table that is here.
-const NOT_ELSEWHERE: [&str; 14] = [
-    "give",
-    "give_bytes",
-    "repeated",
-    "take",
-    "take_rows",
-    "take_bytes",
+const NOT_ELSEWHERE: [&str; 8] = [
     "output",
     "no_clobber",
     "rows",
@@ -407,7 +401,7 @@ fn check_rows(options: &Options<'_, '_>, question: &Question, role: Role) -> PyR
     options.only_with("repeated", &["give", "align"])
 }
 
-fn repeated(options: &Options<'_, '_>) -> PyResult<RepeatedKeys> {
+pub(crate) fn repeated(options: &Options<'_, '_>) -> PyResult<RepeatedKeys> {
     Ok(options.parsed("repeated")?.unwrap_or_default())
 }
 

@@ -38,6 +38,11 @@ class Party:
     spoil: str | None = None
     """What goes wrong."""
 
+    def reads(self) -> dict[str, Any]:
+        """What is said to all that read the table, beside its key."""
+        names = ("normalize", "bad_keys", "give", "repeated")
+        return {name: self.options[name] for name in names if name in self.options}
+
 
 @dataclass
 class Ended:
@@ -45,6 +50,8 @@ class Ended:
 
     keys: list[bytes]
     """The shared keys."""
+    taken: list[dict[str, Any]]
+    """The rows of the other party."""
     learned: Any
     statement: str
     report: dict[str, Any]
@@ -135,8 +142,11 @@ def _drive(party: Party, result: Connection) -> None:
 def _join(party: Party, workers: list[_Worker]) -> Ended:
     import pyarrow
 
-    keys, facts = read(party)
-    names = [party.numbers] if party.numbers else []
+    try:
+        keys, facts = read(party)
+    except psijoin.InputError:
+        lanes.decline(**party.meeting)
+        raise
     with lanes.agree(
         party.role, facts, party.on, lanes=len(workers), **party.meeting, **party.options
     ) as agreed:
@@ -153,7 +163,7 @@ def _join(party: Party, workers: list[_Worker]) -> Ended:
                 keys = keys.take(list(range(len(keys)))[::-1])
             lane = keys["part"].to_numpy() % agreed.lanes
             for number, worker in zip(range(agreed.lanes), workers):
-                own = keys.filter(pyarrow.array(lane == number)).select(["key", *names])
+                own = keys.filter(pyarrow.array(lane == number)).drop_columns("part")
                 ticket = agreed.ticket(number)
                 worker.give(ticket, own)
             running = workers[: agreed.lanes]
@@ -166,7 +176,21 @@ def _join(party: Party, workers: list[_Worker]) -> Ended:
                     agreed.take(b"\xff" * 4 + bytes(report)[4:])
         finished = agreed.finish()
     keys = _shared(found, finished.places)
-    return Ended(keys, finished.learned, finished.statement, finished.report)
+    return Ended(keys, _taken(found, finished.taken), finished.learned, finished.statement, finished.report)
+
+
+def _taken(found: list[Any], taken: lanes.Taken | None) -> list[dict[str, Any]]:
+    """What the other party gave, of what lanes gave."""
+    import pyarrow
+
+    if taken is None:
+        assert all("taken" not in kept.column_names for kept in found)
+        return []
+    # As another process would.
+    rows = [pyarrow.table(some) for some in lanes.unpacked(pickle.loads(pickle.dumps(taken)), found)]
+    table = pyarrow.concat_tables([pyarrow.schema(taken).empty_table(), *rows])
+    given: list[dict[str, Any]] = table.to_pylist()
+    return given
 
 
 def _shared(found: list[Any], places: lanes.Places | None) -> list[bytes]:
@@ -178,7 +202,7 @@ def _shared(found: list[Any], places: lanes.Places | None) -> list[bytes]:
         secret = pickle.loads(pickle.dumps(places))
         found = [lanes.shared(secret, kept) for kept in reversed(found)]
     tables = [pyarrow.table(shared) for shared in found]
-    assert all(table.column_names == ["key"] for table in tables)
+    assert all(set(table.column_names) <= {"key", "taken"} for table in tables)
     return [key for table in tables for key in table["key"].to_pylist()]
 
 
@@ -189,8 +213,7 @@ def read(party: Party) -> tuple[Any, lanes.Facts]:
     rows = -(-len(party.table) // party.portions) or 1
     tables = [party.table.slice(start * rows, rows) for start in range(party.portions)]
     names = [party.numbers] if party.numbers else []
-    rules = {name: party.options[name] for name in ("normalize", "bad_keys") if name in party.options}
-    portions = [lanes.read(table, party.on, numbers=names or None, **rules) for table in tables]
+    portions = [lanes.read(table, party.on, numbers=names or None, **party.reads()) for table in tables]
     keys = pyarrow.table(lanes.merged([portion.keys for portion in portions], names))
     return keys, lanes.Facts.merge([portion.facts for portion in portions], distinct=len(keys))
 

@@ -7,6 +7,7 @@ import pickle
 import random
 import subprocess
 import time
+from collections import Counter
 from decimal import Decimal
 from pathlib import Path
 from typing import Any
@@ -131,12 +132,16 @@ def the_program(party: Party, folder: Path) -> subprocess.Popen[str]:
     table = ["--input", str(csv), "--key", party.on]
     told = [
         argument
-        for name in ("output_kind", "parts", "min_intersection")
+        for name in ("output_kind", "parts", "min_intersection", "give", "repeated")
         if name in options
-        for argument in (f"--{name.replace('_', '-')}", str(options[name]))
+        for argument in (f"--{name.replace('_', '-')}", text_of(options[name]))
     ]
     sums = ["--allow-sums-that-reveal-keys"] if "allow_sums_that_reveal_keys" in options else []
     return parties.program(party.role, *ends, *table, *told, *sums, "--wait", "600", "--threads", "2")
+
+
+def text_of(value: Any) -> str:
+    return ",".join(value) if isinstance(value, list) else str(value)
 
 
 def ids_in(shown: str) -> set[str]:
@@ -191,6 +196,135 @@ def test_rows_under_a_minimum(meeting: Meeting, tmp_path: Path, in_lanes: str, m
         assert (running.returncode == 0) is (missing == 0), told
         if party.role == "receive":
             assert shown == "" if missing else ids_in(shown) == SHARED
+
+
+GIVEN: dict[str, Any] = {"give": ["plan", "row"], "repeated": "list:5"}
+
+
+def with_plans(table: Any, word: str) -> Any:
+    """The table, with columns to give: texts of several lengths, some of them null, and numbers."""
+    texts = [None if row % 7 == 0 else f"{word} {'x' * (row % 5)}{row}" for row in range(len(table))]
+    return table.append_column("plan", pyarrow.array(texts)).append_column("row", pyarrow.array(range(len(table))))
+
+
+def rows_of(table: Any) -> list[tuple[Any, ...]]:
+    """What is given for the shared keys of this table."""
+    rows = table.select(["id", "plan", "row"]).to_pylist()
+    return sorted((row["id"], str(row["plan"]), row["row"]) for row in rows if row["id"] in SHARED)
+
+
+def taken_by(party: Party, ended: Any) -> list[tuple[Any, ...]]:
+    """What a party in lanes has taken, for the ids of its keys."""
+    assert isinstance(ended, Ended), ended
+    ids = ids_of(party.table, [row["key"] for row in ended.taken])
+    return sorted((key, str(row["plan"]), row["row"]) for key, row in zip(ids, ended.taken))
+
+
+def trading(meeting: Meeting, learn: str) -> tuple[Party, Party]:
+    """Ann takes Bob's columns, and if both learn, Bob takes hers."""
+    ann, bob = both(meeting, "rows", learn=learn)
+    ann.table, bob.table = with_plans(ANN, "ann"), with_plans(BOB, "bob")
+    ann.options |= {"take": "all"}
+    bob.options |= GIVEN
+    if learn == "both":
+        ann.options |= GIVEN
+        bob.options |= {"take": ["plan", "row"]}
+    return ann, bob
+
+
+@pytest.mark.parametrize("learn", ["receiver", "both"])
+def test_columns_of_the_other_party(meeting: Meeting, learn: str) -> None:
+    ann, bob = trading(meeting, learn)
+    received, sent = engine.run(ann, bob)
+    assert taken_by(ann, received) == rows_of(bob.table)
+    assert taken_by(bob, sent) == (rows_of(ann.table) if learn == "both" else [])
+    assert received.report["given"] == sent.report["given"]
+
+
+@pytest.mark.parametrize("learn", ["receiver", "both"])
+@pytest.mark.parametrize("in_lanes", ["receive", "send"])
+def test_columns_of_a_session(meeting: Meeting, in_lanes: Role, learn: str) -> None:
+    """The layout, and so all lengths, are those that the other party would see of one process."""
+    ann, bob = trading(meeting, learn)
+    mine, theirs = (ann, bob) if in_lanes == "receive" else (bob, ann)
+    # A session names none.
+    for party in (mine, theirs):
+        del party.options["parts"]
+    engines = engine.Engine(mine)
+    try:
+        engines.started()
+        session = psijoin.Session(**theirs.meeting)
+        options = {name: value for name, value in theirs.options.items() if name != "output_kind"}
+        call = session.receive if theirs.role == "receive" else session.send
+        joined = call(theirs.table, on="id", **options)
+        ended = engines.ended()
+    finally:
+        engines.kill()
+    learns = mine.role == "receive" or learn == "both"
+    assert isinstance(ended, Ended), ended
+    assert taken_by(mine, ended) == (rows_of(theirs.table) if learns else [])
+    assert joined.report["given"] == ended.report["given"]
+    if theirs.role == "receive" or learn == "both":
+        rows = joined.rows.to_pylist()
+        found = sorted((row["id"], str(row["partner_plan"]), row["partner_row"]) for row in rows)
+        once = {key: ids for key, ids in Counter(theirs.table["id"].to_pylist()).items()}
+        assert found == sorted(row for row in rows_of(mine.table) for _ in range(once[row[0]]))
+
+
+def test_columns_of_the_program(meeting: Meeting, tmp_path: Path) -> None:
+    ann, bob = trading(meeting, "receiver")
+    running = the_program(bob, tmp_path)
+    [ended] = engine.run(ann)
+    _, told = running.communicate()
+    assert running.returncode == 0, told
+    # A column of CSV is a text without nulls.
+    expected = [(key, "" if plan == "None" else plan, str(row)) for key, plan, row in rows_of(bob.table)]
+    assert taken_by(ann, ended) == sorted(expected)
+
+
+def test_a_column_is_chosen_after_the_table_was_read(meeting: Meeting) -> None:
+    ann, bob = trading(meeting, "receiver")
+    ann.options["take"] = ["row"]
+    received, sent = engine.run(ann, bob)
+    assert sorted(row["row"] for row in received.taken) == sorted(row for _, _, row in rows_of(bob.table))
+    assert received.taken[0].keys() == {"key", "row"}
+
+
+@pytest.mark.parametrize(("repeated", "expected"), [("refuse", "repeat a key"), ("list:1", "no more can be given")])
+def test_rows_that_repeat_a_key(meeting: Meeting, repeated: str, expected: str) -> None:
+    ann, bob = trading(meeting, "receiver")
+    bob.options["repeated"] = repeated
+    received, sent = engine.run(ann, bob)
+    assert isinstance(sent, psijoin.InputError) and expected in str(sent), sent
+    assert isinstance(received, psijoin.PeerFailedError), received
+
+
+def test_the_first_row_counts(meeting: Meeting) -> None:
+    ann, bob = trading(meeting, "receiver")
+    bob.options["repeated"] = "first"
+    received, _ = engine.run(ann, bob)
+    first: dict[str, tuple[Any, ...]] = {}
+    for row in bob.table.select(["id", "plan", "row"]).to_pylist():
+        first.setdefault(row["id"], (row["id"], str(row["plan"]), row["row"]))
+    assert taken_by(ann, received) == sorted(row for key, row in first.items() if key in SHARED)
+
+
+def test_what_is_malformed_is_not_unpacked(meeting: Meeting) -> None:
+    taken = lanes.Taken.from_bytes(bytes([4, 0, 0, 0, 1, 1, 0, 1, 0, 97, 0, 0]))
+    assert pyarrow.schema(taken).names == ["key", "a"]
+    key = pyarrow.array([bytes(32)], pyarrow.binary(32))
+
+    def unpacked(payload: bytes) -> list[Any]:
+        found = pyarrow.table({"key": key, "taken": pyarrow.array([payload], pyarrow.binary())})
+        return [row for some in lanes.unpacked(bytes(taken), found) for row in pyarrow.table(some).to_pylist()]
+
+    assert unpacked(bytes([0, 1, 0, 120])) == [{"key": bytes(32), "a": "x"}]
+    with pytest.raises(psijoin.PeerError, match="not UTF-8 in its column `a`"):
+        unpacked(bytes([0, 1, 0, 255]))
+    with pytest.raises(psijoin.UsageError, match="column `taken`"):
+        unpacked(bytes(5))
+    with pytest.raises(psijoin.UsageError, match="other party's columns"):
+        lanes.unpacked(b"nothing", pyarrow.table({"key": key})).__next__()
 
 
 def test_keys_that_lanes_did_not_give(meeting: Meeting) -> None:
@@ -284,7 +418,10 @@ def test_a_ticket_works_once_and_for_its_own_session(meeting: Meeting) -> None:
         ({"output": "rows.csv"}, "`output` is for a table that is here"),
         ({"job": "folder"}, "`job` is for a table that is here"),
         ({"align": True}, "`align` is for a table that is here"),
-        ({"take": "all"}, "`take` is for a table that is here"),
+        ({"give": "paid"}, "the receiver gives columns only if both parties learn"),
+        ({"learn": "both", "give": "paid"}, "same columns to give"),
+        ({"take": "all", "min_intersection": 2}, "shared keys and columns for the other party"),
+        ({"repeated": "first"}, "`repeated`"),
         ({"output_kind": "shares"}, "shares are for a table that is here"),
         ({"check": True}, "`check` is for a table that is here"),
         ({"lisen": 1}, "there is no keyword `lisen`"),

@@ -128,9 +128,6 @@ pub enum ElsewhereFault {
     /// An unknown column of numbers.
     #[error("nothing is known of the column of numbers {}", Quoted(.0))]
     Numbers(String),
-    /// Unknown columns to give.
-    #[error("nothing is known of columns to give")]
-    Columns,
 }
 
 /// Parts of a question that do not go together.

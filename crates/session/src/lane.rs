@@ -22,6 +22,10 @@ use psijoin_channel::{
     Channel,
     count::{Counters, Snapshot, counted},
 };
+use psijoin_table::{
+    portions::Packing,
+    share::{GivenColumns, PayloadLayout},
+};
 use psijoin_transport::{
     AtRelay, Connection, Fingerprint as KeyName, Identity, LaneKeys, Lanes, LanesAt, Options,
     Proxies, Security, Timeouts,
@@ -46,9 +50,9 @@ pub use in_order::{FoundKeys, LaneInOrder};
 pub struct LaneTicket(Zeroizing<Vec<u8>>);
 
 /// The layout of a ticket.
-const LAYOUT: u32 = 1;
+const LAYOUT: u32 = 2;
 
-/// More than a ticket takes, columns of numbers aside.
+/// More than a ticket takes, columns aside.
 const TICKET_BYTES: usize = 1 << 14;
 
 #[derive(Serialize, Deserialize)]
@@ -64,6 +68,8 @@ struct Content {
     at: At,
     /// This side's columns of numbers that are added up, and their decimals.
     numbers: Vec<(String, u32)>,
+    /// The columns in which its rows were read, and the layout of those that it gives.
+    gives: Option<(Vec<u8>, Vec<u8>)>,
     /// In milliseconds: for the lane to be open, and for signs of life.
     wait: u64,
     idle: u64,
@@ -98,6 +104,7 @@ pub(crate) struct Tickets<'a> {
     pub(crate) plan: &'a Plan,
     pub(crate) lanes: &'a Lanes,
     pub(crate) numbers: &'a [(String, u32)],
+    pub(crate) gives: Option<(&'a GivenColumns, &'a PayloadLayout)>,
     pub(crate) at: &'a LanesAt,
     pub(crate) timeouts: Timeouts,
 }
@@ -127,14 +134,18 @@ impl Tickets<'_> {
             keys: (keys.as_ref())
                 .map(|LaneKeys { own, peer }| (own.to_pem().to_owned(), peer.to_string())),
             numbers: self.numbers.to_vec(),
+            gives: (self.gives).map(|(columns, layout)| (columns.to_bytes(), layout.to_bytes())),
             at: At::of(self.at),
             wait: millis(*wait),
             idle: millis(self.timeouts.idle),
             keep_alive: millis(self.timeouts.keep_alive),
         };
-        // Enough, so that no copy is left behind when the vector grows.
+        // Enough, so that no copy is left behind when the vector grows: a byte has up to three
+        // digits, and a comma.
         let names = self.numbers.iter().map(|(name, _)| 8 * name.len() + 32);
-        let capacity = TICKET_BYTES + names.sum::<usize>();
+        let gives = content.gives.as_ref();
+        let gives = gives.map_or(0, |(columns, layout)| 4 * (columns.len() + layout.len()));
+        let capacity = TICKET_BYTES + names.sum::<usize>() + gives;
         let mut bytes = Zeroizing::new(Vec::with_capacity(capacity));
         serde_json::to_writer(&mut *bytes, &content).expect("texts and numbers can be written");
         LaneTicket(bytes)
@@ -208,6 +219,7 @@ pub struct Lane {
     plan: Plan,
     joint_seed: JointSeed,
     numbers: Vec<(String, u32)>,
+    packing: Option<Packing>,
     connection: Connection,
     channel: Channel,
     counters: Counters,
@@ -233,6 +245,7 @@ impl Lane {
             false => Role::Sender,
         };
         let at = content.at.read().ok_or(ElsewhereFault::Ticket)?;
+        let packing = content.packing()?;
         let these = content.lanes(joint_seed)?;
         let waits = Arc::default();
         let options = content.options(proxies, stop, &waits);
@@ -257,6 +270,7 @@ impl Lane {
             plan,
             joint_seed,
             numbers: content.numbers.clone(),
+            packing,
             connection,
             channel,
             counters,
@@ -296,6 +310,16 @@ impl Lane {
     /// at which their numbers are.
     pub fn numbers(&self) -> &[(String, u32)] {
         &self.numbers
+    }
+
+    /// Returns the bytes that this party gives for each of its items.
+    fn payload_bytes(&self) -> usize {
+        self.plan.request().output.payload_bytes(self.role)
+    }
+
+    /// Returns what makes payloads of rows that were read in portions, if this party gives columns.
+    pub fn packing(&mut self) -> Option<&mut Packing> {
+        self.packing.as_mut()
     }
 
     /// Returns the items of these fingerprints, with the part of each.
@@ -357,6 +381,15 @@ impl Content {
             // It opens one, and knows of no others.
             are_elsewhere: false,
         })
+    }
+
+    fn packing(&self) -> Result<Option<Packing>, Error> {
+        let Some((columns, layout)) = &self.gives else {
+            return Ok(None);
+        };
+        let columns = GivenColumns::from_bytes(columns)?;
+        let packing = Packing::new(&columns, PayloadLayout::from_bytes(layout)?);
+        Ok(Some(packing.ok_or(ElsewhereFault::Ticket)?))
     }
 
     fn options(&self, proxies: Proxies, stop: &Stop, waits: &Arc<AtomicBool>) -> Options {

@@ -28,8 +28,8 @@ pub(crate) struct Underway {
     pub(crate) meter: Meter,
     receipts: Option<Receipts>,
     signing: Option<Signing>,
-    /// The bytes that other processes have sent, and received.
-    elsewhere: [u64; 2],
+    /// The bytes that other processes have sent, and received, if parts run there.
+    elsewhere: Option<[u64; 2]>,
 }
 
 impl Underway {
@@ -79,7 +79,7 @@ impl Underway {
             channels: ending.by_itself(party.role, connection, channels),
             receipts,
             signing,
-            elsewhere: [0; 2],
+            elsewhere: None,
         })
     }
 
@@ -108,13 +108,13 @@ impl Underway {
             channels,
             receipts: None,
             signing,
-            elsewhere: [0; 2],
+            elsewhere: Some([0; 2]),
         }
     }
 
     /// Adds what another process has sent, and received.
     pub(crate) fn add_elsewhere(&mut self, bytes: [u64; 2]) {
-        for (all, bytes) in self.elsewhere.iter_mut().zip(bytes) {
+        for (all, bytes) in self.elsewhere.iter_mut().flatten().zip(bytes) {
             *all += bytes;
         }
     }
@@ -137,14 +137,16 @@ impl Underway {
         let outcome = match &ran {
             Ok(ran) => signing::outcome(output(ran)),
             // The other party must not see that it gave what cannot be opened, so the session ends
-            // as any other.
-            Err(Error::Psi(psijoin::Error::Payload)) if self.receipts.is_some() => {
+            // as any other. Where nothing is said behind the parts, it has ended.
+            Err(Error::Psi(psijoin::Error::Payload))
+                if self.receipts.is_some() || self.elsewhere.is_some() =>
+            {
                 record::Outcome::Done
             }
             Err(_) => return ran.map(|ran| (ran, Snapshot::default())),
         };
         let mut traffic = self.meter.passed();
-        let [sent, received] = self.elsewhere;
+        let [sent, received] = self.elsewhere.unwrap_or_default();
         traffic.sent.bytes += sent;
         traffic.received.bytes += received;
         if let Some(receipts) = self.receipts {

@@ -34,8 +34,8 @@ use psijoin::{
 use psijoin_channel::count::counted;
 use psijoin_files::Existing;
 use psijoin_table::{
-    BadCellsOfKey, Counts, Doubt, Look, Meaning, Numbers,
-    portions::Whole,
+    BadCellsOfKey, Counts, Doubt, Look, Meaning, Numbers, ShareError,
+    portions::{Offered, PortionFault, Whole},
     share::{GivenColumns, RepeatedKeys},
 };
 use psijoin_transport::{Connection, Endpoint, Lanes, LanesAt};
@@ -78,8 +78,8 @@ pub struct TableFacts {
     pub doubts: Vec<Doubt>,
     /// The columns of numbers, by name, without their values.
     pub numbers: Vec<(String, Numbers)>,
-    /// The columns that it can give, and the most bytes that a row of them takes.
-    pub offered: Option<(GivenColumns, usize)>,
+    /// The columns that it can give.
+    pub offered: Option<Offered>,
 }
 
 /// Those about a table that was read in portions.
@@ -92,7 +92,7 @@ impl From<Whole> for TableFacts {
             bad_rows: whole.bad_rows,
             doubts: whole.doubts,
             numbers: whole.numbers,
-            offered: None,
+            offered: whole.offered,
         }
     }
 }
@@ -225,6 +225,9 @@ impl JoinSpec {
         let names: Vec<&str> = (facts.numbers.iter().map(|(name, _)| &**name)).collect();
         let own = OwnColumns::among(&party.question.asked, party.role, &names);
         let numbers = facts.of_columns(&own)?;
+        if let Some(give) = &party.trade.gives {
+            facts.offer(give)?;
+        }
         Ok((party, own, numbers))
     }
 }
@@ -238,6 +241,19 @@ impl TableFacts {
             found.ok_or_else(|| ElsewhereFault::Numbers(name).into())
         };
         own.to_read().into_iter().map(of).collect()
+    }
+
+    /// Returns what is known of the columns that can be given, and those that this party gives.
+    fn offer(&self, give: &Give) -> Result<(&Offered, GivenColumns), Error> {
+        let known = |offered: &&Offered| {
+            let columns = offered.columns();
+            let is_known = |wanted: &String| columns.names().any(|name| name == wanted);
+            offered.repeated() == give.repeated && give.columns.iter().all(is_known)
+        };
+        let offered = self.offered.as_ref().filter(known);
+        let offered =
+            offered.ok_or_else(|| psijoin_table::Error::from(PortionFault::OtherGiven))?;
+        Ok((offered, offered.columns().take(&give.columns)?))
     }
 }
 
@@ -314,16 +330,28 @@ impl OwnTable for Unseen<'_> {
     }
 
     fn offer(&mut self, give: &Give) -> Result<GivenColumns, Error> {
-        match &self.facts.offered {
-            Some((columns, _)) => Ok(columns.take(&give.columns)?),
-            None => Err(ElsewhereFault::Columns.into()),
-        }
+        Ok(self.facts.offer(give)?.1)
     }
 
-    fn row_bytes(&mut self, _: &Party<'_>, give: &Give, _: &GivenColumns) -> Result<usize, Error> {
-        let offered = self.facts.offered.as_ref().map(|(_, bytes)| *bytes);
-        let bytes = give.row_bytes.or(offered);
-        bytes.ok_or_else(|| ElsewhereFault::Columns.into())
+    fn row_bytes(
+        &mut self,
+        _: &Party<'_>,
+        give: &Give,
+        columns: &GivenColumns,
+    ) -> Result<usize, Error> {
+        let bytes = self.facts.offer(give)?.0.row_bytes(columns);
+        match give.row_bytes {
+            Some(most_bytes) if bytes > most_bytes => {
+                let row = ShareError::LongRow {
+                    file: TABLE.to_owned(),
+                    row: None,
+                    most_bytes,
+                };
+                Err(psijoin_table::Error::from(row).into())
+            }
+            Some(most_bytes) => Ok(most_bytes),
+            None => Ok(bytes),
+        }
     }
 
     fn take(&mut self, _: Role, _: &Given) -> Result<(), Error> {
@@ -370,7 +398,10 @@ impl Agreed<'_> {
     pub fn ticket(&self, lane: u32) -> LaneTicket {
         let scales = self.numbers.iter().map(|numbers| numbers.scale);
         let numbers: Vec<_> = self.own.to_read().into_iter().zip(scales).collect();
+        let layout = self.agreement.given.by(self.party.role);
         let tickets = Tickets {
+            gives: (self.facts.offered.as_ref().zip(layout))
+                .map(|(offered, layout)| (offered.columns(), layout)),
             role: self.party.role,
             plan: &self.agreement.plan,
             lanes: &self.elsewhere.lanes,
@@ -427,6 +458,12 @@ impl Agreed<'_> {
             elsewhere,
         } = self;
         let ended = underway.end(&party, opened, Learned::output);
+        if let Err(error @ Error::Psi(psijoin::Error::Payload)) = ended {
+            // The other party must not see it.
+            connection.take_leave()?;
+            party.leave(connection, false)?;
+            return Err(error);
+        }
         let (learned, traffic) = ended.inspect_err(|error| connection.abort(error.abort_code()))?;
         // It has not ended by itself where nothing was opened.
         connection.take_leave()?;

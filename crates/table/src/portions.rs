@@ -7,10 +7,14 @@
 //! single process would know, and refuses what it would refuse; places of rows aside, and how often
 //! the most frequent key is there.
 
+pub(crate) mod binary;
 mod bytes;
 mod facts;
 mod fault;
 mod keys;
+mod offered;
+mod packing;
+mod rows;
 
 use psijoin_files::spill::Spill;
 use psijoin_key::{BadKeys, KeySpec};
@@ -19,28 +23,40 @@ use psijoin_source::{Progress, Source};
 use crate::{
     Error, TableKeys,
     keys::{self as reading, Wanted},
+    share::RepeatedKeys,
 };
 
 pub use facts::{PortionFacts, Whole};
 pub use fault::PortionFault;
 pub use keys::{KEY, PortionKeys, fingerprints_of_rows};
+pub use offered::Offered;
+pub use packing::Packing;
+pub use rows::{GIVEN, KeyRows};
 
 /// Reads a portion of a table: the distinct keys in it, with their numbers in these columns, and
-/// the facts about it.
+/// the facts about it. If columns are to be `given`, the rows of each key are read, too, as far as
+/// several rows of one key may be.
 ///
 /// # Errors
-/// As [`TableKeys::read`]; that too many cells of the key count as null is a matter of the
-/// [whole](PortionFacts::whole).
+/// As [`TableKeys::read`]; that too many cells of the key count as null, or that rows repeat a key
+/// and may not, is a matter of the [whole](PortionFacts::whole). As
+/// [`GivenColumns::of`](crate::share::GivenColumns::of), and if a row is longer than any payload.
 pub fn read(
     source: &Source,
     key: &KeySpec,
     numbers: &[String],
+    given: Option<(&[String], RepeatedKeys)>,
     spill: &Spill,
     progress: &Progress,
 ) -> Result<(PortionKeys, PortionFacts), Error> {
     let keys = TableKeys::read(source, &of_portion(key), numbers, spill, progress)?;
-    let facts = PortionFacts::of(&keys, key, numbers);
-    Ok((PortionKeys::taken_from(keys)?, facts))
+    let mut facts = PortionFacts::of(&keys, key, numbers);
+    let given = given.map(|given| KeyRows::read(source, &keys, given, progress));
+    let (rows, offered) = given.transpose()?.unzip();
+    facts.offered = offered;
+    let mut keys = PortionKeys::taken_from(keys)?;
+    keys.rows = rows;
+    Ok((keys, facts))
 }
 
 /// Returns the fingerprint of each row's key, in the order of rows; `None` if it has none.

@@ -136,6 +136,8 @@ mod payloads;
 mod ranges;
 mod read;
 mod rows;
+mod unpacking;
+mod values;
 mod wire;
 
 pub use columns::{GivenColumns, MAX_GIVEN_COLUMNS, MAX_GIVEN_NAME_BYTES};
@@ -148,3 +150,5 @@ pub(crate) use ranges::RowPayloads;
 pub use read::TakeRow;
 pub use rows::GivenRows;
 pub(crate) use rows::PayloadOfRow;
+pub use unpacking::{TAKEN, Unpacking};
+pub(crate) use values::{Projection, Values};

@@ -7,7 +7,8 @@ new, and its interface may change with any release.
 - The *driver* has the identity: it merges the facts, and `agree` meets the other party. It gives a
   ticket of each lane, takes the report of each, and finishes.
 - A *lane* has all keys of some parts: `Lane` runs these. Of rows under a minimum it gives all keys,
-  and `shared` picks those that are shared once the driver has finished.
+  and `shared` picks those that are shared once the driver has finished. Columns of the other party
+  come as bytes, of which `unpacked` makes columns then.
 
 >>> import psijoin, pyarrow
 >>> from psijoin import lanes
@@ -21,10 +22,10 @@ What may be seen by whom is in `docs/lanes.md`. In short: tickets, routers, repo
 secret, as are keys, which are hashes that can be tested against guesses.
 """
 
-from psijoin._psijoin import Column, Places, Report, Router, Rows, Ticket
+from psijoin._psijoin import Column, Places, Report, Router, Rows, Taken, Ticket
 from psijoin.lanes._driver import Agreed, Finished, agree, decline
 from psijoin.lanes._lane import Lane
-from psijoin.lanes._portions import Facts, Portion, keys_of, merged, place, read, shared
+from psijoin.lanes._portions import Facts, Portion, keys_of, merged, place, read, shared, unpacked
 
 __all__ = [
     "Agreed",
@@ -37,6 +38,7 @@ __all__ = [
     "Report",
     "Router",
     "Rows",
+    "Taken",
     "Ticket",
     "agree",
     "decline",
@@ -45,4 +47,5 @@ __all__ = [
     "place",
     "read",
     "shared",
+    "unpacked",
 ]

@@ -13,7 +13,7 @@ from psijoin import _psijoin
 from psijoin._call import stopped_with_its_call
 from psijoin._errors import raised
 from psijoin._listening import Listener, log
-from psijoin._psijoin import Places, Report, Router, Ticket
+from psijoin._psijoin import Places, Report, Router, Taken, Ticket
 from psijoin._session import Session
 from psijoin._types import Asked, Columns, Learners, Meeting, Path
 from psijoin.lanes._portions import Facts
@@ -38,6 +38,12 @@ class Options(Meeting, total=False):
     record: Path
     report: Path
     allow_sums_that_reveal_keys: bool
+    give: Columns | None
+    give_bytes: int
+    repeated: str
+    take: Columns | None
+    take_rows: int
+    take_bytes: int
     parts: int
 
 
@@ -57,6 +63,8 @@ class Finished:
     """For rows under a minimum, if that is reached: tells `shared` which of the keys that lanes
     gave are shared. None if lanes gave shared keys. It is secret.
     """
+    taken: Taken | None = None
+    """If columns were taken: tells `unpacked` how they stand in what lanes gave."""
 
 
 def agree(
@@ -80,6 +88,11 @@ def agree(
     - `min_intersection`: for rows, lanes of the receiver give all of its keys, and which are shared
       is told in the end: see `shared`.
     - `output_kind`: "rows", "count", "threshold:K" or "sum:COLUMN,…", on both sides.
+    - `give`, `repeated`: as all portions were read. A row takes as many bytes as the longest one if
+      all columns are taken; otherwise the longest value of each column counts, unless `give_bytes`
+      is told.
+    - `take`: lanes give what the other party gave for each shared key, and `unpacked` makes columns
+      of it.
     - `parts`: the number of parts, if both sides name one; otherwise it follows from the sizes.
     - Everything else is as for `Session`, `Session.receive` and `Session.send`. This side connects,
       or meets the other one at a relay, as its lanes do.
@@ -188,7 +201,7 @@ class Agreed:
             case list():
                 return Finished({name: Decimal(value) for name, value in told}, *known)
             case _:
-                return Finished(told, *known)
+                return Finished(told, *known, taken=joined["taken"])
 
     def abort(self, reason: str = "") -> None:
         """Gives up, if it is not over. The other party hears of it, and not of the reason, which is

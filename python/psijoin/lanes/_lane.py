@@ -24,7 +24,8 @@ class Lane:
 
     def run(self, batches: Any) -> Iterator[Rows]:
         """Runs the lane's parts, and returns the shared keys of each, for a party that learns them:
-        Arrow data with a column `key`.
+        Arrow data with a column `key`. If it takes columns, there is a column `taken` of bytes:
+        what the other party gave for each key, for `unpacked`, once the driver has finished.
 
         If a minimum was demanded for rows, it gives *all* keys of each part instead, with columns
         `part` and `place`. Which are shared is known once the driver has finished, and `shared`

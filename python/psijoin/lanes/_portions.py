@@ -2,13 +2,13 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Mapping, Sequence
+from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from typing import Any
 
 from psijoin import _psijoin
 from psijoin._errors import raised
-from psijoin._psijoin import Column, Places, Router, Rows
+from psijoin._psijoin import Column, Places, Router, Rows, Taken
 from psijoin._types import Columns
 
 
@@ -18,7 +18,8 @@ class Portion:
 
     keys: Rows
     """The distinct keys: Arrow data with a column `key`, of 32 bytes each, and a column for each
-    column of numbers, of decimals with 18 places: the sums over the rows of each key.
+    column of numbers, of decimals with 18 places: the sums over the rows of each key. If columns
+    are given, the rows of each key are in a column `given` of bytes.
     """
     facts: bytes
     """The facts that the driver merges."""
@@ -31,6 +32,8 @@ def read(
     normalize: Mapping[str, str] | None = None,
     numbers: Columns | None = None,
     bad_keys: str | None = None,
+    give: Columns | None = None,
+    repeated: str | None = None,
 ) -> Portion:
     """Reads a portion of a table.
 
@@ -39,8 +42,11 @@ def read(
     - `on`, `normalize`, `bad_keys`: as for `Session.receive`. All portions, and the driver, name
       the same.
     - `numbers`: the columns that are added up.
+    - `give`, `repeated`: as for `Session.send`, for a party that gives columns. All portions, and
+      the driver, name the same.
     """
     options = {"on": on, "normalize": normalize, "bad_keys": bad_keys, "numbers": numbers}
+    options |= {"give": give, "repeated": repeated}
     try:
         keys, facts = _psijoin.read_portion(table, "the portion", options, _psijoin.Stop())
     except _psijoin.Failure as failure:
@@ -69,6 +75,10 @@ def merged(keys: Any, numbers: Columns = ()) -> Rows:
     """Returns keys of several portions as those of one: equal ones are one key, and their numbers
     are added up. `keys` are Arrow data as `read` gives them, or an iterator of such. An engine can
     do this by itself for the keys of each of its partitions, once equal ones are in one of them.
+
+    If columns are given, the rows of a key are those of all portions, in the order in which these
+    come: the first one counts, or a list has all of them. If a list is too long, this raises
+    `InputError`, of which the other party hears by `decline`.
 
     >>> import pyarrow
     >>> from psijoin import lanes
@@ -106,6 +116,27 @@ def shared(places: Places | bytes, kept: Any) -> Rows:
     """
     try:
         return _psijoin.shared(places, _in_order(kept))
+    except _psijoin.Failure as failure:
+        raise raised(failure) from failure.__cause__
+
+
+def unpacked(taken: Taken | bytes, found: Any) -> Iterator[Rows]:
+    """Returns what the other party gave for shared keys, some rows at a time: Arrow data with a
+    column `key` and the columns of the other party, of which one that is called `key` gets the
+    prefix `partner_`. If the other party gives several rows for a key, it is there as often.
+
+    - `taken`: what `finish` returned. `pyarrow.schema(taken)` has the columns.
+    - `found`: what lanes gave: Arrow data with the columns `key` and `taken`, or an iterator of
+      such, in any order and number. Keys may be any values of 32 bytes in their place.
+
+    Raises `PeerError` if the other party has given something malformed. It does not hear of that,
+    since the session is over: otherwise it would learn that a key of its choice is shared.
+    """
+    if isinstance(found, Sequence) and not found:
+        # No lane ran.
+        return
+    try:
+        yield from _psijoin.unpacked(taken, _in_order(found))
     except _psijoin.Failure as failure:
         raise raised(failure) from failure.__cause__
 

@@ -25,10 +25,10 @@ use psijoin_session::{
     self as session, ArrowTable, ElsewhereFault, Error, LaneReport, LaneTicket, Mode, PeerWatch,
     TableFacts,
 };
-use psijoin_table::portions::PortionFacts;
+use psijoin_table::{portions::PortionFacts, share::PayloadLayout};
 use pyo3::{exceptions::PyValueError, prelude::*, types::PyDict};
 
-use super::{Report, Router, Ticket, with_one_thread};
+use super::{Report, Router, Taken, Ticket, with_one_thread};
 use crate::{
     Stop,
     calls::Listening,
@@ -62,16 +62,19 @@ pub(crate) struct Agreed {
 enum Request {
     Ticket(u32, Sender<LaneTicket>),
     Take(LaneReport, Sender<Result<(), Failed>>),
-    Finish(Sender<Result<Joined, Failed>>),
+    Finish(Sender<Result<Finished, Failed>>),
     Abort(Sender<()>),
 }
 
 /// How the session is to end.
 enum End {
-    Finish(Sender<Result<Joined, Failed>>),
+    Finish(Sender<Result<Finished, Failed>>),
     /// Told to this one, if somebody waits for it.
     Abort(Option<Sender<()>>),
 }
+
+/// What came of it, and how the other party's columns stand in what lanes got.
+type Finished = (Joined, Option<PayloadLayout>);
 
 /// What both have agreed on.
 struct Terms {
@@ -226,11 +229,15 @@ impl Agreed {
         taken.map_err(raised)
     }
 
-    /// Ends the session, and returns what `join` returns.
+    /// Ends the session, and returns what `join` returns, and under `taken` how the other party's
+    /// columns are told, if there are any.
     fn finish<'py>(&self, py: Python<'py>) -> PyResult<Bound<'py, PyDict>> {
         let finished = self.ask(py, Request::Finish)?;
         self.forget();
-        dictionary(py, finished.map_err(raised)?)
+        let (joined, taken) = finished.map_err(raised)?;
+        let told = dictionary(py, joined)?;
+        told.set_item("taken", taken.map(Taken))?;
+        Ok(told)
     }
 
     /// Gives up, if it is not over. The other party is told.
@@ -282,6 +289,7 @@ fn serve(
     let notes = Notes::of(call.wanted());
     notes.know_as(call.known_as.clone());
     let mut end = End::Abort(None);
+    let mut taken = None;
     let ran = contained(|| {
         call.check()?;
         let deadline = call.deadline.map(|seconds| Deadline::set(seconds, stop));
@@ -313,13 +321,14 @@ fn serve(
             agreed.abort(&given_up);
             return Err(given_up.into());
         }
+        taken = agreed.given().by(agreed.role().other()).cloned();
         run::finish(agreed, &notes).map_err(within_deadline)?;
         Ok(run::tell(Mode::Join, narrator))
     });
     let ended = ended(&notes, ran);
     // Whoever asked may be gone.
     match end {
-        End::Finish(finisher) => drop(finisher.send(ended)),
+        End::Finish(finisher) => drop(finisher.send(ended.map(|joined| (joined, taken)))),
         End::Abort(Some(answer)) => drop(answer.send(())),
         End::Abort(None) => drop(ended.map_err(|failed| tell.send(Err(failed)))),
     }

@@ -8,7 +8,9 @@ use psijoin_table::portions::{PortionFault, PortionKeys};
 use psijoin_transport::Proxy;
 use pyo3::prelude::*;
 
-use super::{Report, Ticket, placed::placed, portions::read_keys, with_one_thread};
+use super::{
+    Report, Ticket, placed::placed, portions::read_keys, taken::with_payloads, with_one_thread,
+};
 use crate::{
     failed::{Failed, raised},
     frames::{self, Rows},
@@ -71,26 +73,36 @@ impl Lane {
         let columns = numbers.iter().map(|(name, _)| name.clone()).collect();
         let taken = self.run(py, move |_| {
             let mut found = Vec::new();
-            for keys in read_keys(rows, columns) {
+            let read = match lane.packing() {
+                Some(_) => PortionKeys::with_rows_of_batch,
+                None => PortionKeys::of_batch,
+            };
+            for keys in read_keys(rows, columns, read) {
                 let keys = keys?;
                 let numbers = at_scales(&keys, &numbers)?;
-                found.extend(lane.take(&keys.fingerprints, &numbers)?);
+                let payloads = payloads(&mut lane, &keys)?;
+                found.extend(lane.take(&keys.fingerprints, &numbers, &payloads)?);
             }
+            let found = rows_of(found, taken_bytes(lane.lane()));
             Ok((lane, found))
         });
         let (lane, found) = taken.inspect_err(|error| {
             error.set_cause(py, cause.lock().expect("no panic").take());
         })?;
         self.replace(State::Open(lane));
-        Ok(found.into_iter().map(rows_of).collect())
+        Ok(found)
     }
 
     /// Runs the parts that are left, and ends the lane. Returns what was found.
     fn finish(&self, py: Python<'_>) -> PyResult<Vec<Rows>> {
         let lane = self.opened()?;
-        let (found, report) = self.run(py, move |_| Ok(lane.finish()?))?;
+        let taken_bytes = taken_bytes(lane.lane());
+        let (found, report) = self.run(py, move |_| {
+            let (found, report) = lane.finish()?;
+            Ok((rows_of(found, taken_bytes), report))
+        })?;
         self.replace(State::Done(report));
-        Ok(found.into_iter().map(rows_of).collect())
+        Ok(found)
     }
 
     /// What it gave, once it is finished.
@@ -147,12 +159,30 @@ fn at_scales(keys: &PortionKeys, columns: &[(String, u32)]) -> Result<Vec<Vec<i6
     numbers.collect()
 }
 
-/// Returns the keys of a part that were found, or all of them, with their places.
-fn rows_of(found: FoundKeys) -> Rows {
-    let keys = PortionKeys::from(found.fingerprints);
-    let (schema, batches) = match found.places {
-        Some(places) => placed(found.part, &places, &keys),
-        None => keys.to_batches(&[]),
-    };
-    Rows::new(schema, batches)
+/// Returns the payloads of keys, if this party gives columns.
+fn payloads(lane: &mut LaneInOrder, keys: &PortionKeys) -> Result<Vec<u8>, Failure> {
+    let payloads = lane.packing().map(|packing| packing.payloads(keys));
+    let payloads = payloads.transpose().map_err(session::Error::from)?;
+    Ok(payloads.unwrap_or_default())
+}
+
+/// Returns the bytes that the other party gives for a key.
+fn taken_bytes(lane: &session::Lane) -> usize {
+    let output = &lane.plan().request().output;
+    output.payload_bytes(lane.role().other())
+}
+
+/// Returns the keys of parts that were found, with what the other party gave for each, or all of
+/// them, with their places.
+fn rows_of(found: Vec<FoundKeys>, taken_bytes: usize) -> Vec<Rows> {
+    let rows = found.into_iter().map(|found| {
+        let keys = PortionKeys::from(found.fingerprints);
+        let (schema, batches) = match (found.places, taken_bytes) {
+            (Some(places), _) => placed(found.part, &places, &keys),
+            (None, 0) => keys.to_batches(&[]),
+            (None, bytes) => with_payloads(&keys, &found.payloads, bytes),
+        };
+        Rows::new(schema, batches)
+    });
+    rows.collect()
 }

@@ -65,7 +65,8 @@ pub(crate) fn shared(
                 let why =
                     "the keys cannot be read: they are no Arrow data, or their iterator has failed";
                 let batch = batch.map_err(|_| Failure::Usage(why.to_owned()))?;
-                found.extend(shared_of(&places, &batch)?);
+                let shared = shared_of(&places, &batch)?;
+                found.extend(shared).expect("keys without rows");
             }
             Ok(found)
         })

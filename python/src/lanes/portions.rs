@@ -2,7 +2,7 @@
 
 use std::sync::Arc;
 
-use arrow_array::{ArrayRef, UInt16Array};
+use arrow_array::{ArrayRef, RecordBatch, RecordBatchReader, UInt16Array};
 use psijoin::spill::Spill;
 use psijoin_frontend::Failure;
 use psijoin_source::Source;
@@ -22,10 +22,11 @@ use crate::{
 };
 
 /// Keywords of a portion.
-const KNOWN: [&str; 4] = ["on", "normalize", "bad_keys", "numbers"];
+const KNOWN: [&str; 6] = ["on", "normalize", "bad_keys", "numbers", "give", "repeated"];
 
 /// Reads a portion of a table, and returns its distinct keys, and the facts about it. Its options
-/// are `on`, `normalize` and `bad_keys`, as for joins, and `numbers`, the columns of numbers.
+/// are `on`, `normalize`, `bad_keys`, `give` and `repeated`, as for joins, and `numbers`, the
+/// columns of numbers.
 ///
 /// Raises `Failure`, as `join` does.
 #[pyfunction]
@@ -40,9 +41,12 @@ pub(crate) fn read_portion<'py>(
     let numbers = options.columns("numbers")?.unwrap_or_default();
     let key = wanted::key(&options)?;
     let columns = numbers.clone();
+    options.only_with("repeated", &["give"])?;
+    let (give, repeated) = (options.columns("give")?, wanted::repeated(&options)?);
     let read = read(py, (table, name), stop, move |source, stop| {
         let spill = Spill::in_memory();
-        portions::read(&source, &key, &numbers, &spill, stop.progress())
+        let give = give.as_deref().map(|columns| (columns, repeated));
+        portions::read(&source, &key, &numbers, give, &spill, stop.progress())
     });
     let (keys, facts) = read?;
     let (schema, batches) = keys.to_batches(&columns);
@@ -99,7 +103,7 @@ pub(super) fn caused(py: Python<'_>, failed: Failed, cause: &Raised) -> PyErr {
     error
 }
 
-/// Makes one of keys that are equal, and adds up their numbers in these columns.
+/// Makes one of keys that are equal, adds up their numbers in these columns, and joins their rows.
 #[pyfunction]
 pub(crate) fn merged(
     py: Python<'_>,
@@ -110,9 +114,9 @@ pub(crate) fn merged(
     let (rows, cause) = frames::rows(keys, "the keys")?;
     let done = while_signals_are_seen(py, &stop.get().0, move |_| {
         with_one_thread(|| {
-            let mut all = PortionKeys::none(columns.len());
-            for keys in read_keys(rows, columns.clone()) {
-                all.extend(keys?);
+            let mut all = PortionKeys::none_of(&rows.schema(), &columns);
+            for keys in read_keys(rows, columns.clone(), PortionKeys::with_rows_of_batch) {
+                all.extend(keys?).map_err(failure)?;
             }
             let merged = all.merged(&columns).map_err(failure)?;
             Ok(merged.to_batches(&columns))
@@ -122,15 +126,16 @@ pub(crate) fn merged(
     Ok(Rows::new(schema, batches))
 }
 
-/// Returns the keys of each batch, with their numbers in these columns.
+/// Returns the keys of each batch, with their numbers in these columns, as a function reads them.
 pub(super) fn read_keys(
     rows: Reader,
     columns: Vec<String>,
+    read: fn(&RecordBatch, &[String]) -> Result<PortionKeys, psijoin_table::Error>,
 ) -> impl Iterator<Item = Result<PortionKeys, Failure>> {
     rows.map(move |batch| {
         let why = "the keys cannot be read: they are no Arrow data, or their iterator has failed";
         let batch = batch.map_err(|_| Failure::Usage(why.to_owned()))?;
-        PortionKeys::of_batch(&batch, &columns).map_err(failure)
+        read(&batch, &columns).map_err(failure)
     })
 }
 
@@ -146,7 +151,7 @@ pub(crate) fn place(
     let placed = py.detach(|| {
         with_one_thread(|| {
             let mut parts: Vec<u16> = Vec::new();
-            for keys in read_keys(rows, Vec::new()) {
+            for keys in read_keys(rows, Vec::new(), PortionKeys::of_batch) {
                 parts.extend(router.place(&keys?.fingerprints));
             }
             Ok(parts)

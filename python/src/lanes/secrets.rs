@@ -57,7 +57,7 @@ fn pickled<'py, T: PyClass>(
     Ok((from_bytes, (PyBytes::new(py, bytes),)))
 }
 
-type Pickled<'py> = (Bound<'py, PyAny>, (Bound<'py, PyBytes>,));
+pub(super) type Pickled<'py> = (Bound<'py, PyAny>, (Bound<'py, PyBytes>,));
 
 impl Ticket {
     pub(crate) fn given(ticket: &Bound<'_, PyAny>) -> PyResult<LaneTicket> {

@@ -1,9 +1,10 @@
 //! A lane whose keys come in the order of their parts, some at a time.
 
-use std::{mem, ops::Range};
+use std::{fmt, mem, ops::Range};
 
 use psijoin::{Fingerprint, parts::Part};
 use psijoin_encode::{DigestVec, Digests};
+use psijoin_table::portions::Packing;
 
 use super::{Lane, LaneReport};
 use crate::{ElsewhereFault, Error};
@@ -23,10 +24,11 @@ struct Coming {
     fingerprints: Vec<Fingerprint>,
     digests: DigestVec,
     columns: Vec<Vec<i64>>,
+    payloads: Vec<u8>,
 }
 
 /// The keys of a part that it gave.
-#[derive(Debug, Clone, PartialEq, Eq)]
+#[derive(Clone, PartialEq, Eq)]
 pub struct FoundKeys {
     /// The part.
     pub part: u32,
@@ -36,6 +38,9 @@ pub struct FoundKeys {
     /// place of each: which are shared is told by [places](psijoin::parts::SharedPlaces) in the
     /// end. Otherwise they are shared.
     pub places: Option<Vec<u32>>,
+    /// What the other party gave for each, one after the other. It is to be looked at only once the
+    /// session is over: if it is malformed, the other party must not see that.
+    pub payloads: Vec<u8>,
 }
 
 impl LaneInOrder {
@@ -55,21 +60,28 @@ impl LaneInOrder {
         &self.lane
     }
 
-    /// Takes further keys, with the numbers of each of the lane's [columns](Lane::numbers), and
-    /// runs the parts that are whole with that. Returns what was found, of parts that give keys.
+    /// Returns what makes payloads of rows that were read in portions, if this party gives columns.
+    pub fn packing(&mut self) -> Option<&mut Packing> {
+        self.lane.packing()
+    }
+
+    /// Takes further keys, with the numbers of each of the lane's [columns](Lane::numbers), and the
+    /// payload of each, one after the other, if this party gives columns. Runs the parts that are
+    /// whole with that, and returns what was found, of parts that give keys.
     ///
     /// # Errors
     /// [`ElsewhereFault::Order`], and that of running a part; the other side is told.
     ///
     /// # Panics
-    /// If there are more or fewer columns, or numbers in one.
+    /// If there are more or fewer columns, or numbers in one, or payloads.
     pub fn take(
         &mut self,
         fingerprints: &[Fingerprint],
         columns: &[Vec<i64>],
+        payloads: &[u8],
     ) -> Result<Vec<FoundKeys>, Error> {
         self.lane.is_waiting(false);
-        let found = self.take_all(fingerprints, columns);
+        let found = self.take_all(fingerprints, columns, payloads);
         self.lane.is_waiting(true);
         found.inspect_err(|error| self.lane.connection.abort(error.abort_code()))
     }
@@ -78,8 +90,15 @@ impl LaneInOrder {
         &mut self,
         fingerprints: &[Fingerprint],
         columns: &[Vec<i64>],
+        payloads: &[u8],
     ) -> Result<Vec<FoundKeys>, Error> {
         assert_eq!(columns.len(), self.lane.numbers.len(), "as many columns");
+        let payload_bytes = self.lane.payload_bytes();
+        assert_eq!(
+            payloads.len(),
+            fingerprints.len() * payload_bytes,
+            "as many payloads"
+        );
         let items = self.lane.items(fingerprints);
         let (mut found, mut start) = (Vec::new(), 0);
         for of_part in items.parts().chunk_by(|a, b| a == b) {
@@ -102,6 +121,8 @@ impl LaneInOrder {
             for (numbers, more) in coming.columns.iter_mut().zip(columns) {
                 numbers.extend_from_slice(&more[range.clone()]);
             }
+            let given = range.start * payload_bytes..range.end * payload_bytes;
+            coming.payloads.extend_from_slice(&payloads[given]);
         }
         Ok(found)
     }
@@ -132,19 +153,21 @@ impl LaneInOrder {
             fingerprints,
             digests,
             columns,
+            payloads,
         } = coming;
         let own = Part {
             positions: (0..fingerprints.len() as u32).collect(),
             items: digests.into(),
             columns,
-            payloads: Vec::new(),
+            payloads,
         };
         let done = self.lane.run_part(own)?;
         let key = |row: u32| fingerprints[row as usize];
-        let shared = done.rows().map(|(rows, _)| FoundKeys {
+        let shared = done.rows().map(|(rows, payloads)| FoundKeys {
             part,
             fingerprints: rows.iter().copied().map(key).collect(),
             places: None,
+            payloads: payloads.to_vec(),
         });
         let withheld = || {
             let placed = (0..).zip(done.places()?);
@@ -154,9 +177,20 @@ impl LaneInOrder {
                 part,
                 fingerprints,
                 places: Some(places),
+                payloads: Vec::new(),
             })
         };
         Ok(shared.or_else(withheld))
+    }
+}
+
+/// Without keys.
+impl fmt::Debug for FoundKeys {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.debug_struct("FoundKeys")
+            .field("part", &self.part)
+            .field("len", &self.fingerprints.len())
+            .finish_non_exhaustive()
     }
 }
 
@@ -167,6 +201,7 @@ impl Coming {
             fingerprints: Vec::new(),
             digests: DigestVec::zeroed(0, lane.items(&[]).digest_bytes()),
             columns: vec![Vec::new(); lane.numbers.len()],
+            payloads: Vec::new(),
         }
     }
 }

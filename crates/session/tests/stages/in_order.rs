@@ -86,7 +86,7 @@ fn keys_come_some_at_a_time_with_no_regard_to_where_a_part_ends() {
                             [] => Vec::new(),
                             _ => vec![numbers],
                         };
-                        found.extend(lane.take(&fingerprints, &columns).unwrap());
+                        found.extend(lane.take(&fingerprints, &columns, &[]).unwrap());
                     }
                     let (rest, report) = lane.finish().unwrap();
                     found.extend(rest);
@@ -136,7 +136,7 @@ fn keys_that_come_in_another_order_end_the_lane_on_both_sides() {
             .map(|lane| open(&agreed.ticket(lane)))
             .collect();
         let of_another: Vec<_> = keys[1].iter().map(|(key, _)| *key).collect();
-        let refused = lanes[0].take(&of_another, &[]);
+        let refused = lanes[0].take(&of_another, &[], &[]);
         assert!(matches!(
             refused,
             Err(Error::Elsewhere(ElsewhereFault::Order))

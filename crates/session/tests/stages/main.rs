@@ -23,6 +23,7 @@ use psijoin_source::{Dialect, Progress, Source};
 use psijoin_table::{KeySpec, Numbers, TableKeys};
 use psijoin_transport::{AtRelay, Endpoint, Identity, Proxies, Security, endpoint::Address};
 
+mod columns;
 mod ends;
 mod in_order;
 mod refusals;

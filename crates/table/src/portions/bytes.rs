@@ -18,11 +18,16 @@ impl<'a> Unread<'a> {
         self.chunk().map(u64::from_le_bytes)
     }
 
-    pub(super) fn text(&mut self) -> Option<String> {
-        let bytes = self.u32()? as usize;
-        let (text, rest) = self.0.split_at_checked(bytes)?;
+    /// Returns what stands behind its length.
+    pub(super) fn bytes(&mut self) -> Option<&'a [u8]> {
+        let length = self.u32()? as usize;
+        let (bytes, rest) = self.0.split_at_checked(length)?;
         self.0 = rest;
-        String::from_utf8(text.to_vec()).ok()
+        Some(bytes)
+    }
+
+    pub(super) fn text(&mut self) -> Option<String> {
+        String::from_utf8(self.bytes()?.to_vec()).ok()
     }
 
     /// Returns as many as a number before them tells.
@@ -44,6 +49,11 @@ impl<'a> Unread<'a> {
 
 /// Writes a text, after its length.
 pub(super) fn write_text(bytes: &mut Vec<u8>, text: &str) {
-    bytes.extend((text.len() as u32).to_le_bytes());
-    bytes.extend(text.as_bytes());
+    write_bytes(bytes, text.as_bytes());
+}
+
+/// Writes bytes, after their length.
+pub(super) fn write_bytes(bytes: &mut Vec<u8>, more: &[u8]) {
+    bytes.extend((more.len() as u32).to_le_bytes());
+    bytes.extend(more);
 }

@@ -8,6 +8,7 @@ use psijoin_source::Doubt;
 use super::{
     bytes::{Unread, write_text},
     fault::PortionFault,
+    offered::Offered,
 };
 use crate::{
     Counts, Error, Numbers, TableKeys,
@@ -16,7 +17,7 @@ use crate::{
 };
 
 /// The layout of facts as bytes.
-const LAYOUT: u32 = 1;
+const LAYOUT: u32 = 2;
 
 /// The facts about a portion of a table, or about several together. Nothing in it is a key or a
 /// number of a row; sums of the columns of numbers are.
@@ -30,6 +31,8 @@ pub struct PortionFacts {
     bad: u64,
     positions: Vec<Position>,
     numbers: Vec<(String, Totals)>,
+    /// The columns that it can give.
+    pub(super) offered: Option<Offered>,
 }
 
 /// The facts about a whole table that was read in portions.
@@ -48,6 +51,8 @@ pub struct Whole {
     pub doubts: Vec<Doubt>,
     /// The columns of numbers, by name.
     pub numbers: Vec<(String, Numbers)>,
+    /// The columns that it can give.
+    pub offered: Option<Offered>,
 }
 
 impl PortionFacts {
@@ -63,15 +68,16 @@ impl PortionFacts {
             bad: keys.bad_cells().rows,
             positions: keys.positions().to_vec(),
             numbers: named.zip(keys.totals().iter().cloned()).collect(),
+            offered: None,
         }
     }
 
     /// Adds the facts about other rows of the table.
     ///
     /// # Errors
-    /// If the key was read in another way, or the columns of numbers are others; if the sum of a
-    /// column's positive numbers overflows, or that of its negative ones. These facts are of no use
-    /// then.
+    /// If the key was read in another way, or the columns of numbers or those to give are others;
+    /// if the sum of a column's positive numbers overflows, or that of its negative ones. These
+    /// facts are of no use then.
     pub fn merge(&mut self, other: &Self) -> Result<(), Error> {
         self.check_key(&other.key)?;
         let names = |facts: &Self| {
@@ -83,6 +89,11 @@ impl PortionFacts {
         };
         if self.positions.len() != other.positions.len() || names(self) != names(other) {
             return Err(PortionFault::OtherNumbers.into());
+        }
+        match (&mut self.offered, &other.offered) {
+            (Some(own), Some(other)) => own.merge(other)?,
+            (None, None) => {}
+            _ => return Err(PortionFault::OtherGiven.into()),
         }
         self.rows += other.rows;
         self.left_out += other.left_out;
@@ -119,7 +130,7 @@ impl PortionFacts {
     ///
     /// # Errors
     /// If the key was read in another way; if too many cells of it cannot be read; if there cannot
-    /// be so many distinct keys.
+    /// be so many distinct keys; if columns are to be given, and rows repeat a key and may not.
     pub fn whole(&self, key: &KeySpec, distinct: u64) -> Result<Whole, Error> {
         self.check_key(&key.normalization())?;
         self.check_bad_keys(key.bad_keys())?;
@@ -127,6 +138,8 @@ impl PortionFacts {
         let duplicates = with_key.checked_sub(distinct);
         let duplicates = duplicates.filter(|_| (distinct == 0) == (with_key == 0));
         let duplicates = duplicates.ok_or(PortionFault::Distinct { distinct, with_key })?;
+        let offered = self.offered.as_ref();
+        offered.map_or(Ok(()), |offered| offered.check_repeats(duplicates))?;
         let named = self.positions.iter().map(|at| (at.name.clone(), at.kind));
         let mut observed = KeyColumns::new(key, named).observed();
         for (observed, position) in observed.iter_mut().zip(&self.positions) {
@@ -152,6 +165,7 @@ impl PortionFacts {
             numbers: numbers
                 .map(|(name, totals)| (name.clone(), totals.known()))
                 .collect(),
+            offered: self.offered.clone(),
         })
     }
 
@@ -219,6 +233,7 @@ impl PortionFacts {
             bad,
             positions,
             numbers,
+            offered,
         } = self;
         let mut bytes = LAYOUT.to_le_bytes().to_vec();
         write_text(&mut bytes, key);
@@ -236,6 +251,8 @@ impl PortionFacts {
             write_text(&mut bytes, name);
             bytes.extend(totals.to_bytes());
         }
+        bytes.push(offered.is_some().into());
+        offered.iter().for_each(|offered| offered.write(&mut bytes));
         bytes
     }
 
@@ -261,6 +278,11 @@ impl PortionFacts {
             positions: unread.several(Position::read)?,
             numbers: unread
                 .several(|unread| Some((unread.text()?, Totals::from_bytes(&unread.chunk()?)?)))?,
+            offered: match unread.chunk()? {
+                [0] => None,
+                [1] => Some(Offered::read(unread)?),
+                _ => return None,
+            },
         };
         (facts.left_out <= facts.rows).then_some(facts)
     }

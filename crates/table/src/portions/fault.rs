@@ -41,6 +41,12 @@ pub enum PortionFault {
     /// The columns of numbers differ.
     #[error("the portions were not read with the same columns of numbers")]
     OtherNumbers,
+    /// The columns to give differ.
+    #[error(
+        "the portions were not read with the same columns to give, or with another treatment of \
+         repeated keys: tell all of them, and the driver, the same"
+    )]
+    OtherGiven,
     /// A column of numbers has too large a sum.
     #[error("the column {}: {fault}", Quoted(column))]
     Overflow {
@@ -86,6 +92,21 @@ pub enum PortionFault {
         Quoted(.0)
     )]
     Numbers(String),
+    /// There are no rows to give.
+    #[error(
+        "the rows that are given for keys come in a column `given`, of bytes and none of them null, as \
+         portions give them"
+    )]
+    Given,
+    /// Rows do not fit into what was agreed on.
+    #[error("a key has more rows to give, or longer ones, than the facts about the portions tell")]
+    Room,
+    /// There is nothing of the other party.
+    #[error(
+        "what the other party gave for keys comes in a column `taken`, of bytes and none of them null, as lanes \
+         of this session give it"
+    )]
+    Taken,
     /// A number has more decimals than all portions together have.
     #[error("a number of the column {} has other decimals, or is larger, than the facts about the portions tell", Quoted(.0))]
     Scale(String),

@@ -1,10 +1,10 @@
 //! The distinct keys of a portion, and of several, as Arrow data.
 
-use std::sync::Arc;
+use std::{ops::Range, sync::Arc};
 
 use arrow_array::{
-    Array, ArrayRef, BinaryArray, BinaryViewArray, Decimal128Array, FixedSizeBinaryArray,
-    LargeBinaryArray, PrimitiveArray, RecordBatch,
+    Array, ArrayRef, Decimal128Array, FixedSizeBinaryArray, LargeBinaryArray, PrimitiveArray,
+    RecordBatch,
     cast::AsArray,
     types::{
         ArrowPrimitiveType, Decimal32Type, Decimal64Type, Decimal128Type, Int8Type, Int16Type,
@@ -15,7 +15,11 @@ use arrow_buffer::Buffer;
 use arrow_schema::{DataType, Field, Schema, SchemaRef};
 use psijoin_source::{MAX_SCALE, NumberFault};
 
-use super::fault::PortionFault;
+use super::{
+    binary::each_value,
+    fault::PortionFault,
+    rows::{GIVEN, KeyRows},
+};
 use crate::{Error, Items, TableKeys};
 
 /// The column of keys.
@@ -28,17 +32,22 @@ const DIGITS: u8 = 38;
 /// The rows of a batch.
 const BATCH: usize = 1 << 16;
 
-/// Distinct keys, each with a number for each of some columns.
+/// About how many bytes the rows that are given take in a batch.
+const BATCH_BYTES: usize = 1 << 26;
+
+/// Distinct keys, each with a number for each of some columns, and with its rows if they are given.
 ///
 /// As Arrow data it has a column [`KEY`] of fingerprints, and a column for each column of numbers,
 /// of decimals with 18 places. So numbers of several portions can be added by whoever has them,
-/// whatever their own decimals are.
+/// whatever their own decimals are. The [rows](KeyRows) are in a column [`GIVEN`].
 #[derive(Debug, Clone, Default, PartialEq, Eq)]
 pub struct PortionKeys {
     /// The fingerprints.
     pub fingerprints: Vec<[u8; 32]>,
     /// The numbers of each column: multiples of 10^-18.
     numbers: Vec<Vec<i128>>,
+    /// The rows of each, if columns are given.
+    pub rows: Option<KeyRows>,
 }
 
 impl PortionKeys {
@@ -48,6 +57,7 @@ impl PortionKeys {
         let mut all = Self {
             fingerprints: Vec::with_capacity(keys.counts().distinct as usize),
             numbers: vec![Vec::new(); scales.len()],
+            rows: None,
         };
         for partition in 0..keys.partitions() {
             let Items {
@@ -82,6 +92,21 @@ impl PortionKeys {
         Ok(Self {
             fingerprints: fingerprints.ok_or(PortionFault::Keys)?,
             numbers: numbers.collect::<Result<_, Error>>()?,
+            rows: None,
+        })
+    }
+
+    /// As [`Self::of_batch`], with the rows of keys, if the batch has them.
+    ///
+    /// # Errors
+    /// As that, and [`PortionFault::Given`].
+    pub fn with_rows_of_batch(batch: &RecordBatch, columns: &[String]) -> Result<Self, Error> {
+        Ok(Self {
+            rows: match has_rows(batch.schema_ref(), columns) {
+                true => Some(KeyRows::of_batch(batch)?),
+                false => None,
+            },
+            ..Self::of_batch(batch, columns)?
         })
     }
 
@@ -90,26 +115,48 @@ impl PortionKeys {
         Self {
             fingerprints: Vec::new(),
             numbers: vec![Vec::new(); columns],
+            rows: None,
+        }
+    }
+
+    /// Returns no keys, with numbers in columns of these names, and with rows if batches of this
+    /// schema have them.
+    pub fn none_of(schema: &Schema, columns: &[String]) -> Self {
+        Self {
+            rows: has_rows(schema, columns).then(KeyRows::default),
+            ..Self::none(columns.len())
         }
     }
 
     /// Adds further keys, some of which may be here already.
     ///
+    /// # Errors
+    /// [`PortionFault::OtherGiven`] if only these or those have rows.
+    ///
     /// # Panics
     /// If they have another number of columns.
-    pub fn extend(&mut self, more: Self) {
+    pub fn extend(&mut self, more: Self) -> Result<(), Error> {
         assert_eq!(self.numbers.len(), more.numbers.len(), "as many columns");
+        match (&mut self.rows, &more.rows) {
+            (Some(rows), Some(more)) => rows.extend(more),
+            (None, None) => {}
+            _ => return Err(PortionFault::OtherGiven.into()),
+        }
         self.fingerprints.extend(more.fingerprints);
         for (numbers, more) in self.numbers.iter_mut().zip(more.numbers) {
             numbers.extend(more);
         }
+        Ok(())
     }
 
-    /// Makes one of keys that are equal, and adds up their numbers. They are in ascending order
-    /// then.
+    /// Makes one of keys that are equal, adds up their numbers, and joins their rows. Keys are in
+    /// ascending order then, and rows in that in which their keys were.
     ///
     /// # Errors
-    /// [`PortionFault::Overflow`] of one of these columns.
+    /// [`PortionFault::Overflow`] of one of these columns; [`ShareError::TooManyRepeated`];
+    /// [`PortionFault::Given`] and [`PortionFault::OtherGiven`].
+    ///
+    /// [`ShareError::TooManyRepeated`]: crate::ShareError::TooManyRepeated
     pub fn merged(&self, columns: &[String]) -> Result<Self, Error> {
         let order = self.order();
         let runs = || order.chunk_by(|a, b| self.fingerprints[*a] == self.fingerprints[*b]);
@@ -129,20 +176,26 @@ impl PortionKeys {
                     .into()
                 })
         });
+        let rows = self.rows.as_ref().map(|rows| {
+            let mut merged = KeyRows::default();
+            runs().try_for_each(|run| merged.add_merged(rows, run))?;
+            Ok::<_, Error>(merged)
+        });
         Ok(Self {
             numbers: numbers.collect::<Result<_, Error>>()?,
             fingerprints: runs().map(|run| self.fingerprints[run[0]]).collect(),
+            rows: rows.transpose()?,
         })
     }
 
-    /// Returns the places of all keys, in the order of keys.
+    /// Returns the places of all keys, in the order of keys. Equal ones stay in theirs.
     fn order(&self) -> Vec<usize> {
         // Hardly ever do two keys that differ begin alike: so other memory is seldom looked at.
         let first = |key: &[u8; 32]| u64::from_be_bytes(key[..8].try_into().expect("8 bytes"));
         let mut order: Vec<_> = self.fingerprints.iter().map(first).zip(0..).collect();
         order.sort_unstable_by(|(first, place), (other, there)| {
             let whole = || self.fingerprints[*place].cmp(&self.fingerprints[*there]);
-            first.cmp(other).then_with(whole)
+            first.cmp(other).then_with(whole).then(place.cmp(there))
         });
         order.into_iter().map(|(_, place)| place).collect()
     }
@@ -172,22 +225,48 @@ impl PortionKeys {
             .iter()
             .map(|name| Field::new(name, number.clone(), false));
         let key = Field::new(KEY, DataType::FixedSizeBinary(32), false);
+        let rows = self.rows.as_ref();
+        let given = rows.map(|_| Field::new(GIVEN, DataType::LargeBinary, false));
         let schema = Arc::new(Schema::new(
-            [key].into_iter().chain(numbers).collect::<Vec<_>>(),
+            [key]
+                .into_iter()
+                .chain(numbers)
+                .chain(given)
+                .collect::<Vec<_>>(),
         ));
-        let batch = |start: usize| {
-            let end = self.fingerprints.len().min(start + BATCH);
-            let keys = fingerprints_array(&self.fingerprints[start..end]);
+        let batch = |range: Range<usize>| {
+            let keys = fingerprints_array(&self.fingerprints[range.clone()]);
             let numbers = self.numbers.iter().map(|numbers| -> ArrayRef {
-                let numbers = Decimal128Array::from(numbers[start..end].to_vec());
+                let numbers = Decimal128Array::from(numbers[range.clone()].to_vec());
                 Arc::new(numbers.with_data_type(number.clone()))
             });
-            let arrays = [keys].into_iter().chain(numbers).collect();
+            let given = rows.map(|rows| -> ArrayRef {
+                let cells = range.clone().map(|key| rows.cell(key));
+                Arc::new(LargeBinaryArray::from_iter_values(cells))
+            });
+            let arrays = [keys].into_iter().chain(numbers).chain(given).collect();
             RecordBatch::try_new(schema.clone(), arrays).expect("columns of the schema")
         };
-        let batches = (0..self.fingerprints.len()).step_by(BATCH).map(batch);
+        let batches = self.cut().into_iter().map(batch);
         let batches = batches.collect();
         (schema, batches)
+    }
+
+    /// Returns the keys of each batch.
+    fn cut(&self) -> Vec<Range<usize>> {
+        let (mut cut, mut start, mut bytes) = (Vec::new(), 0, 0);
+        for end in 1..=self.fingerprints.len() {
+            bytes += self
+                .rows
+                .as_ref()
+                .map_or(0, |rows| rows.cell(end - 1).len());
+            let is_full = end - start == BATCH || bytes >= BATCH_BYTES;
+            if is_full || end == self.fingerprints.len() {
+                cut.push(start..end);
+                (start, bytes) = (end, 0);
+            }
+        }
+        cut
     }
 }
 
@@ -197,6 +276,7 @@ impl From<Vec<[u8; 32]>> for PortionKeys {
         Self {
             fingerprints,
             numbers: Vec::new(),
+            rows: None,
         }
     }
 }
@@ -208,6 +288,11 @@ pub fn fingerprints_of_rows(rows: &[Option<[u8; 32]>]) -> ArrayRef {
     let nulls = rows.iter().map(Option::is_some).collect();
     let values = Buffer::from(values.as_flattened());
     Arc::new(FixedSizeBinaryArray::new(32, values, Some(nulls)))
+}
+
+/// Returns whether there is a column of rows, and not one of numbers that has its name.
+fn has_rows(schema: &Schema, numbers: &[String]) -> bool {
+    schema.column_with_name(GIVEN).is_some() && !numbers.iter().any(|name| name == GIVEN)
 }
 
 /// Returns whether a number has no more digits than Arrow data hold.
@@ -224,31 +309,12 @@ fn fingerprints_array(fingerprints: &[[u8; 32]]) -> ArrayRef {
 /// Returns the fingerprints in a column, if these are in it. An engine may have put them into
 /// another type of bytes.
 fn fingerprints_of(column: &ArrayRef) -> Option<Vec<[u8; 32]>> {
-    if column.null_count() > 0 {
-        return None;
-    }
-    let all = 0..column.len();
-    let array = column.as_any();
-    let read = |value: &dyn Fn(usize) -> Option<[u8; 32]>| all.map(value).collect();
-    match column.data_type() {
-        DataType::FixedSizeBinary(32) => {
-            let values = array.downcast_ref::<FixedSizeBinaryArray>()?;
-            read(&|row| values.value(row).try_into().ok())
-        }
-        DataType::Binary => {
-            let values = array.downcast_ref::<BinaryArray>()?;
-            read(&|row| values.value(row).try_into().ok())
-        }
-        DataType::LargeBinary => {
-            let values = array.downcast_ref::<LargeBinaryArray>()?;
-            read(&|row| values.value(row).try_into().ok())
-        }
-        DataType::BinaryView => {
-            let values = array.downcast_ref::<BinaryViewArray>()?;
-            read(&|row| values.value(row).try_into().ok())
-        }
-        _ => None,
-    }
+    let mut fingerprints = Vec::with_capacity(column.len());
+    each_value(column, &mut |value| {
+        fingerprints.push(value.try_into().ok()?);
+        Some(())
+    })?;
+    Some(fingerprints)
 }
 
 /// Returns the numbers in a column of decimals, or of whole numbers.

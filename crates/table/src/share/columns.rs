@@ -88,6 +88,22 @@ impl GivenColumns {
         })
     }
 
+    /// Returns the columns of this table and of another one, if that has columns of the same names
+    /// and types. Nulls can be where they can be in either.
+    pub(crate) fn merged(&self, other: &Self) -> Option<Self> {
+        let (own, others) = (self.schema.fields(), other.schema.fields());
+        let merged = own.iter().zip(others).map(|(own, other)| {
+            let nullable = own.is_nullable() || other.is_nullable();
+            let [own, other] =
+                [own, other].map(|field| field.as_ref().clone().with_nullable(nullable));
+            (own == other).then_some(own)
+        });
+        let fields: Vec<Field> = merged.collect::<Option<_>>()?;
+        (own.len() == others.len()).then(|| Self {
+            schema: Arc::new(Schema::new(fields)),
+        })
+    }
+
     /// Returns the names of the columns.
     pub fn names(&self) -> impl Iterator<Item = &str> {
         self.schema.fields().iter().map(|field| &**field.name())

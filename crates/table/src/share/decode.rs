@@ -11,7 +11,7 @@ use arrow_buffer::{Buffer, NullBuffer, NullBufferBuilder};
 use arrow_schema::{DataType, Schema};
 
 use super::{
-    encode::{flag_bytes, value_bytes},
+    encode::{flag_bytes, is_null, value_bytes},
     fault::{Fault, fault_of},
     layout::check_zeros,
 };
@@ -57,12 +57,11 @@ impl Decoder {
     pub(super) fn row(&mut self, slot: &[u8]) -> Result<(), Fault> {
         let flags = flag_bytes(self.columns.len());
         let (flags, mut rest) = slot.split_at_checked(flags).ok_or(CUT_OFF)?;
-        let is_null = |column: usize| flags[column / 8] >> (column % 8) & 1 == 1;
-        if (self.columns.len()..8 * flags.len()).any(is_null) {
+        if (self.columns.len()..8 * flags.len()).any(|column| is_null(flags, column)) {
             return Err(Fault::new("has a null in no column"));
         }
         for (number, column) in self.columns.iter_mut().enumerate() {
-            let pushed = match (is_null(number), column.nullable) {
+            let pushed = match (is_null(flags, number), column.nullable) {
                 (false, _) => column.values.push(&mut rest),
                 (true, true) => {
                     column.values.push_null();

@@ -12,6 +12,11 @@ pub(super) fn flag_bytes(columns: usize) -> usize {
     columns.div_ceil(8)
 }
 
+/// Returns whether a row, which begins with its flags, has a null in this column.
+pub(super) fn is_null(row: &[u8], column: usize) -> bool {
+    row[column / 8] >> (column % 8) & 1 == 1
+}
+
 /// Returns how many bytes a value of this type takes if it is not null; `None` if that depends on
 /// the value.
 pub(super) fn value_bytes(data_type: &DataType) -> Option<usize> {
@@ -53,7 +58,8 @@ impl<'b> RowBytes<'b> {
         self.bytes[self.start + column / 8] |= 1 << (column % 8);
     }
 
-    fn fixed(&mut self, value: &[u8]) {
+    /// Writes the bytes of a value, as they stand in rows.
+    pub(super) fn raw(&mut self, value: &[u8]) {
         self.bytes.extend_from_slice(value);
     }
 
@@ -61,7 +67,7 @@ impl<'b> RowBytes<'b> {
     fn checked(&mut self, data_type: &DataType, value: &[u8]) {
         let fault = fault_of(data_type, value).map(|fault| fault.in_column(self.column));
         self.fault = self.fault.or(fault);
-        self.fixed(value);
+        self.raw(value);
     }
 
     pub(super) fn variable(&mut self, value: &[u8]) {
@@ -146,7 +152,7 @@ fn value<'a>(array: &'a ArrayRef, given: &DataType) -> Option<WriteValue<'a>> {
         }
         (DataType::Boolean, DataType::Boolean) => {
             let array = array.as_boolean();
-            Box::new(|row, bytes| bytes.fixed(&[array.value(row).into()]))
+            Box::new(|row, bytes| bytes.raw(&[array.value(row).into()]))
         }
         (held, given) if held == given => {
             let width = value_bytes(given)?;

@@ -38,38 +38,42 @@ pub enum ShareError {
 
     /// Several rows have one key, and one of them is to be given.
     #[error(
-        "{rows} of the rows repeat a key, the first of them row {first} of the table, and only one row per \
-         key can be given: remove the others, or let the first row count, or give a list of rows for each key"
+        "{rows} of the rows repeat a key{}, and only one row per key can be given: remove the others, or let \
+         the first row count, or give a list of rows for each key",
+        first_of_them(*first)
     )]
     RepeatedKeys {
         /// The number of rows that have the key of an earlier one.
         rows: u64,
-        /// The first of them, from 1, the header not counted.
-        first: u64,
+        /// The first of them, from 1, the header not counted. `None` if the table is in portions.
+        first: Option<u64>,
     },
 
     /// More rows have one key than are given.
     #[error(
-        "row {row} of the table has a key that {most} rows before have, and no more can be given: allow more \
-         rows per key, or remove some"
+        "{} has a key that {most} rows before have, and no more can be given: allow more rows per key, or \
+         remove some",
+        row_of_table(*row)
     )]
     TooManyRepeated {
-        /// The first row that is too many, from 1, the header not counted.
-        row: u64,
+        /// The first row that is too many, from 1, the header not counted. `None` if the table is
+        /// in portions.
+        row: Option<u64>,
         /// The most rows per key that may be given.
         most: u16,
     },
 
     /// A row does not fit into the bytes that are given for it.
     #[error(
-        "{file}: row {row} of the table takes more than {most_bytes} bytes in the columns that are given: allow \
-         more, or give fewer columns"
+        "{file}: {} takes more than {most_bytes} bytes in the columns that are given: allow more, or give \
+         fewer columns",
+        row_of_table(*row)
     )]
     LongRow {
         /// The table as the user named it.
         file: String,
-        /// The row, from 1, the header not counted.
-        row: u64,
+        /// The row, from 1, the header not counted. `None` if the table is in portions.
+        row: Option<u64>,
         /// The most bytes of a row.
         most_bytes: usize,
     },
@@ -129,6 +133,19 @@ impl ShareError {
             Self::MalformedOffer(_) | Self::MalformedPayload { .. } => ErrorKind::Peer,
             _ => ErrorKind::Input,
         }
+    }
+}
+
+fn first_of_them(row: Option<u64>) -> String {
+    row.map_or_else(String::new, |row| {
+        format!(", the first of them row {row} of the table")
+    })
+}
+
+fn row_of_table(row: Option<u64>) -> String {
+    match row {
+        Some(row) => format!("row {row} of the table"),
+        None => "a row of the table".to_owned(),
     }
 }
 

@@ -50,7 +50,7 @@ impl RepeatedKeys {
     }
 
     /// Returns how many rows there can be if their number stands before them.
-    fn listed(self) -> u16 {
+    pub(crate) fn listed(self) -> u16 {
         match self {
             Self::Refuse | Self::First => 0,
             Self::List(most) => most.get(),
@@ -173,7 +173,7 @@ impl PayloadLayout {
     ///
     /// # Panics
     /// If the row does not fit, or there is no room for a further one.
-    pub(super) fn put(&self, payload: &mut [u8], row: &[u8]) {
+    pub(crate) fn put(&self, payload: &mut [u8], row: &[u8]) {
         let slots = match self.listed {
             0 => payload,
             _ => {

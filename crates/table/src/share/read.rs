@@ -182,7 +182,7 @@ impl Pass<'_> {
             }
             _ => Err(Error::Share(ShareError::LongRow {
                 file: file.to_owned(),
-                row: row + 1,
+                row: Some(row + 1),
                 most_bytes: self.most_bytes,
             })),
         }

@@ -77,12 +77,12 @@ impl<'a> GivenRows<'a> {
             (RepeatedKeys::Refuse, [first, ..]) => {
                 return Err(Error::Share(ShareError::RepeatedKeys {
                     rows: further.len() as u64,
-                    first: u64::from(*first) + 1,
+                    first: Some(u64::from(*first) + 1),
                 }));
             }
             (RepeatedKeys::List(most), [first, ..]) => {
                 return Err(Error::Share(ShareError::TooManyRepeated {
-                    row: u64::from(*first) + 1,
+                    row: Some(u64::from(*first) + 1),
                     most: most.get(),
                 }));
             }

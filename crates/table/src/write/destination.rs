@@ -549,7 +549,7 @@ impl StagedRows {
 
 /// Returns a name that none of these columns has: this one, if it is none of theirs, and otherwise
 /// with as many prefixes as it takes.
-fn different(name: &str, prefix: &str, columns: &[String]) -> String {
+pub(crate) fn different(name: &str, prefix: &str, columns: &[String]) -> String {
     let mut name = name.to_owned();
     while columns.contains(&name) {
         name.insert_str(0, prefix);

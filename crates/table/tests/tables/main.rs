@@ -32,6 +32,7 @@ mod numbers;
 mod parts;
 mod pieces;
 mod portions;
+mod portions_given;
 mod ranges;
 mod rows;
 mod secrecy;

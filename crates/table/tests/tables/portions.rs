@@ -33,7 +33,8 @@ fn paid() -> [String; 1] {
 
 fn read(rows: &[Row], key: &KeySpec) -> Result<(PortionKeys, PortionFacts), Error> {
     let progress = Progress::default();
-    portions::read(&source(rows), key, &paid(), &Spill::in_memory(), &progress)
+    let spill = Spill::in_memory();
+    portions::read(&source(rows), key, &paid(), None, &spill, &progress)
 }
 
 /// Reads the rows in portions that are cut at these places, and merges what they give, the last
@@ -48,7 +49,7 @@ fn in_portions(rows: &[Row], cuts: &[usize], key: &KeySpec) -> Result<(PortionKe
         let (of_portion, about) = read(&rows[cut[0]..cut[1]], key)?;
         let (_, batches) = of_portion.to_batches(&paid());
         for batch in batches {
-            keys.extend(PortionKeys::of_batch(&batch, &paid())?);
+            keys.extend(PortionKeys::of_batch(&batch, &paid())?)?;
         }
         facts.push(PortionFacts::from_bytes(&about.to_bytes())?);
     }
@@ -170,6 +171,7 @@ fn what_does_not_belong_together_is_refused() {
         &source(&row("a")),
         &plain,
         &[],
+        None,
         &Spill::in_memory(),
         &Progress::default(),
     );
@@ -232,7 +234,7 @@ fn keys_come_back_from_engines_in_other_types() {
         .value(0);
     assert_eq!(sum, i128::from(i64::MIN) * 10_i128.pow(18));
     let mut many = PortionKeys::none(1);
-    (0..11).for_each(|_| many.extend(keys.clone()));
+    (0..11).for_each(|_| many.extend(keys.clone()).unwrap());
     assert!(
         many.merged(&paid())
             .is_err_and(|error| error.kind() == ErrorKind::Input)
