@@ -25,6 +25,12 @@ const MOST_ROWS: usize = 1 << 15;
 /// blocks would be very small.
 const ROWS_AT_ONCE: std::ops::RangeInclusive<usize> = 1 << 18..=1 << 21;
 
+/// The most bytes of the rows of a block, unless one of them is longer.
+const MOST_BYTES: usize = 1 << 22;
+
+/// The bytes of rows that are brought into order together, however few they are.
+const BYTES_AT_ONCE: usize = 1 << 27;
+
 /// The rows of a block that is not very small.
 const FEW_ROWS: usize = 1 << 12;
 
@@ -132,18 +138,19 @@ fn sealed(
     done.map_err(unreadable)
 }
 
-/// Puts batches together until they have at least so many rows.
+/// Puts batches together until they have at least so many rows, or bytes enough.
 fn at_least(
     mut rows: Reader,
     least: usize,
 ) -> impl Iterator<Item = Result<RecordBatch, ArrowError>> {
     let schema = rows.schema();
     std::iter::from_fn(move || {
-        let (mut batches, mut found) = (Vec::new(), 0);
-        while found < least {
+        let (mut batches, mut found, mut bytes) = (Vec::new(), 0, 0);
+        while found < least && bytes < BYTES_AT_ONCE {
             match rows.next() {
                 Some(Ok(batch)) => {
                     found += batch.num_rows();
+                    bytes += bytes_of(&batch);
                     batches.push(batch);
                 }
                 Some(Err(error)) => return Some(Err(error)),
@@ -152,6 +159,27 @@ fn at_least(
         }
         (found > 0).then(|| concat_batches(&schema, &batches))
     })
+}
+
+/// Returns the bytes of a batch, which may be a slice of a larger one.
+fn bytes_of(batch: &RecordBatch) -> usize {
+    let columns = batch.columns().iter().map(|column| column.to_data());
+    let bytes = columns.map(|column| column.get_slice_memory_size().unwrap_or_default());
+    bytes.sum()
+}
+
+/// Cuts rows into pieces of a size for blocks.
+fn pieces(rows: &RecordBatch) -> Vec<RecordBatch> {
+    let count = rows.num_rows();
+    if count <= 1 || count <= MOST_ROWS && bytes_of(rows) <= MOST_BYTES {
+        return Vec::from_iter((count > 0).then(|| rows.clone()));
+    }
+    let cut = match count > MOST_ROWS {
+        true => MOST_ROWS,
+        false => count / 2,
+    };
+    let (first, rest) = (rows.slice(0, cut), rows.slice(cut, count - cut));
+    [pieces(&first), pieces(&rest)].concat()
 }
 
 /// Returns the places of all numbers, in the order of numbers, and where each number ends there.
@@ -197,8 +225,7 @@ impl Blocks {
 
     /// Seals rows of a number under a label.
     fn add(&mut self, label: &str, number: i32, rows: &RecordBatch) -> Result<(), ArrowError> {
-        for start in (0..rows.num_rows()).step_by(MOST_ROWS) {
-            let some = rows.slice(start, MOST_ROWS.min(rows.num_rows() - start));
+        for some in pieces(rows) {
             let mut stream = StreamWriter::try_new(Vec::new(), &some.schema())?;
             stream.write(&some)?;
             let block = self.sealing.seal(label, &stream.into_inner()?);

@@ -81,8 +81,7 @@ def receive(frame: DataFrame, on: Columns | None = None, **options: Unpack[Recei
       an address as "s3a://bucket/tmp". What the result reads stays there until Spark's driver ends,
       and nothing else does.
 
-    Lanes have no columns of the other party yet, and run under neither Spark Connect nor dynamic
-    allocation: see `docs/spark.md`.
+    Lanes run under neither Spark Connect nor dynamic allocation: see `docs/spark.md`.
     """
     if options.get("lanes") is not None:
         ended = _in_lanes("receive", frame, on, options)

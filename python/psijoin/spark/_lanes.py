@@ -42,8 +42,6 @@ BUCKETS = 4
 """The buckets of a partition, one of which is in memory at a time."""
 
 NOT_IN_LANES = {
-    "take": "columns of the other party",
-    "give": "columns for the other party",
     "align": "a common order",
     "job": "a job",
     "check": "a comparison of settings alone",
@@ -62,8 +60,8 @@ class Table(NamedTuple):
     """The columns that are read, as the DataFrame names them."""
     key: Mapping[str, Any]
     """`on`, `normalize` and `bad_keys` of `psijoin.lanes`."""
-    numbers: Sequence[str]
-    """The columns that are added up."""
+    beside: Mapping[str, Any]
+    """`numbers`, `give` and `repeated` of `psijoin.lanes`."""
     veil: Veil
     blocks: Blocks
 
@@ -112,13 +110,18 @@ def joined(
         folder.remove(KEYS)
         if not _learns_rows(role, options):
             return Ended(finished, None)
-        if not agreed.lanes:
-            # The result follows from the sizes of the sets.
-            found = spark.createDataFrame([], _of_spark(_tasks.of_shared()))
-        else:
+        if agreed.lanes:
             folder.keep(FOUND)
-            found = _found(table, folder, finished.places)
-        return Ended(finished, _rows(table, found, rows))
+            found = folder.read(FOUND, _of_spark(_tasks.of_found()))
+        else:
+            # The result follows from the sizes of the sets.
+            found = spark.createDataFrame([], _of_spark(_tasks.of_found()))
+        shared = _shared(table, found, finished)
+        if finished.taken is not None:
+            with _told_by_tasks(), jobs.running("psijoin checks columns"):
+                # What is malformed is told now, when the other party does not hear of it.
+                shared.write.format("noop").mode("overwrite").save()
+        return Ended(finished, _rows(table, shared, rows))
 
 
 @contextmanager
@@ -156,6 +159,8 @@ def _check(options: Mapping[str, Any], rows: str, at_once: int, work: str | None
         '`rows`: lanes know "shared" and "unshared", and no others': rows not in ("shared", "unshared"),
         "`output_kind`: lanes do not know shares": str(kind).startswith("shares"),
     }
+    if options.get("take") and rows == "unshared":
+        raise UsageError("`take`: the other party gives columns of shared rows: leave out `rows` or `take`")
     for message, is_asked in beyond.items():
         if is_asked:
             raise UsageError(f"{message} yet. Leave `lanes` out: then the driver joins")
@@ -170,18 +175,19 @@ def _table(role: Role, frame: DataFrame, on: Columns | None, options: Mapping[st
         use=Use.NOTHING,
         either=countries(normalize),
         key=names_of(on),
-        beside_key=set(map(without_holder, summed(kind))),
+        beside_key={*map(without_holder, summed(kind)), *names_of(options.get("give"))},
     )
     _frames.check(frame, wanted)
-    numbers = _own_numbers(role, frame.columns, kind)
     read = [name for name in dict.fromkeys(frame.columns) if _frames.is_read(name, frame.columns, wanted)]
     with _told_by_tasks(reading=True):
         schema = _frames.selected(frame, read).limit(0).toArrow().schema
+    beside: dict[str, Any] = {name: options[name] for name in ("give", "repeated") if name in options}
+    beside["numbers"] = _own_numbers(role, frame.columns, kind) or None
     key: dict[str, Any] = {"on": on, "normalize": normalize, "bad_keys": options.get("bad_keys")}
     # What is wrong with columns is said here.
-    lanes.read(schema.empty_table(), numbers=numbers or None, **key)
+    lanes.read(schema.empty_table(), **beside, **key)
     veil, blocks = Veil(token_bytes(16)), Blocks(token_bytes(32), token_bytes(16))
-    return Table(frame, schema, key, numbers, veil, blocks)
+    return Table(frame, schema, key, beside, veil, blocks)
 
 
 def _own_numbers(role: Role, columns: Sequence[str], kind: Any) -> list[str]:
@@ -199,18 +205,18 @@ def _materialised(table: Table, folder: Work) -> lanes.Facts:
     partitions = 4 * _cluster.slots_of(table.frame.sparkSession)
     named = [column.alias(f"column{place}") for place, column in enumerate(table.columns())]
     buckets = BUCKETS * partitions
-    reading = _tasks.Reading(table.schema, table.key, table.numbers, buckets, table.blocks)
+    reading = _tasks.Reading(table.schema, table.key, table.beside, buckets, table.blocks)
     read = table.frame.select(named).mapInArrow(reading, _of_spark(_tasks.of_read()))
     # Equal keys are in one bucket, and a bucket in one partition.
     together = read.repartitionById(partitions, f.col(_tasks.BUCKET)).sortWithinPartitions(_tasks.BUCKET)
-    merging = _tasks.Merging(table.numbers, table.blocks)
+    merging = _tasks.Merging(table.beside["numbers"] or (), table.blocks)
     schema = _of_spark(_tasks.of_keys())
     written = folder.write(together.mapInArrow(merging, schema), KEYS)
     keys = folder.read(KEYS, schema)
     told = keys.agg(f.count("*"), f.sum(_tasks.DISTINCT)).collect()[0]
     folder.check(is_whole=told[0] == written)
     facts = keys.where(f.col(_tasks.DISTINCT).isNull()).select(_tasks.BLOCK).collect()
-    nothing = lanes.read(table.schema.empty_table(), numbers=table.numbers or None, **table.key)
+    nothing = lanes.read(table.schema.empty_table(), **table.beside, **table.key)
     opened = (table.blocks.open(_tasks.FACTS, bytes(block)) for (block,) in facts)
     return lanes.Facts.merge([nothing.facts, *opened], told[1] or 0)
 
@@ -238,29 +244,39 @@ def _run(table: Table, agreed: lanes.Agreed, folder: Work, proxy: str | None) ->
         agreed.take(blocks.open(_tasks.in_report(lane), bytes(report)))
 
 
-def _found(table: Table, folder: Work, places: lanes.Places | None) -> DataFrame:
-    """Returns the shared keys, veiled."""
+def _shared(table: Table, found: DataFrame, finished: lanes.Finished) -> DataFrame:
+    """Returns the shared keys, veiled, and columns of the other party if some were taken."""
     from pyspark.sql import functions as f
 
-    found = folder.read(FOUND, _of_spark(_tasks.of_found())).where(f.col(_tasks.LANE).isNull())
-    opening = _tasks.Opening(table.blocks, table.veil, places)
-    return found.select(_tasks.BLOCK).mapInArrow(opening, _of_spark(_tasks.of_shared()))
+    blocks = found.where(f.col(_tasks.LANE).isNull()).select(_tasks.BLOCK)
+    if finished.taken is None:
+        opening = _tasks.Opening(table.blocks, table.veil, finished.places)
+        return blocks.mapInArrow(opening, _of_spark(_tasks.of_shared()))
+    names = table.frame.columns
+    schema = _tasks.with_taken(finished.taken, names)
+    unpacking = _tasks.Unpacking(table.blocks, table.veil, finished.taken, names, schema)
+    return blocks.mapInArrow(unpacking, _of_spark(schema))
 
 
-def _rows(table: Table, found: DataFrame, which: str) -> DataFrame:
-    """Returns the rows of the table whose key was found, or the others."""
+def _rows(table: Table, shared: DataFrame, which: str) -> DataFrame:
+    """Returns the rows of the table whose key is shared, or the others. What stands behind the key
+    comes with it.
+    """
     from pyspark.sql import functions as f
 
     frame = table.frame
     fingerprints = _tasks.Fingerprints(table.schema, table.key, table.veil)
-    [name] = _frames.unused("psijoin_key", 1, frame.columns)
+    theirs, *added = shared.columns
+    [name] = _frames.unused("psijoin_key_of_row", 1, [*frame.columns, *shared.columns])
     # It wants a function, and one without type hints is from columns to a column. It may evaluate
     # it twice, unless that could give another result.
     of_rows: Any = f.arrow_udf(lambda *columns: fingerprints(*columns), "binary")  # type: ignore[attr-defined]
     key = of_rows.asNondeterministic()(*table.columns()).alias(name)
     rows = frame.select("*", key)
+    if added:
+        return rows.join(shared, rows[name] == shared[theirs], "inner").drop(name, theirs)
     how = "left_semi" if which == "shared" else "left_anti"
-    return rows.join(found, rows[name] == found[_tasks.KEY], how).drop(name)
+    return rows.join(shared, rows[name] == shared[theirs], how).drop(name)
 
 
 def _of_spark(schema: pyarrow.Schema) -> StructType:

@@ -16,6 +16,7 @@ from typing import TYPE_CHECKING, Any
 from psijoin import lanes
 from psijoin._errors import Error
 from psijoin._tables import pyarrow_module
+from psijoin.spark import _added, _frames
 from psijoin.spark._blocks import Blocks, Veil
 
 if TYPE_CHECKING:
@@ -73,6 +74,23 @@ def of_shared() -> pyarrow.Schema:
     return _schema({KEY: "binary"})
 
 
+def with_taken(taken: lanes.Taken, names: Sequence[str]) -> pyarrow.Schema:
+    """Returns the columns of shared keys, veiled, and of what the other party gave, in types of
+    Spark. None of them has one of these names, which are those of this party's columns.
+    """
+    pyarrow = pyarrow_module()
+    columns = pyarrow.schema(taken).empty_table()
+    added = _in_spark(columns, taken, names)
+    [key] = _frames.unused("psijoin_key", 1, [*names, *added.column_names])
+    return added.schema.insert(0, pyarrow.field(key, pyarrow.binary()))
+
+
+def _in_spark(rows: Any, taken: lanes.Taken, names: Sequence[str]) -> Any:
+    """Returns the other party's columns, behind that of keys, as Spark has them."""
+    columns = rows.select(range(1, rows.num_columns)).rename_columns(taken.names)
+    return _added.of_spark(columns, names)
+
+
 def in_report(lane: int) -> str:
     """Returns what the report of a lane is sealed for."""
     return f"report {lane}"
@@ -109,24 +127,24 @@ def _cells(batches: Batches, *names: str) -> Iterator[tuple[Any, ...]]:
 
 
 class Reading:
-    """Reads a partition of a table: gives blocks of its distinct keys, with numbers, each of one of
-    these many buckets, and one of facts. `schema` has the columns as the table names them, and
-    `key` is for `psijoin.lanes.read`.
+    """Reads a partition of a table: gives blocks of its distinct keys, with numbers and with rows
+    that are given, each of one of these many buckets, and one of facts. `schema` has the columns as
+    the table names them, and `key` and `beside` are for `psijoin.lanes.read`.
     """
 
     def __init__(
         self,
         schema: pyarrow.Schema,
         key: Mapping[str, Any],
-        numbers: Sequence[str],
+        beside: Mapping[str, Any],
         buckets: int,
         blocks: Blocks,
     ) -> None:
-        self._schema, self._key, self._numbers = schema, key, numbers
+        self._schema, self._key, self._beside = schema, key, beside
         self._buckets, self._blocks = buckets, blocks
 
     def __call__(self, batches: Batches) -> Batches:
-        portion = lanes.read(self._named(batches), numbers=self._numbers or None, **self._key)
+        portion = lanes.read(self._named(batches), **self._beside, **self._key)
         blocks = self._blocks.of_buckets(portion.keys, self._buckets)
         yield from _rows(of_read(), blocks, bucket="number", distinct="rows")
         # Facts may go to any bucket.
@@ -141,7 +159,7 @@ class Reading:
             yield self._schema.empty_table()
             return
         for batch in chain([first], batches):
-            yield batch.rename_columns(self._schema.names)
+            yield batch.rename_columns(self._schema.names).cast(self._schema)
 
 
 class Merging:
@@ -179,7 +197,8 @@ class Placing:
 
 
 class Running:
-    """Runs the lane of its partition: gives the keys that it has found, and its report.
+    """Runs the lane of its partition: gives the keys that it has found, with what the other party
+    gave for them, and its report.
 
     It runs once. Whoever runs a lane again lets the other party ask again.
     """
@@ -220,6 +239,26 @@ class Opening:
             for rows in _batches(shared):
                 veiled = self._veil.put_on(rows.column(KEY)).cast(of_shared().field(KEY).type)
                 yield pyarrow_module().RecordBatch.from_arrays([veiled], schema=of_shared())
+
+
+class Unpacking:
+    """Gives the shared keys, veiled, with the other party's columns, as `schema` has them."""
+
+    def __init__(
+        self, blocks: Blocks, veil: Veil, taken: lanes.Taken, names: Sequence[str], schema: pyarrow.Schema
+    ) -> None:
+        self._blocks, self._veil, self._taken = blocks, veil, taken
+        self._names, self._schema = names, schema
+
+    def __call__(self, batches: Batches) -> Batches:
+        pyarrow = pyarrow_module()
+        for (block,) in _cells(batches, BLOCK):
+            found = self._blocks.open_rows(FOUND, block)
+            for rows in map(pyarrow.table, lanes.unpacked(self._taken, found)):
+                veiled = self._veil.put_on(rows.column(0).combine_chunks())
+                columns = [veiled, *_in_spark(rows, self._taken, self._names).columns]
+                named = pyarrow.table(columns, names=self._schema.names)
+                yield from named.cast(self._schema).to_batches()
 
 
 class Fingerprints:

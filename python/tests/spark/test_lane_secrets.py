@@ -58,10 +58,12 @@ spark.sparkContext.setLogLevel("INFO")
 table = spark.read.parquet(str(folder / "table.parquet"))
 common = {"on": "id", "lanes": 2, "work": f"file://{folder}/work"}
 if role == "ann":
-    joined = psijoin.spark.receive(table, learn="both", **common, **both.ann)
+    columns = {"learn": "both", "take": "all", "give": "word", "repeated": "list:3"}
+    joined = psijoin.spark.receive(table, **columns, **common, **both.ann)
     learned = psijoin.spark.sum(table, columns="receiver.row", **common, **both.ann).sums
 else:
-    joined = psijoin.spark.send(table, learn="both", **common, **both.bob)
+    columns = {"learn": "both", "take": "all", "give": "word"}
+    joined = psijoin.spark.send(table, **columns, **common, **both.bob)
     kind = {"output_kind": ("sum", "receiver.row"), "allow_sums_that_reveal_keys": True}
     learned = psijoin.spark.send(table, **kind, **common, **both.bob).rows or {}
 shown = io.StringIO()
@@ -69,7 +71,7 @@ with contextlib.redirect_stdout(shown):
     for mode in ("simple", "extended", "codegen", "cost", "formatted"):
         joined.rows.explain(mode=mode)
 print(json.dumps({
-    "rows": [row.row for row in joined.rows.orderBy("row").select("row").collect()],
+    "rows": [[row.row, row.partner_word] for row in joined.rows.orderBy("row", "partner_word").collect()],
     "learned": [str(value) for value in learned.values()],
     "explained": shown.getvalue(),
     "secrets": [secret.hex() for secret in secrets],
@@ -89,6 +91,9 @@ def test_two_sparks(tmp_path: Path) -> None:
         "ann": pyarrow.table({"id": [f"psiKEY{row % 1_000}" for row in range(3_000)], "row": range(3_000)}),
         "bob": pyarrow.table({"id": [f"psiKEY{2 * row}" for row in range(1_000)], "row": range(1_000)}),
     }
+    for role, table in tables.items():
+        words = [f"psiWORD{role}{row:04}" for row in range(len(table))]
+        tables[role] = table.append_column("word", pyarrow.array(words))
     running = {}
     for role, table in tables.items():
         folder = tmp_path / role
@@ -98,7 +103,10 @@ def test_two_sparks(tmp_path: Path) -> None:
         here = str(Path(__file__).parent.parent)
         running[role] = python("-c", RUN, here, str(tmp_path), role, place)
     shared = [row for row in range(3_000) if row % 2 == 0]
-    expected = {"ann": shared, "bob": list(range(500))}
+    expected = {
+        "ann": [[row, f"psiWORDbob{row % 1_000 // 2:04}"] for row in shared],
+        "bob": [[row, f"psiWORDann{2 * row + 1_000 * other:04}"] for row in range(500) for other in range(3)],
+    }
     for role, party in running.items():
         told, said = ended(party)
         assert told["rows"] == expected[role]
@@ -111,7 +119,7 @@ def test_two_sparks(tmp_path: Path) -> None:
         assert any("keys" in path.parts for path in written)
         contents = [said, told["explained"].encode(), *(path.read_bytes() for path in written)]
         assert b"MapInArrow" in b"".join(contents)
-        for piece in [b"psiKEY", *pieces(tables[role], told["secrets"])]:
+        for piece in [b"psiKEY", b"psiWORD", *pieces(tables[role], told["secrets"])]:
             assert not [content for content in contents if piece in content]
 
 
@@ -163,6 +171,9 @@ def test_rows_are_sealed_in_blocks() -> None:
     rows = pyarrow.table({"key": pyarrow.array([row.to_bytes(32) for row in range(70_000)], pyarrow.binary(32))})
     made = pyarrow.table(blocks.of_rows("found", rows)).to_pylist()
     assert [block["rows"] for block in made] == [32_768, 32_768, 4_464]
+    # Rows that are long are fewer.
+    wide = rows.slice(0, 8).append_column("given", pyarrow.array([bytes(1 << 20)] * 8))
+    assert [block["rows"] for block in pyarrow.table(blocks.of_rows("found", wide)).to_pylist()] == [2] * 4
     assert opened(blocks, "found", made).equals(rows)
 
 

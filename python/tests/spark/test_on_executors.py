@@ -3,6 +3,7 @@
 import os
 import re
 import signal
+from collections import Counter
 from collections.abc import Callable, Iterator
 from concurrent.futures import ThreadPoolExecutor
 from contextlib import suppress
@@ -11,11 +12,12 @@ from typing import Any
 
 import psijoin
 import psijoin.spark
+import pyarrow
 import pytest
 from parties import PATIENCE, Meeting, program
 from psijoin import lanes
 from pyarrow import parquet
-from pyspark.sql import SparkSession
+from pyspark.sql import DataFrame, SparkSession
 from pyspark.sql import functions as f
 from random_tables import KEY, THEIR_KEY, content, keyed, random_tables
 from test_kinds import KEYS
@@ -97,6 +99,128 @@ def test_rows_under_a_minimum(
             lambda: psijoin.spark.send(theirs, on=THEIR_KEY, min_intersection=number + 1, **meeting.bob),
         )
     assert left_in(common) == ["found"]
+
+
+def given(frame: DataFrame) -> dict[str, Any]:
+    """What a sender of plans and payments says: all rows of a key are given."""
+    most = keyed(frame).groupBy(KEY).count().agg(f.max("count")).collect()[0][0]
+    return {"give": ["plan", "paid"], "repeated": f"list:{most}"}
+
+
+@pytest.mark.parametrize("in_lanes", ["receive", "send", "both"])
+def test_columns_of_the_other_party(
+    spark: SparkSession, meeting: Meeting, common: dict[str, Any], in_lanes: str
+) -> None:
+    mine, theirs = random_tables(spark, 45)
+    by = {role: common if in_lanes in (role, "both") else {} for role in ("receive", "send")}
+    shared, _ = psijoin.together(
+        lambda: psijoin.spark.receive(mine, on=KEY, take=["plan", "paid"], **by["receive"], **meeting.ann),
+        lambda: psijoin.spark.send(theirs, on=THEIR_KEY, **given(theirs), **by["send"], **meeting.bob),
+    )
+    expected = keyed(mine).join(theirs, KEY).select(*mine.columns, "plan", "paid")
+    for _ in range(2):
+        assert content(shared) == content(expected)
+    assert shared.schema.fields[: len(mine.columns)] == mine.schema.fields
+    assert [field.dataType for field in shared.schema.fields[-2:]] == [
+        theirs.schema[name].dataType for name in ("plan", "paid")
+    ]
+    assert left_in(common) == ([] if in_lanes == "send" else ["found"])
+
+
+def test_both_give_columns(spark: SparkSession, meeting: Meeting, common: dict[str, Any]) -> None:
+    """And take them. Of a list of rows, each is joined with each row of its key."""
+    mine, theirs = random_tables(spark, 46)
+    number = keyed(mine).groupBy(KEY).count().agg(f.max("count")).collect()[0][0]
+    shared, sent = psijoin.together(
+        lambda: psijoin.spark.receive(
+            mine, on=KEY, learn="both", take=["paid"], give=["number", "price"],
+            repeated=f"list:{number}", **common, **meeting.ann,
+        ),
+        lambda: psijoin.spark.send(
+            theirs, on=THEIR_KEY, learn="both", take="all", **given(theirs), **common, **meeting.bob
+        ),
+    )  # fmt: skip
+    expected = keyed(mine).join(theirs, KEY).select(*mine.columns, "paid")
+    assert content(shared) == content(expected)
+    expected = keyed(theirs).join(mine, KEY).select(*theirs.columns, "number", "price")
+    assert sent.rows is not None
+    assert content(sent.rows) == content(expected)
+
+
+def test_columns_of_all_types(spark: SparkSession, meeting: Meeting, common: dict[str, Any]) -> None:
+    """They come as from a driver, there and here."""
+    row = ", ".join(f"cast({values[0]} as {kind}) as `{kind}.`" for kind, values in KEYS.items())
+    none = ", ".join(f"cast(null as {kind}) as `{kind}.`" for kind in KEYS)
+    theirs = spark.sql(f"select 'a' as id, {row} union all select 'b', {none}")
+    mine = spark.sql("select id from values ('a'), ('b'), ('c') as t(id)")
+    give = theirs.columns[1:]
+    joins = []
+    for received, sent in ((common, common), (common, {}), ({}, {})):
+        shared, _ = psijoin.together(
+            lambda: psijoin.spark.receive(mine, on="id", take="all", **received, **meeting.ann),
+            lambda: psijoin.spark.send(theirs, on="id", give=give, **sent, **meeting.bob),
+        )
+        joins.append(shared)
+    assert content(joins[0]) == content(joins[1]) == content(joins[2])
+    assert joins[0].schema == joins[1].schema == joins[2].schema
+
+
+def test_columns_of_another_library(
+    spark: SparkSession, meeting: Meeting, common: dict[str, Any]
+) -> None:
+    """They have the nearest type that Spark has, and names that are no others."""
+    columns = {
+        "ID": pyarrow.array(["x"]).dictionary_encode(),
+        "key": pyarrow.array([2**64 - 1], pyarrow.uint64()),
+        "psijoin_key0": pyarrow.array([b"ab"], pyarrow.binary(2)),
+        "at": pyarrow.array([1], pyarrow.timestamp("s")),
+        "wide": pyarrow.array([1], pyarrow.decimal256(50, 2)),
+        "uuid": pyarrow.ExtensionArray.from_storage(pyarrow.uuid(), pyarrow.array([bytes(16)], pyarrow.binary(16))),
+    }
+    theirs = pyarrow.table({"id": ["a"], **columns})
+    mine = spark.sql("select 'a' as id")
+
+    def joined(table: pyarrow.Table, lanes: dict[str, Any]) -> Any:
+        give = table.column_names[1:]
+        shared, _ = psijoin.together(
+            lambda: psijoin.spark.receive(mine, on="id", take="all", **lanes, **meeting.ann),
+            lambda: psijoin.Session(**meeting.bob).send(table, on="id", give=give),
+        )
+        return shared
+
+    in_lanes, in_driver = joined(theirs, common), joined(theirs, {})
+    assert in_lanes.schema == in_driver.schema
+    assert in_lanes.collect() == in_driver.collect()
+    fine = pyarrow.table({"id": ["a"], "fine": pyarrow.array([1], pyarrow.timestamp("ns"))})
+    with pytest.raises(psijoin.InputError, match="'fine' holds a value that Spark cannot hold"):
+        joined(fine, common)
+    # None of the table's keys is there.
+    assert joined(pyarrow.table({"id": ["z"], "plan": ["gold"]}), common).collect() == []
+
+
+def test_rows_that_repeat_a_key(
+    spark: SparkSession, meeting: Meeting, common: dict[str, Any]
+) -> None:
+    mine, theirs = random_tables(spark, 47)
+    refused: list[dict[str, Any]] = [{}, {"repeated": "list:1"}]
+    for repeated in refused:
+        with ThreadPoolExecutor() as threads:
+            calls = (
+                lambda: psijoin.spark.send(theirs, on=THEIR_KEY, give="plan", **repeated, **common, **meeting.bob),
+                lambda: psijoin.spark.receive(mine, on=KEY, take="all", **meeting.ann),
+            )
+            failed, told = (call.exception(LONG) for call in [threads.submit(call) for call in calls])
+        assert isinstance(failed, psijoin.InputError) and "key" in str(failed)
+        assert isinstance(told, psijoin.PeerFailedError)
+    first, _ = psijoin.together(
+        lambda: psijoin.spark.receive(mine, on=KEY, take="paid", **common, **meeting.ann),
+        lambda: psijoin.spark.send(
+            theirs, on=THEIR_KEY, give="paid", repeated="first", **common, **meeting.bob
+        ),
+    )
+    expected = keyed(mine).join(theirs.select(KEY), KEY, "left_semi").select(mine.columns)
+    assert content(first.drop("paid")) == content(expected)
+    assert content(first) - content(keyed(mine).join(theirs, KEY).select(*mine.columns, "paid")) == Counter()
 
 
 @pytest.mark.parametrize("are_large", [False, True])
@@ -314,7 +438,9 @@ def test_errors_before_anybody_is_met(
         (psijoin.UsageError, "at least 1", {"lanes": 0}),
         (psijoin.UsageError, "`work`", {"work": None}),
         (psijoin.UsageError, "`work` is for lanes", {"lanes": None}),
-        (psijoin.UsageError, "`take`.*the driver joins", {"take": "all"}),
+        (psijoin.UsageError, "`take`.*shared rows", {"take": "all", "rows": "unshared"}),
+        (psijoin.InputError, "'nested'|`nested`", {"learn": "both", "give": "nested"}),
+        (psijoin.InputError, "'none'|`none`", {"learn": "both", "give": "none"}),
         (psijoin.UsageError, "`rows`.*the driver joins", {"rows": "all"}),
         (psijoin.InputError, "'none'|`none`", {"on": "none"}),
         (psijoin.InputError, "'nested'|`nested`", {"on": "nested"}),
