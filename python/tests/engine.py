@@ -34,6 +34,8 @@ class Party:
     numbers: str | None = None
     options: dict[str, Any] = field(default_factory=dict)
     workers: int = 6
+    attempts: int = 1
+    """So often there are workers."""
     portions: int = 3
     spoil: str | None = None
     """What goes wrong."""
@@ -125,7 +127,7 @@ def run(*parties: Party) -> list[Any]:
 
 def _drive(party: Party, result: Connection) -> None:
     """The driver. Workers are started before anything else, with no thread but this one."""
-    workers = [_Worker() for _ in range(party.workers)]
+    workers = [_Worker() for _ in range(party.attempts * party.workers)]
     result.send([worker.process.pid for worker in workers])
     try:
         ended: Any = _join(party, workers)
@@ -140,16 +142,32 @@ def _drive(party: Party, result: Connection) -> None:
 
 
 def _join(party: Party, workers: list[_Worker]) -> Ended:
-    import pyarrow
-
     try:
         keys, facts = read(party)
     except psijoin.InputError:
         lanes.decline(**party.meeting)
         raise
-    with lanes.agree(
-        party.role, facts, party.on, lanes=len(workers), **party.meeting, **party.options
-    ) as agreed:
+    agreed = lanes.agree(
+        party.role, facts, party.on, lanes=party.workers, comes_again=party.attempts > 1, **party.meeting,
+        **party.options,
+    )  # fmt: skip
+    for attempt in range(party.attempts):
+        own = workers[attempt * party.workers :][: party.workers]
+        try:
+            return _attempt(party, keys, agreed, own)
+        except psijoin.Error:
+            if not agreed.meets_again:
+                raise
+        if party.spoil == "lost lanes at first":
+            party.spoil = None
+        agreed = agreed.again(party.workers)
+    raise AssertionError("there are no more attempts")
+
+
+def _attempt(party: Party, keys: Any, agreed: lanes.Agreed, workers: list[_Worker]) -> Ended:
+    import pyarrow
+
+    with agreed:
         found: list[Any] = []
         gone: list[psijoin.Error] = []
         watching = threading.Thread(target=_watch, args=(agreed, workers, gone), daemon=True)
@@ -167,7 +185,9 @@ def _join(party: Party, workers: list[_Worker]) -> Ended:
                 ticket = agreed.ticket(number)
                 worker.give(ticket, own)
             running = workers[: agreed.lanes]
-            for report, of_lane in _results(running, gone):
+            if (party.spoil or "").startswith("lost lanes"):
+                running[0].process.kill()
+            for report, of_lane in _results(running, agreed, gone):
                 agreed.take(report)
                 found.extend(of_lane)
                 if party.spoil == "twice":
@@ -245,7 +265,9 @@ def _watch(agreed: lanes.Agreed, workers: list[_Worker], gone: list[psijoin.Erro
             worker.process.kill()
 
 
-def _results(workers: list[_Worker], gone: list[psijoin.Error]) -> Any:
+def _results(
+    workers: list[_Worker], agreed: lanes.Agreed, gone: list[psijoin.Error]
+) -> Any:
     """The results of all workers, in the order in which they come."""
     left = {worker.pipe: worker for worker in workers}
     while left:
@@ -254,7 +276,11 @@ def _results(workers: list[_Worker], gone: list[psijoin.Error]) -> Any:
             try:
                 result = pipe.recv()
             except (EOFError, OSError):
+                agreed.lose_lane("a worker was killed")
                 raise (gone or [psijoin.Error("a worker was killed")])[0] from None
+            if isinstance(result, (psijoin.NetworkError, psijoin.PeerFailedError)):
+                # That of the other side was lost.
+                agreed.lose_lane(str(result))
             if isinstance(result, Exception):
                 raise result
             del left[pipe]

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import io
+import json
 import pickle
 import random
 import subprocess
@@ -16,7 +17,7 @@ import parties
 import psijoin
 import pytest
 from parties import Meeting, Role
-from psijoin import lanes
+from psijoin import _psijoin, lanes
 
 pytest.importorskip("pyarrow")
 
@@ -356,6 +357,48 @@ def test_what_is_wrong_is_told_on_both_sides(meeting: Meeting, spoil: str, expec
     assert isinstance(sent, psijoin.Error), sent
 
 
+@pytest.mark.parametrize("kind", ["rows", "count"])
+def test_both_sides_meet_again_if_a_lane_is_lost(
+    meeting: Meeting, tmp_path: Path, kind: str
+) -> None:
+    ann, bob = both(meeting, kind)
+    for party in (ann, bob):
+        party.attempts = 2
+        party.options["record"] = tmp_path / f"{party.role}.json"
+    ann.options = {**ann.options, "deadline": 600}
+    bob.spoil = "lost lanes at first"
+    received, sent = engine.run(ann, bob)
+    assert_exact(kind, received, ANN)
+    assert isinstance(sent, Ended), sent
+    for ended in (received, sent):
+        assert ended.report["attempts"] == 2
+        assert "the join ran in 2 attempts" in ended.statement
+    records = [json.loads((tmp_path / f"{role}.json").read_text()) for role in ("receive", "send")]
+    told, signed = (record["document"] for record in records)
+    assert told["settings"] == signed["settings"]
+    assert told["settings"]["the attempt"].startswith("2 of ")
+    assert not told["settings"]["the attempt"].endswith(told["session"])
+
+
+def test_there_are_three_attempts(meeting: Meeting) -> None:
+    ann, bob = both(meeting, "rows")
+    ann.attempts = bob.attempts = 4
+    ann.spoil = "lost lanes"
+    for ended in engine.run(ann, bob):
+        assert isinstance(ended, psijoin.Error), ended
+
+
+@pytest.mark.parametrize("why", ["one side does not", "dishonest parties"])
+def test_there_is_one_attempt(meeting: Meeting, why: str) -> None:
+    """Either side would wait for the other one in vain otherwise."""
+    protocol = {"protocol": "rr22-malicious"} if why == "dishonest parties" else {}
+    ann, bob = both(meeting, "rows", **protocol)
+    ann.attempts, bob.attempts = 2, 1 if why == "one side does not" else 2
+    ann.spoil = "lost lanes at first"
+    failed, told = engine.run(ann, bob)
+    assert isinstance(failed, psijoin.Error) and isinstance(told, psijoin.Error), (failed, told)
+
+
 NO_DATES: dict[str, Any] = {"normalize": {"id": "date"}, "bad_keys": "null:5%"}
 """Under these rules no key can be read."""
 
@@ -510,6 +553,9 @@ def test_secrets_are_not_shown(meeting: Meeting) -> None:
                 assert bytes(again) == bytes(secret) == type(secret).from_bytes(bytes(secret)).to_bytes()
             with pytest.raises(psijoin.UsageError, match="there are 2 lanes"):
                 agreed.ticket(2)
+            assert bytes(agreed.ticket(0).of_lane(1)) == bytes(agreed.ticket(1))
+            with pytest.raises(_psijoin.Failure, match="no ticket"):
+                agreed.ticket(0).of_lane(2)
             with pytest.raises(psijoin.UsageError, match="no report"):
                 agreed.take(b"nothing")
         with pytest.raises(psijoin.UsageError, match="over"):

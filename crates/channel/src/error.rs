@@ -147,6 +147,8 @@ pub enum AbortCode {
     TooMuchGiven = 17,
     /// This side did not send what it sent in an earlier attempt.
     OtherRun = 18,
+    /// It has lost a lane, and comes again.
+    LaneLost = 19,
     /// A reason that this version does not know: the peer's may be a later one.
     Unknown = 0,
 }
@@ -175,6 +177,7 @@ impl AbortCode {
             NotOffered,
             TooMuchGiven,
             OtherRun,
+            LaneLost,
         ]
         .into_iter()
         .find(|known| *known as u8 == code)
@@ -216,6 +219,7 @@ impl std::fmt::Display for AbortCode {
                 "this is not the set of the first attempt: this side did not say what it said then (another table, or a job \
                  folder that was put back)"
             }
+            Self::LaneLost => "it lost a process that ran a part of the join",
             Self::Unknown => "for a reason that this version does not know",
         })
     }
@@ -227,10 +231,10 @@ mod tests {
 
     #[test]
     fn codes_survive_the_wire_and_unknown_ones_say_so() {
-        for number in 1..=18 {
+        for number in 1..=19 {
             assert_eq!(AbortCode::from_wire(number) as u8, number);
         }
-        for number in [0, 19, 255] {
+        for number in [0, 20, 255] {
             assert_eq!(AbortCode::from_wire(number), AbortCode::Unknown);
         }
         let error = Error::PeerAborted(AbortCode::Unknown).to_string();

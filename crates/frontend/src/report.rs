@@ -104,6 +104,9 @@ struct RunReport {
     /// The number of steps that ran more than once, as a job that had broken off was resumed. Each
     /// sent the same messages again.
     steps_run_again: u32,
+    /// The number of times that the parties of a table in lanes have met, as lanes were lost: 1 if
+    /// none was.
+    attempts: u32,
     traffic: TrafficReport,
     seconds: f64,
     phases: Vec<Phase>,
@@ -381,6 +384,7 @@ impl RunReport {
             },
             spilled_bytes: outcome.spilled_bytes,
             steps_run_again: outcome.steps_run_again,
+            attempts: outcome.attempt,
             traffic: TrafficReport {
                 sent_bytes: outcome.traffic.sent.bytes,
                 received_bytes: outcome.traffic.received.bytes,

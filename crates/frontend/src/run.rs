@@ -4,7 +4,7 @@
 use std::{num::NonZeroU32, path::Path};
 
 use psijoin::registry;
-use psijoin_session::{Agreed, Error, JoinSpec, Joined, KeptJob, Mode, Stop, TableFacts};
+use psijoin_session::{Agreed, Attempt, Error, JoinSpec, Joined, KeptJob, Mode, Stop, TableFacts};
 
 use crate::{Failure, Known, Narrator, Notes, Remedy, partner, report::ReportFile, statement};
 
@@ -54,14 +54,15 @@ pub fn join(
 }
 
 /// Meets the other party, and agrees with it on a join of a table that lies elsewhere, over at most
-/// this number of lanes: see [`JoinSpec::agree`]. If the table has no facts that can be used, it
-/// still meets the other, to tell it.
+/// this number of lanes, in this attempt: see [`JoinSpec::agree`]. If the table has no facts that
+/// can be used, it still meets the other, to tell it.
 ///
 /// # Errors
 /// Any failure, that of the report among them.
 pub fn agree<'a>(
     spec: JoinSpec,
-    (facts, lanes): (Result<TableFacts, Error>, NonZeroU32),
+    facts: Result<TableFacts, Error>,
+    lanes: (NonZeroU32, Option<Attempt>),
     reportable: Result<(), Failure>,
     narrator: &'a Narrator<'a>,
     stop: &Stop,

@@ -119,6 +119,7 @@ pub(crate) fn statement(outcome: &Outcome, output: Option<&str>, by_auto: bool) 
             }),
     );
     lines.extend(run_again(outcome));
+    lines.extend(attempts(outcome));
     lines.extend(protection(outcome.plan.info(), outcome.role));
     if outcome.question.post_quantum {
         lines.push(POST_QUANTUM.to_owned());
@@ -136,6 +137,19 @@ fn run_again(outcome: &Outcome) -> Option<String> {
             "The join had broken off: {} of its {} ran more than once. Each said the same again, so it told nobody more.",
             humanize::count(again.into()),
             humanize::counted(all.into(), "step")
+        )
+    })
+}
+
+/// Returns how often the parties met, if lanes were lost, and what that would let a dishonest party
+/// do.
+fn attempts(outcome: &Outcome) -> Option<String> {
+    let attempts = outcome.attempt;
+    (attempts > 1).then(|| {
+        format!(
+            "Processes were lost, so the join ran in {}, each by new keys. In each, a dishonest \
+             side could have asked about other keys, as many as before.",
+            humanize::counted(attempts.into(), "attempt")
         )
     })
 }

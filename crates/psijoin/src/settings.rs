@@ -57,6 +57,9 @@ pub const POST_QUANTUM: &str = "post-quantum security";
 /// Rows in a common order.
 pub const ALIGNED: &str = "aligned rows";
 
+/// Which attempt of which join this is. Only a side that comes again names it.
+pub const ATTEMPT: &str = "the attempt";
+
 /// Told by whoever wants to know only whether the join could run. A fact, not compared: it ends
 /// after both have agreed.
 pub const ONLY_CHECKS: &str = "only a check";

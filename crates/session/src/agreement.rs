@@ -5,7 +5,7 @@ use psijoin_record::Document;
 use psijoin_transport::{Lanes, Timeouts};
 
 use crate::{
-    Error,
+    Attempt, Error,
     columns::AgreedColumns,
     lanes::{LaneTerms, Ways},
     trade::Given,
@@ -24,6 +24,8 @@ pub(crate) struct Agreement {
     /// The content of the record, if one is to be signed.
     pub(crate) document: Option<Document>,
     pub(crate) peer_only_checks: bool,
+    /// The attempt in which both meet again if a lane is lost.
+    pub(crate) next_attempt: Option<Attempt>,
     /// `true` if a job is resumed.
     pub(crate) goes_on: bool,
 }

@@ -161,6 +161,12 @@ pub enum Error {
         is_ours: bool,
     },
 
+    /// The other party has come again, for another attempt, with another set.
+    #[error(
+        "the other party has come again with another number of keys than in the first attempt: nothing more was done"
+    )]
+    OtherSet,
+
     /// The job was over before.
     #[error(
         "the job in {} is over: {}", psijoin_printable::path(folder),
@@ -304,9 +310,11 @@ impl Error {
             | Self::NoRoomForPeerKeys { .. }
             | Self::TooMuchGiven(_)
             | Self::ReceiverSums(_) => ErrorKind::Policy,
-            Self::UnlikeKeys | Self::OnlyChecked | Self::OtherJob { .. } | Self::KeyExchange(_) => {
-                ErrorKind::Peer
-            }
+            Self::UnlikeKeys
+            | Self::OnlyChecked
+            | Self::OtherJob { .. }
+            | Self::OtherSet
+            | Self::KeyExchange(_) => ErrorKind::Peer,
             Self::Unconfirmed(error) | Self::UnconfirmedResult(error) => error.kind(),
             Self::OutOfMemory
             | Self::NoRecord { .. }
@@ -334,22 +342,35 @@ impl Error {
     pub(crate) fn is_lost_connection(&self) -> bool {
         use psijoin_channel::Error::*;
         use psijoin_transport::Error::{ClosedDuringSetup, Io as IoDuringSetup};
-        let error = match self {
-            Self::Transport(ClosedDuringSetup | IoDuringSetup(_)) => return true,
+        if let Self::Transport(ClosedDuringSetup | IoDuringSetup(_)) = self {
+            return true;
+        }
+        matches!(
+            self.of_channel(),
+            Some(
+                Closed
+                    | Cut
+                    | TimedOut(_)
+                    | Io(_)
+                    | PeerAborted(AbortCode::ConnectionLost | AbortCode::TimedOut)
+            )
+        )
+    }
+
+    /// Returns whether the other party has lost a lane, and comes again.
+    pub fn is_lane_lost(&self) -> bool {
+        use psijoin_channel::Error::PeerAborted;
+        matches!(self.of_channel(), Some(PeerAborted(AbortCode::LaneLost)))
+    }
+
+    fn of_channel(&self) -> Option<&psijoin_channel::Error> {
+        match self {
             Self::Transport(psijoin_transport::Error::Channel(error))
             | Self::Psi(psijoin::Error::Channel(error))
             | Self::Handshake(HandshakeError::Channel(error))
-            | Self::Unsigned(RecordError::Channel(error)) => error,
-            _ => return false,
-        };
-        matches!(
-            error,
-            Closed
-                | Cut
-                | TimedOut(_)
-                | Io(_)
-                | PeerAborted(AbortCode::ConnectionLost | AbortCode::TimedOut)
-        )
+            | Self::Unsigned(RecordError::Channel(error)) => Some(error),
+            _ => None,
+        }
     }
 
     /// Returns whether the machine had no memory or threads left.
@@ -377,6 +398,7 @@ impl Error {
             Self::TooMuchGiven(_) => AbortCode::TooMuchGiven,
             Self::ReceiverSums(_) => AbortCode::ReceiverSums,
             Self::UnlikeKeys => AbortCode::UnlikeItems,
+            Self::OtherSet => AbortCode::OtherRun,
             Self::Table(psijoin_table::Error::Share(psijoin_table::ShareError::NotOffered {
                 ..
             })) => AbortCode::NotOffered,

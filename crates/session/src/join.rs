@@ -259,6 +259,7 @@ impl JoinSpec {
             parts: self.parts,
             versions: self.versions,
             lanes: None,
+            attempt: None,
             threads: allowance.threads,
             of_one_run: allowance.of_one_run,
             watcher,

@@ -140,15 +140,7 @@ impl Tickets<'_> {
             idle: millis(self.timeouts.idle),
             keep_alive: millis(self.timeouts.keep_alive),
         };
-        // Enough, so that no copy is left behind when the vector grows: a byte has up to three
-        // digits, and a comma.
-        let names = self.numbers.iter().map(|(name, _)| 8 * name.len() + 32);
-        let gives = content.gives.as_ref();
-        let gives = gives.map_or(0, |(columns, layout)| 4 * (columns.len() + layout.len()));
-        let capacity = TICKET_BYTES + names.sum::<usize>() + gives;
-        let mut bytes = Zeroizing::new(Vec::with_capacity(capacity));
-        serde_json::to_writer(&mut *bytes, &content).expect("texts and numbers can be written");
-        LaneTicket(bytes)
+        content.to_ticket()
     }
 }
 
@@ -199,6 +191,20 @@ impl LaneTicket {
     /// Returns its bytes.
     pub fn as_bytes(&self) -> &[u8] {
         &self.0
+    }
+
+    /// Returns the ticket of another lane of the session. Tickets differ in nothing else, so that
+    /// whoever has one of them has all.
+    ///
+    /// # Errors
+    /// [`ElsewhereFault::Ticket`] if there is no such lane, or this is no ticket.
+    pub fn of_lane(&self, lane: u32) -> Result<Self, Error> {
+        let mut content = self.read()?;
+        content.lane = lane;
+        match lane < content.lanes {
+            true => Ok(content.to_ticket()),
+            false => Err(ElsewhereFault::Ticket.into()),
+        }
     }
 
     fn read(&self) -> Result<Content, ElsewhereFault> {
@@ -362,6 +368,18 @@ impl Lane {
 }
 
 impl Content {
+    fn to_ticket(&self) -> LaneTicket {
+        // Enough, so that no copy is left behind when the vector grows: a byte has up to three
+        // digits, and a comma.
+        let names = self.numbers.iter().map(|(name, _)| 8 * name.len() + 32);
+        let gives = self.gives.as_ref();
+        let gives = gives.map_or(0, |(columns, layout)| 4 * (columns.len() + layout.len()));
+        let capacity = TICKET_BYTES + names.sum::<usize>() + gives;
+        let mut bytes = Zeroizing::new(Vec::with_capacity(capacity));
+        serde_json::to_writer(&mut *bytes, self).expect("texts and numbers can be written");
+        LaneTicket(bytes)
+    }
+
     fn lanes(&self, joint_seed: JointSeed) -> Result<Lanes, Error> {
         let keys = self.keys.as_ref().map(|(own, peer)| {
             let own = Identity::of_pem(own)?;

@@ -31,7 +31,7 @@
 //! | `party`, `own_table` | a party, as the other one meets it |
 //! | `workplace` | its table, and the use of the result |
 //! | `run`, `lanes` | the protocol's streams, and the last words |
-//! | `stages`, `lane` | all of that one by one, for a table that lies elsewhere |
+//! | `stages`, `lane`, `again` | all of that one by one, for a table that lies elsewhere |
 //! | `negotiation`, `agreement`, `key_facts`, [`settings`], `setting` | the agreement before data moves |
 //! | `question`, `requested_output` | the output that is asked for |
 //! | `columns`, `trade`, `giving` | columns of numbers, and columns that one gives to the other |
@@ -45,6 +45,7 @@
 
 #![forbid(unsafe_code)]
 
+mod again;
 mod agreement;
 pub mod allowance;
 mod arrow_table;
@@ -86,6 +87,7 @@ mod table;
 mod trade;
 mod workplace;
 
+pub use again::Attempt;
 pub use allowance::Said as Memory;
 pub use arrow_table::ArrowTable;
 pub use columns::{AgreedColumn, AgreedColumns, Sum};

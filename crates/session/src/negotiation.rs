@@ -63,6 +63,10 @@ impl Party<'_> {
             None => hello,
             Some(_) => hello.setting(ALIGNED, "yes"),
         };
+        let hello = match &self.attempt {
+            None => hello,
+            Some(attempt) => attempt.tell(hello),
+        };
         let hello = self.tell_trade(hello);
         self.question.settings(hello).measured(measured)
     }
@@ -118,6 +122,7 @@ impl Party<'_> {
         }
         let lanes = own_lanes.agree(&pending)?;
         let theirs = pending.peer().set_size();
+        (self.attempt.as_ref()).map_or(Ok(()), |attempt| attempt.check(pending.peer()))?;
         self.consent.max_peer_keys.check(theirs)?;
         if let Some(warning) = limits::warning(self.role, items, theirs) {
             self.warn(warning);
@@ -158,8 +163,11 @@ impl Party<'_> {
         let mut agreed = vec![plan.digest().to_vec(), columns.encoded()];
         agreed.extend(given.all().map(|(_, layout)| layout.to_bytes()));
         let agreed: Vec<&[u8]> = agreed.iter().map(Vec::as_slice).collect();
+        let peer = pending.peer().clone();
         let joint_seed = pending.confirm(channel, &agreed)?;
         let session = session_name(&joint_seed);
+        let attempt = self.attempt.as_ref();
+        let next_attempt = attempt.and_then(|attempt| attempt.next(&session, &peer, &plan));
         self.watcher.hear(Event::Agreed {
             session: &session,
             plan: &plan,
@@ -175,6 +183,7 @@ impl Party<'_> {
             joint_seed,
             document,
             peer_only_checks,
+            next_attempt,
             goes_on,
         })
     }
@@ -232,6 +241,7 @@ impl Party<'_> {
             joint_seed: job.joint_seed()?,
             document: None,
             peer_only_checks: false,
+            next_attempt: None,
             goes_on: true,
         })
     }

@@ -32,6 +32,9 @@ pub struct Outcome {
     /// The number of the protocol's steps that ran more than once, as a job that had broken off was
     /// resumed.
     pub steps_run_again: u32,
+    /// The number of this attempt, from 1 on: more were made if lanes were lost. Each had keys and
+    /// seeds of its own.
+    pub attempt: u32,
     /// The traffic of the protocol, without the handshake.
     pub traffic: Snapshot,
     /// From the tables to the end, without waiting for the other party to turn up.

@@ -11,7 +11,7 @@ use psijoin_table::{KeySpec, share::RepeatedKeys};
 use psijoin_transport::Connection;
 
 use crate::{
-    Error, Watcher,
+    Attempt, Error, Watcher,
     event::{Event, Warning, Work, waiting},
     limits::MaxPeerKeys,
     question::{Learners, Question},
@@ -48,6 +48,8 @@ pub(crate) struct Party<'a> {
     pub(crate) versions: Versions,
     /// The number of lanes that it runs, if its table lies elsewhere.
     pub(crate) lanes: Option<NonZeroU32>,
+    /// The attempt that this is, if it makes more of them when lanes are lost.
+    pub(crate) attempt: Option<Attempt>,
     /// The number of threads that the other party is told.
     pub(crate) threads: usize,
     /// The bytes of memory for one run, if the user has set a limit for everything.

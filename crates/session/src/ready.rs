@@ -297,6 +297,7 @@ impl Ready<'_> {
             looks: table.looks.clone(),
             spilled_bytes,
             steps_run_again,
+            attempt: 1,
             traffic,
             time: Duration::ZERO,
             phases: phases.end(),

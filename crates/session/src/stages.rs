@@ -38,10 +38,10 @@ use psijoin_table::{
     portions::{Offered, PortionFault, Whole},
     share::{GivenColumns, RepeatedKeys},
 };
-use psijoin_transport::{Connection, Endpoint, Lanes, LanesAt};
+use psijoin_transport::{Connection, Endpoint, Lanes, LanesAt, Timeouts};
 
 use crate::{
-    ElsewhereFault, Error, JoinSpec, Stop, Watcher,
+    Attempt, ElsewhereFault, Error, JoinSpec, Stop, Watcher, again,
     agreement::Agreement,
     columns::OwnColumns,
     event::Event,
@@ -127,8 +127,9 @@ struct Elsewhere {
 impl JoinSpec {
     /// Meets the other party, and agrees with it on all that a join needs. `facts` stand for the
     /// table: [`JoinSpec::table`], `written` and `mode` are not looked at. At most this number of
-    /// `lanes` run, all at the same time. If this side cannot, as its own files do not let it, it
-    /// still meets the other, to tell it.
+    /// `lanes` run, all at the same time. A side that comes again if a lane is lost says which
+    /// attempt this is. If this side cannot, as its own files do not let it, it still meets the
+    /// other, to tell it.
     ///
     /// # Errors
     /// [`ElsewhereFault`], [`SpecFault`](crate::SpecFault), and any failure of meeting and
@@ -136,7 +137,7 @@ impl JoinSpec {
     pub fn agree<'a>(
         self,
         facts: TableFacts,
-        lanes: NonZeroU32,
+        (lanes, attempt): (NonZeroU32, Option<Attempt>),
         watcher: &'a dyn Watcher,
         stop: &Stop,
     ) -> Result<Agreed<'a>, Error> {
@@ -154,8 +155,13 @@ impl JoinSpec {
         let steps = Arc::default();
         let mut options = self.options(stop);
         options.pulse = pulse::with_steps(&stop.progress, &steps);
+        // Lanes are waited for as in the first attempt: clusters have other work.
+        let timeouts = options.timeouts;
+        if let Some(most) = attempt.as_ref().and_then(Attempt::most_wait) {
+            options.timeouts.meet = timeouts.meet.min(most);
+        }
         self.warn(watcher);
-        let ready = self.ready_elsewhere(&facts, watcher);
+        let ready = self.ready_elsewhere(&facts, attempt, watcher);
         let (mut party, own, numbers) =
             ready.inspect_err(|error| tell_of(error, &mut endpoint, &options, watcher))?;
         party.lanes = Some(lanes);
@@ -173,7 +179,7 @@ impl JoinSpec {
             if agreement.peer_only_checks {
                 return Err(Error::OnlyChecked);
             }
-            let elsewhere = Elsewhere::new(&party, &agreement, &connection)?;
+            let elsewhere = Elsewhere::new(&party, &agreement, (&connection, timeouts))?;
             let over = (&connection, (channel, counters));
             let underway = Underway::elsewhere(&party, &mut agreement, over);
             Ok((agreement, underway, elsewhere))
@@ -212,13 +218,15 @@ impl JoinSpec {
     fn ready_elsewhere<'a>(
         mut self,
         facts: &TableFacts,
+        attempt: Option<Attempt>,
         watcher: &'a dyn Watcher,
     ) -> Result<(Party<'a>, OwnColumns, Vec<Numbers>), Error> {
         self.mode = Mode::Join;
         let allowance = self.allowance(self.resources.threads.map_or(1, usize::from))?;
         watcher.hear(Event::Threads(allowance.threads));
         let recording = self.recording(Existing::Keep)?;
-        let party = self.party(recording, &allowance, watcher);
+        let mut party = self.party(recording, &allowance, watcher);
+        party.attempt = attempt;
         party.doubt(TABLE, &facts.doubts)?;
         party.check_hello()?;
         party.check_question()?;
@@ -261,7 +269,7 @@ impl Elsewhere {
     fn new(
         party: &Party<'_>,
         agreement: &Agreement,
-        connection: &Connection,
+        (connection, timeouts): (&Connection, Timeouts),
     ) -> Result<Self, Error> {
         let count = match agreement.ways(agreement.remaining(None)) {
             Ways::Lanes(count) => count,
@@ -271,7 +279,7 @@ impl Elsewhere {
         let plan = &agreement.plan;
         let session = || Session::new(plan, party.role, &agreement.joint_seed);
         Ok(Self {
-            lanes: agreement.lanes(count, connection.timeouts())?,
+            lanes: agreement.lanes(count, timeouts)?,
             at: connection.lanes_at().ok_or(ElsewhereFault::NoWay)?,
             gathered: (count > 0).then(|| Gathered::new(&session())),
             reported: vec![false; count as usize],
@@ -493,6 +501,7 @@ impl Agreed<'_> {
             looks: facts.looks,
             spilled_bytes: 0,
             steps_run_again: 0,
+            attempt: party.attempt.as_ref().map_or(1, Attempt::number),
             traffic,
             time: started.elapsed(),
             phases: phases.end(),
@@ -520,6 +529,25 @@ impl Agreed<'_> {
     /// Ends the session, and tells the other party that this one cannot go on.
     pub fn abort(self, error: &Error) {
         self.connection.abort(error.abort_code());
+    }
+
+    /// Returns the attempt in which both sides meet if a lane of this one is lost; `None` if they
+    /// do not meet again.
+    pub fn next_attempt(&self) -> Option<&Attempt> {
+        self.agreement.next_attempt.as_ref()
+    }
+
+    /// Ends the session, as a lane of this side was lost, and tells the other party. Returns
+    /// whether it comes again, as this side has to: not if it was done, or has given up before.
+    pub fn lose_lane(self) -> bool {
+        let comes = match self.connection.ended() {
+            None => true,
+            Some(Ok(())) => false,
+            Some(Err(error)) => Error::from(error).is_lane_lost(),
+        };
+        let comes_again = comes && self.next_attempt().is_some();
+        self.connection.abort(again::code(comes_again));
+        comes_again
     }
 }
 

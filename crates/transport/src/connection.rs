@@ -383,6 +383,12 @@ impl Connection {
         Watch::new(self.lines[0].link.clone())
     }
 
+    /// Returns how the session has ended: well, if the peer is done, or why it has failed. `None`
+    /// while it lasts.
+    pub fn ended(&self) -> Option<Result<(), Error>> {
+        Some(self.link().ended()?.map_err(Error::Channel))
+    }
+
     /// Gives up on all streams, telling the peer why; as [`Channel::abort`], for a caller that has
     /// handed the channel on.
     pub fn abort(&self, code: AbortCode) {

@@ -193,6 +193,16 @@ impl Link {
         state.ended_here.as_ref().or(lost).cloned()
     }
 
+    /// Returns how the session has ended: well, if the peer is done. `None` while it lasts.
+    pub(crate) fn ended(&self) -> Option<Result<(), Error>> {
+        let state = self.lock();
+        let failed = state.ended_here.as_ref().or(state.ended_there.as_ref());
+        match state.peer_is_done {
+            true => Some(Ok(())),
+            false => failed.cloned().map(Err),
+        }
+    }
+
     /// Gives up at once, without what still waits to be sent.
     pub(crate) fn interrupt(&self, code: AbortCode) {
         let farewell = Farewell::Abort(code);

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import json
+import time
 from collections.abc import Callable, Mapping
 from dataclasses import dataclass
 from decimal import Decimal
@@ -75,6 +76,7 @@ def agree(
     lanes: int,
     normalize: Mapping[str, str] | None = None,
     output_kind: Asked = "rows",
+    comes_again: bool = False,
     **options: Unpack[Options],
 ) -> Agreed:
     """Meets the other party, and agrees with it on a join of the table that these facts are about.
@@ -93,25 +95,63 @@ def agree(
       is told.
     - `take`: lanes give what the other party gave for each shared key, and `unpacked` makes columns
       of it.
+    - `comes_again`: this side meets the other one again if a lane is lost: see `Agreed.again`.
     - `parts`: the number of parts, if both sides name one; otherwise it follows from the sizes.
     - Everything else is as for `Session`, `Session.receive` and `Session.send`. This side connects,
       or meets the other one at a relay, as its lanes do.
 
     If the table cannot be used, as too many of its keys cannot be read, the other party is told.
     """
-    meeting = of_meeting(options)
-    told = {name: value for name, value in options.items() if name not in meeting}
-    session = Session(**meeting)
-    told |= {"on": on, "normalize": normalize, "output_kind": output_kind}
-    listener, stop = _listener(session), _psijoin.Stop()
-    try:
-        with stopped_with_its_call(stop):
-            agreed = _psijoin.agree(
-                session._party, role, told, facts.merged, facts.distinct, lanes, listener, stop
-            )
-    except _psijoin.Failure as failure:
-        raise raised(failure) from None
-    return Agreed(agreed)
+    asked = {"on": on, "normalize": normalize, "output_kind": output_kind}
+    return _Call(role, facts, comes_again, {**options, **asked}).meet(lanes)
+
+
+class _Call:
+    """A call of `agree`, for all attempts."""
+
+    def __init__(
+        self,
+        role: Literal["receive", "send"],
+        facts: Facts,
+        comes_again: bool,
+        options: Mapping[str, Any],
+    ) -> None:
+        self._role: Literal["receive", "send"] = role
+        self._facts, self._comes_again, self._options = facts, comes_again, options
+        self._began = time.monotonic()
+
+    def meet(self, lanes: int, after: _psijoin.Agreed | None = None) -> Agreed:
+        """Meets the other party, for the first time or after an attempt that has lost a lane."""
+        options = self._options if after is None else self._left()
+        meeting = of_meeting(options)
+        told = {name: value for name, value in options.items() if name not in meeting}
+        session = Session(**meeting)
+        listener, stop = _listener(session), _psijoin.Stop()
+        try:
+            with stopped_with_its_call(stop):
+                agreed = _psijoin.agree(
+                    session._party,
+                    self._role,
+                    told,
+                    self._facts.merged,
+                    self._facts.distinct,
+                    lanes,
+                    self._comes_again,
+                    after,
+                    listener,
+                    stop,
+                )
+        except _psijoin.Failure as failure:
+            raise raised(failure) from None
+        return Agreed(agreed, self)
+
+    def _left(self) -> dict[str, Any]:
+        """Returns the options of a further attempt, with what is left of the deadline."""
+        deadline = self._options.get("deadline")
+        if deadline is None:
+            return dict(self._options)
+        passed = int(time.monotonic() - self._began)
+        return {**self._options, "deadline": max(deadline - passed, 1)}
 
 
 def decline(**meeting: Unpack[Meeting]) -> None:
@@ -144,8 +184,8 @@ class Agreed:
     was not finished.
     """
 
-    def __init__(self, agreed: _psijoin.Agreed) -> None:
-        self._agreed = agreed
+    def __init__(self, agreed: _psijoin.Agreed, call: _Call) -> None:
+        self._agreed, self._call = agreed, call
 
     def __enter__(self) -> Agreed:
         return self
@@ -211,6 +251,30 @@ class Agreed:
             return
         log.warning("giving up the join%s", f": {reason}" if reason else "")
         self._told(self._agreed.abort)
+
+    def lose_lane(self, reason: str = "") -> None:
+        """Gives up, if it is not over, as a process that ran a lane was lost. If both sides come
+        again, the other party hears that this is the reason. What it was is logged here.
+        """
+        if self._agreed.is_over:
+            return
+        log.warning("a lane of the join was lost%s", f": {reason}" if reason else "")
+        self._told(self._agreed.lose_lane)
+
+    @property
+    def meets_again(self) -> bool:
+        """Whether both sides meet again, as either of them has lost a lane: call `again` then. So
+        it is if both had said that they come again, three times at most, and if the protocol is for
+        semi-honest parties: see `docs/lanes.md`.
+        """
+        return self._agreed.meets_again
+
+    def again(self, lanes: int) -> Agreed:
+        """Meets the other party for another attempt of the same join, with keys, seeds, tickets and
+        a router of its own. The set must be the same. As it knows that this side comes, it is
+        waited for no longer than 30 seconds.
+        """
+        return self._call.meet(lanes, self._agreed)
 
     def _told(self, call: Callable[[], Value]) -> Value:
         try:

@@ -5,12 +5,15 @@ from __future__ import annotations
 import time
 from typing import Any
 
-from psijoin._errors import UsageError
+from psijoin._errors import Error, UsageError
 from psijoin._listening import log
 from psijoin.spark._jobs import is_remote
 
 SECONDS_TO_COME = 30
 """The time for which executors are waited for that have not come yet."""
+
+SECONDS_AGAIN = 15
+"""As above, after a lane was lost. Less than the other party waits."""
 
 
 def check(spark: Any) -> None:
@@ -58,6 +61,26 @@ def warn_of_clear_connections(spark: Any) -> None:
             "Spark's own connections are in the clear, and keys of the table go over them: set spark.authenticate and "
             "spark.network.crypto.enabled, or see docs/spark-security.md"
         )
+
+
+def slots_again(spark: Any, lanes: int) -> int:
+    """Returns how many of these lanes can run at once after one was lost. Spark may need a moment
+    to notice, and executors to come in the place of others; but at the other end somebody waits.
+    """
+    until = time.monotonic() + SECONDS_AGAIN
+    while (slots := slots_of(spark)) < lanes and time.monotonic() < until:
+        time.sleep(0.2)
+    if not slots:
+        raise Error("no executor is left to run lanes")
+    return min(slots, lanes)
+
+
+def is_alive(spark: Any) -> bool:
+    """Returns whether Spark's driver is there, and not only this process."""
+    try:
+        return not spark.sparkContext._jsc.sc().isStopped()
+    except Exception:
+        return False
 
 
 def slots_of(spark: Any) -> int:

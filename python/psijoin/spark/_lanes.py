@@ -4,12 +4,14 @@
    read from the DataFrame, so that a table that changes, or a `rand()`, cannot change the set.
 2. The driver meets the other party, and agrees with it.
 3. A barrier stage has a task for each lane, in which all keys of the lane's parts are. What a lane
-   finds goes to `work`, and so does its report, sealed.
+   finds goes to `work`, and so does its report, sealed. If one is lost, both drivers meet again:
+   steps 2 and 3 are done anew, with the keys that lie in `work`.
 4. The driver takes the reports, and finishes. What comes back is joined with the DataFrame.
 """
 
 from __future__ import annotations
 
+import itertools
 import re
 from collections.abc import Iterator, Mapping, Sequence
 from contextlib import contextmanager, suppress
@@ -20,7 +22,8 @@ from typing import TYPE_CHECKING, Any, Literal, NamedTuple
 import psijoin
 from psijoin import lanes
 from psijoin._call import stopped_with_its_call
-from psijoin._errors import Error, InputError, UsageError
+from psijoin._errors import Error, InputError, NetworkError, PeerFailedError, UsageError
+from psijoin._listening import log
 from psijoin._session import TO_TELL_SECONDS, countries, names_of, summed, without_holder
 from psijoin._tables import Use, Wanted
 from psijoin._types import Columns
@@ -94,34 +97,90 @@ def joined(
     _cluster.check(spark)
     table = _table(role, frame, on, options)
     _cluster.check_slots(spark, at_once, seconds=_cluster.SECONDS_TO_COME)
-    jobs = Jobs(spark)
-    with Work(spark, str(work)) as folder, stopped_with_its_call(jobs):
+    with Work(spark, str(work)) as folder:
         with _declined_if_it_fails(options):
-            with _told_by_tasks(reading=True), jobs.running("psijoin reads keys"):
-                facts = _materialised(table, folder)
+            facts = _read(table, folder)
             # Executors may have gone meanwhile, and others come in their place.
             _cluster.check_slots(spark, at_once, seconds=_cluster.SECONDS_TO_COME)
-        with lanes.agree(role, facts, lanes=at_once, **{**options, **table.key}) as agreed:
-            if agreed.lanes:
-                running = jobs.running("psijoin runs lanes")
-                with _stopped_with_session(agreed, jobs), _told_by_tasks(), running:
-                    _run(table, agreed, folder, options.get("proxy"))
-            finished = agreed.finish()
+        agreed = lanes.agree(
+            role, facts, lanes=at_once, comes_again=True, **{**options, **table.key}
+        )
+        finished, where = _attempts(agreed, table, folder, at_once, options)
         folder.remove(KEYS)
         if not _learns_rows(role, options):
             return Ended(finished, None)
-        if agreed.lanes:
-            folder.keep(FOUND)
-            found = folder.read(FOUND, _of_spark(_tasks.of_found()))
-        else:
+        if where is None:
             # The result follows from the sizes of the sets.
             found = spark.createDataFrame([], _of_spark(_tasks.of_found()))
+        else:
+            folder.keep(where)
+            found = folder.read(where, _of_spark(_tasks.of_found()))
         shared = _shared(table, found, finished)
         if finished.taken is not None:
-            with _told_by_tasks(), jobs.running("psijoin checks columns"):
+            jobs = Jobs(spark)
+            checking = jobs.running("psijoin checks columns")
+            with stopped_with_its_call(jobs), _told_by_tasks(), checking:
                 # What is malformed is told now, when the other party does not hear of it.
                 shared.write.format("noop").mode("overwrite").save()
         return Ended(finished, _rows(table, shared, rows))
+
+
+def _read(table: Table, folder: Work) -> lanes.Facts:
+    """Writes all keys of the table, and returns the facts about it."""
+    jobs = Jobs(table.frame.sparkSession)
+    running = jobs.running("psijoin reads keys")
+    with stopped_with_its_call(jobs), _told_by_tasks(reading=True), running:
+        return _materialised(table, folder)
+
+
+def _attempts(
+    agreed: lanes.Agreed, table: Table, folder: Work, at_once: int, options: Mapping[str, Any]
+) -> tuple[lanes.Finished, str | None]:
+    """Runs the lanes, and ends the session. If a lane is lost, both sides meet again, with the keys
+    that lie in the folder. Returns the result, and where lanes have written; None if none ran.
+    """
+    for attempt in itertools.count(1):
+        # A task of an earlier attempt may still be about to write.
+        where = f"{FOUND}-{attempt}" if attempt > 1 else FOUND
+        try:
+            with agreed:
+                if agreed.lanes:
+                    _run_lanes(table, agreed, folder, where, options.get("proxy"))
+                return agreed.finish(), where if agreed.lanes else None
+        except Error as error:
+            if not agreed.meets_again:
+                raise
+            lost = error
+        log.warning("a lane was lost, and both sides meet again: %s", lost)
+        folder.remove(where)
+        with _declined_if_it_fails(options):
+            slots = _cluster.slots_again(table.frame.sparkSession, at_once)
+        agreed = agreed.again(slots)
+    raise AssertionError("attempts end")
+
+
+def _run_lanes(
+    table: Table, agreed: lanes.Agreed, folder: Work, where: str, proxy: str | None
+) -> None:
+    """Runs all lanes, and takes their reports. If one is lost, the other side is told."""
+    spark = table.frame.sparkSession
+    jobs = Jobs(spark)
+    running = jobs.running("psijoin runs lanes")
+    try:
+        with stopped_with_its_call(jobs), _stopped_with_session(agreed, jobs), _told_by_tasks(), running:
+            _run(table, agreed, folder, where, proxy)
+    except Error as error:
+        if not jobs.is_stopped and _is_of_lane(error) and _cluster.is_alive(spark):
+            agreed.lose_lane(str(error))
+        raise
+
+
+def _is_of_lane(error: Error) -> bool:
+    """Returns whether this error of tasks is that a lane was lost. Nobody is at fault then, and
+    nobody has told Spark to stop.
+    """
+    is_of_tasks = error.__cause__ is not None and "SPARK_JOB_CANCELLED" not in str(error.__cause__)
+    return is_of_tasks and type(error) in (Error, NetworkError, PeerFailedError)
 
 
 @contextmanager
@@ -221,7 +280,9 @@ def _materialised(table: Table, folder: Work) -> lanes.Facts:
     return lanes.Facts.merge([nothing.facts, *opened], told[1] or 0)
 
 
-def _run(table: Table, agreed: lanes.Agreed, folder: Work, proxy: str | None) -> None:
+def _run(
+    table: Table, agreed: lanes.Agreed, folder: Work, where: str, proxy: str | None
+) -> None:
     """Runs all lanes, and takes their reports."""
     from pyspark.sql import functions as f
 
@@ -233,11 +294,10 @@ def _run(table: Table, agreed: lanes.Agreed, folder: Work, proxy: str | None) ->
     first = spark.range(0, agreed.lanes, 1, 1).select(f.col("id").cast("int").alias(_tasks.PART))
     placed = placed.unionByName(first, allowMissingColumns=True)
     by_lane = placed.repartitionById(agreed.lanes, _tasks.PART).sortWithinPartitions(_tasks.PART)
-    tickets = [agreed.ticket(lane) for lane in range(agreed.lanes)]
-    running = _tasks.Running(tickets, blocks, proxy)
+    running = _tasks.Running(agreed.ticket(0), blocks, proxy)
     schema = _of_spark(_tasks.of_found())
-    folder.write(by_lane.mapInArrow(running, schema, barrier=True), FOUND)
-    reports = folder.read(FOUND, schema).where(f.col(_tasks.LANE).isNotNull()).collect()
+    folder.write(by_lane.mapInArrow(running, schema, barrier=True), where)
+    reports = folder.read(where, schema).where(f.col(_tasks.LANE).isNotNull()).collect()
     # Each is in the file of what its lane has found.
     folder.check(is_whole=len(reports) == agreed.lanes)
     for lane, report in reports:

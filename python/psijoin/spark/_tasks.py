@@ -200,11 +200,12 @@ class Running:
     """Runs the lane of its partition: gives the keys that it has found, with what the other party
     gave for them, and its report.
 
-    It runs once. Whoever runs a lane again lets the other party ask again.
+    It runs once. Whoever runs a lane again lets the other party ask again. The ticket is of any
+    lane: all tasks have the same closure, and it stays small.
     """
 
-    def __init__(self, tickets: Sequence[Any], blocks: Blocks, proxy: str | None) -> None:
-        self._tickets, self._blocks, self._proxy = tickets, blocks, proxy
+    def __init__(self, ticket: Any, blocks: Blocks, proxy: str | None) -> None:
+        self._ticket, self._blocks, self._proxy = ticket, blocks, proxy
 
     def __call__(self, batches: Batches) -> Batches:
         from pyspark import TaskContext
@@ -213,7 +214,7 @@ class Running:
         if task is None or task.attemptNumber() > 0:
             raise Error("a lane runs once, and Spark has started this one again: join again")
         number = task.partitionId()
-        lane = lanes.Lane(self._tickets[number], proxy=self._proxy)
+        lane = lanes.Lane(self._ticket.of_lane(number), proxy=self._proxy)
         for found in lane.run(self._keys(batches)):
             yield from _rows(of_found(), self._blocks.of_rows(FOUND, found))
         yield _row(of_found(), lane=number, block=self._blocks.seal(in_report(number), bytes(lane.report)))

@@ -8,7 +8,8 @@
 use std::{
     num::NonZeroU32,
     sync::{
-        Mutex,
+        Arc, Mutex,
+        atomic::{AtomicBool, Ordering},
         mpsc::{self, Receiver, RecvTimeoutError, Sender},
     },
     thread,
@@ -22,8 +23,8 @@ use psijoin::Role;
 use psijoin_channel::AbortCode;
 use psijoin_frontend::{self as frontend, Narrator, Notes, run};
 use psijoin_session::{
-    self as session, ArrowTable, ElsewhereFault, Error, LaneReport, LaneTicket, Mode, PeerWatch,
-    TableFacts,
+    self as session, ArrowTable, Attempt, ElsewhereFault, Error, LaneReport, LaneTicket, Mode,
+    PeerWatch, TableFacts,
 };
 use psijoin_table::{portions::PortionFacts, share::PayloadLayout};
 use pyo3::{exceptions::PyValueError, prelude::*, types::PyDict};
@@ -54,6 +55,10 @@ pub(crate) struct Agreed {
     router: Option<psijoin::Router>,
     watch: PeerWatch,
     stop: session::Stop,
+    /// The attempt in which both sides meet again if a lane is lost.
+    next_attempt: Option<Attempt>,
+    /// `true` once either side has lost one, and both come again.
+    is_lane_lost: Arc<AtomicBool>,
     /// `None` once it is over.
     requests: Mutex<Option<Sender<Request>>>,
 }
@@ -64,6 +69,7 @@ enum Request {
     Take(LaneReport, Sender<Result<(), Failed>>),
     Finish(Sender<Result<Finished, Failed>>),
     Abort(Sender<()>),
+    LoseLane(Sender<bool>),
 }
 
 /// How the session is to end.
@@ -71,6 +77,8 @@ enum End {
     Finish(Sender<Result<Finished, Failed>>),
     /// Told to this one, if somebody waits for it.
     Abort(Option<Sender<()>>),
+    /// Told to this one: whether both sides come again.
+    LoseLane(Sender<bool>),
 }
 
 /// What came of it, and how the other party's columns stand in what lanes got.
@@ -81,10 +89,15 @@ struct Terms {
     lanes: u32,
     router: Option<psijoin::Router>,
     watch: PeerWatch,
+    next_attempt: Option<Attempt>,
 }
 
+/// The facts about the table, and the lanes that this side runs, in the attempt that this is.
+type Elsewhere = (Result<TableFacts, Error>, (NonZeroU32, Option<Attempt>));
+
 /// Meets the other party, and agrees with it on a join of a table that lies elsewhere, of which
-/// these facts are known. At most this number of lanes run. All else is as for `join`.
+/// these facts are known. At most this number of lanes run. A side that `comes_again` does so if a
+/// lane is lost, and says `after` which session. All else is as for `join`.
 #[pyfunction]
 #[allow(clippy::too_many_arguments)]
 pub(crate) fn agree<'py>(
@@ -95,6 +108,8 @@ pub(crate) fn agree<'py>(
     facts: &[u8],
     distinct: u64,
     lanes: u32,
+    comes_again: bool,
+    after: Option<&Bound<'py, Agreed>>,
     listener: Py<PyAny>,
     stop: &Bound<'py, Stop>,
 ) -> PyResult<Agreed> {
@@ -112,7 +127,12 @@ pub(crate) fn agree<'py>(
             PortionFacts::from_bytes(facts).and_then(|facts| facts.whole(&call.spec.key, distinct));
         // The other party hears of a table that cannot be used.
         let facts = whole.map(TableFacts::from).map_err(Error::from);
-        PyResult::Ok((call, (facts, lanes)))
+        let attempt = match after {
+            None => comes_again.then(Attempt::default),
+            Some(agreed) if agreed.get().meets_again() => agreed.get().next_attempt.clone(),
+            Some(_) => return Err(usage("the two sides do not meet again")),
+        };
+        PyResult::Ok((call, (facts, (lanes, attempt))))
     };
     let prepared = prepared()
         .map_err(|error| untried(py, error, party.untried(role, options, TABLE, started)))?;
@@ -121,9 +141,11 @@ pub(crate) fn agree<'py>(
     let (requests, asked) = mpsc::channel();
     let stopping = stop.clone();
     let failing = tell.clone();
+    let is_lane_lost = Arc::<AtomicBool>::default();
+    let lost = is_lane_lost.clone();
     thread::spawn(move || {
         let served = with_one_thread(|| {
-            serve(prepared, listener, &stopping, tell, asked);
+            serve(prepared, listener, &stopping, tell, (asked, &lost));
             Ok(())
         });
         // Nobody waits any more if it was stopped, or is over.
@@ -135,12 +157,15 @@ pub(crate) fn agree<'py>(
         lanes,
         router,
         watch,
+        next_attempt,
     } = terms.map_err(raised)?;
     Ok(Agreed {
         lanes,
         router,
         watch,
         stop,
+        next_attempt,
+        is_lane_lost,
         requests: Mutex::new(Some(requests)),
     })
 }
@@ -219,7 +244,32 @@ impl Agreed {
     fn watch(&self, py: Python<'_>) -> PyResult<()> {
         let watch = self.watch.clone();
         let over = while_signals_are_seen(py, &self.stop, move |_| watch.until_over())?;
-        over.map_err(|error| raised(Failed::of(error)))
+        over.map_err(|error| {
+            note(&error, &self.is_lane_lost);
+            raised(Failed::of(error))
+        })
+    }
+
+    /// `True` if a lane was lost, and both sides come again.
+    #[getter]
+    fn meets_again(&self) -> bool {
+        self.next_attempt.is_some() && self.is_lane_lost.load(Ordering::Relaxed)
+    }
+
+    /// Gives up, if it is not over, as a lane was lost. The other party is told, and comes again if
+    /// it told so.
+    fn lose_lane(&self, py: Python<'_>) -> PyResult<()> {
+        let asked = self.ask(py, Request::LoseLane);
+        self.forget();
+        match asked {
+            // It was over before.
+            Err(error) if error.is_instance_of::<Failure>(py) => Ok(()),
+            Ok(comes_again) => {
+                self.is_lane_lost.fetch_or(comes_again, Ordering::Relaxed);
+                Ok(())
+            }
+            Err(error) => Err(error),
+        }
     }
 
     /// Takes the report of a lane.
@@ -280,16 +330,15 @@ impl Agreed {
 /// Agrees, and does what is asked for from then on, until the session is over. An error is for
 /// whoever waits for it.
 fn serve(
-    (call, facts): (JoinCall, (Result<TableFacts, Error>, NonZeroU32)),
+    (call, (facts, lanes)): (JoinCall, Elsewhere),
     listener: Py<PyAny>,
     stop: &session::Stop,
     tell: Sender<Result<Terms, Failed>>,
-    asked: Receiver<Request>,
+    (asked, is_lane_lost): (Receiver<Request>, &AtomicBool),
 ) {
     let notes = Notes::of(call.wanted());
     notes.know_as(call.known_as.clone());
-    let mut end = End::Abort(None);
-    let mut taken = None;
+    let (mut end, mut comes_again, mut taken) = (End::Abort(None), false, None);
     let ran = contained(|| {
         call.check()?;
         let deadline = call.deadline.map(|seconds| Deadline::set(seconds, stop));
@@ -306,23 +355,35 @@ fn serve(
             Some(deadline) => deadline.reason(failure),
             None => failure,
         };
-        let agreed = run::agree(call.spec, facts, reportable, &narrator, stop);
+        let agreed = run::agree(call.spec, facts, lanes, reportable, &narrator, stop);
         let mut agreed = agreed.map_err(within_deadline)?;
         let terms = Terms {
             lanes: agreed.lanes(),
             router: (agreed.lanes() > 0).then(|| agreed.router()),
             watch: agreed.watch(),
+            next_attempt: agreed.next_attempt().cloned(),
         };
         // Nobody waits any more if it was stopped.
         let _ = tell.send(Ok(terms));
         end = until_end(&mut agreed, &asked);
-        if let End::Abort(_) = end {
-            let given_up = ElsewhereFault::GivenUp.into();
-            agreed.abort(&given_up);
-            return Err(given_up.into());
+        let given_up = || Error::from(ElsewhereFault::GivenUp);
+        match &end {
+            End::Abort(_) => {
+                agreed.abort(&given_up());
+                return Err(given_up().into());
+            }
+            End::LoseLane(_) => {
+                comes_again = agreed.lose_lane();
+                return Err(given_up().into());
+            }
+            End::Finish(_) => {}
         }
         taken = agreed.given().by(agreed.role().other()).cloned();
-        run::finish(agreed, &notes).map_err(within_deadline)?;
+        let finished = run::finish(agreed, &notes);
+        if let Err(frontend::Failure::Session(error)) = &finished {
+            note(error, is_lane_lost);
+        }
+        finished.map_err(within_deadline)?;
         Ok(run::tell(Mode::Join, narrator))
     });
     let ended = ended(&notes, ran);
@@ -330,6 +391,7 @@ fn serve(
     match end {
         End::Finish(finisher) => drop(finisher.send(ended.map(|joined| (joined, taken)))),
         End::Abort(Some(answer)) => drop(answer.send(())),
+        End::LoseLane(answer) => drop(answer.send(comes_again)),
         End::Abort(None) => drop(ended.map_err(|failed| tell.send(Err(failed)))),
     }
 }
@@ -347,11 +409,17 @@ fn until_end(agreed: &mut session::Agreed<'_>, asked: &Receiver<Request>) -> End
             }
             Ok(Request::Finish(answer)) => return End::Finish(answer),
             Ok(Request::Abort(answer)) => return End::Abort(Some(answer)),
+            Ok(Request::LoseLane(answer)) => return End::LoseLane(answer),
             Err(RecvTimeoutError::Timeout) => {}
             Err(RecvTimeoutError::Disconnected) => return End::Abort(None),
         }
         agreed.progressed();
     }
+}
+
+/// Notes that the other party has lost a lane, if this says so.
+fn note(error: &Error, is_lane_lost: &AtomicBool) {
+    is_lane_lost.fetch_or(error.is_lane_lost(), Ordering::Relaxed);
 }
 
 fn bug() -> frontend::Failure {

@@ -75,6 +75,12 @@ impl Ticket {
         Self::given(bytes).map(Self)
     }
 
+    /// The ticket of another lane of the session.
+    fn of_lane(&self, lane: u32) -> PyResult<Self> {
+        let ticket = self.0.of_lane(lane);
+        ticket.map(Self).map_err(|error| raised(Failed::of(error)))
+    }
+
     fn to_bytes<'py>(&self, py: Python<'py>) -> Bound<'py, PyBytes> {
         PyBytes::new(py, self.0.as_bytes())
     }

@@ -3,6 +3,7 @@ join stops at a moment until the test lets it go on.
 """
 
 import json
+import os
 import sys
 import time
 from collections.abc import Callable, Iterator
@@ -27,11 +28,13 @@ class Stop(NamedTuple):
     moment: str
 
     def at(self, moment: str) -> None:
-        """Stops if this is the moment, and says so by a file of its own."""
+        """Stops if this is the moment, and says so by a file of its own, which has the number of
+        this process in its name.
+        """
         if moment != self.moment:
             return
         folder = Path(self.folder)
-        (folder / f"{self.role}.{uuid4()}").touch()
+        (folder / f"{self.role}.{os.getpid()}.{uuid4()}").touch()
         # The test may be over.
         while folder.exists() and not (folder / "go").exists():
             time.sleep(0.02)
@@ -82,14 +85,18 @@ def joined(spark: SparkSession, role: str, told: dict[str, Any], folder: Path) -
         match role, told["kind"]:
             case "ann", "rows":
                 shared = psijoin.spark.receive(table, **common)
-                return {"learned": sorted(row.id for row in shared.collect())}
+                return ended(sorted(row.id for row in shared.collect()), shared)
             case "ann", _:
-                return {"learned": psijoin.spark.count(table, **common).count}
+                counted = psijoin.spark.count(table, **common)
+                return ended(counted.count, counted)
             case _, kind:
-                psijoin.spark.send(table, output_kind=kind, **common)
-                return {"learned": None}
+                return ended(None, psijoin.spark.send(table, output_kind=kind, **common))
     except psijoin.Error as error:
         return {"error": type(error).__name__, "says": str(error)}
+
+
+def ended(learned: Any, join: Any) -> dict[str, Any]:
+    return {"learned": learned, "attempts": join.report["attempts"]}
 
 
 def until_idle(spark: SparkSession) -> None:

@@ -154,6 +154,14 @@ class Driver:
         of_app = [daemon for daemon in daemons if any(_is_below(daemon, executor) for executor in executors)]
         return [process for process in of_app if _parent(process) in daemons]
 
+    def process(self, kind: str, at: int) -> int | None:
+        """One of its own processes of this kind: the one that is at work in this process, if there
+        is one. Others may be idle.
+        """
+        found = self.processes(kind)
+        at_work = [process for process in found if at == process or _is_below(at, process)]
+        return next(iter([*at_work, *found]), None)
+
     def all_processes(self) -> list[int]:
         kinds = ("driver", "jvm", "executor", "worker")
         return [process for kind in kinds for process in self.processes(kind)]

@@ -105,7 +105,8 @@ def test_whatever_is_killed_both_sides_end(
 
     eventually(lambda: are_there() or any(driver.has_answered() for driver in drivers.values()))
     assert are_there(), "it has ended before"
-    killed = relay.pid if victim == "relay" else next(iter(drivers[of].processes(victim)), None)
+    stopped = next(int(path.name.split(".")[1]) for path in stops.glob(f"{of}.*"))
+    killed = relay.pid if victim == "relay" else drivers[of].process(victim, stopped)
     started = drivers[of].all_processes()
     if killed is not None:
         kill(killed)
@@ -114,12 +115,16 @@ def test_whatever_is_killed_both_sides_end(
     for role, driver in drivers.items():
         came = driver.answer()
         print(f"{victim} of {of} at {moment}: {role} {shown(came)} after {time.monotonic() - begun:.1f} s")
+        if moment == "lanes" and victim in ("worker", "executor"):
+            # Both sides have met again.
+            assert came is not None and came.get("attempts") == 2, came
         assert_ends_well(came, role, kind, is_killed=victim == "driver" and role == of)
         if came is not None:
             assert driver.answer() == {"idle": True} or (victim, of) == ("jvm", role)
         expected = before[role]
         if came is not None and "learned" in came and role == "ann" and kind == "rows":
-            expected = [*expected, ["found"]]
+            attempts = came["attempts"]
+            expected = [*expected, ["found" if attempts == 1 else f"found-{attempts}"]]
         if victim in ("driver", "jvm") and role == of:
             sides.forget(role)
             eventually(lambda: not any(map(is_alive, started)))  # noqa: B023
@@ -137,7 +142,7 @@ def shown(came: dict[str, Any] | None) -> str:
         case {"error": error, "says": says}:
             return f"{error}: {says}"
         case _:
-            return "has the result"
+            return f"has the result of attempt {came['attempts']}"
 
 
 def assert_ends_well(

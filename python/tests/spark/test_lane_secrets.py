@@ -39,9 +39,9 @@ class Blocks(_blocks.Blocks):
         super().__init__(*keys)
 
 class Running(_tasks.Running):
-    def __init__(self, tickets, blocks, proxy):
-        secrets.extend(map(bytes, tickets))
-        super().__init__(tickets, blocks, proxy)
+    def __init__(self, ticket, blocks, proxy):
+        secrets.extend([bytes(ticket), bytes(ticket.of_lane(1))])
+        super().__init__(ticket, blocks, proxy)
 
 def remove(work, path, before=_work.Work._remove):
     shutil.copytree(path.toUri().getPath(), folder / "seen" / str(len(secrets)) / path.getName())

@@ -151,7 +151,7 @@ fn run_lane(
 fn by_stages(spec: JoinSpec, table: &Path) -> Result<(Outcome, BTreeSet<String>), Error> {
     let role = spec.role;
     let (keys, facts) = read(table, spec.trade.gives.as_ref())?;
-    let mut agreed = spec.agree(facts, LANES, &(), &Stop::default())?;
+    let mut agreed = spec.agree(facts, (LANES, None), &(), &Stop::default())?;
     let mut all = Vec::new();
     for (found, report) in run(&agreed, &keys) {
         agreed.take(&LaneReport::from_bytes(&report.to_bytes())?)?;
@@ -327,7 +327,7 @@ fn the_other_party_does_not_see_that_its_payload_cannot_be_opened() {
             let (listens, address) = Listens::new();
             let sender = listening(sender);
             let sent = scope.spawn(move || sender.join(&listens, &Stop::default()).map(drop));
-            let agreed = to(address, receiver).agree(facts, LANES, &(), &Stop::default());
+            let agreed = to(address, receiver).agree(facts, (LANES, None), &(), &Stop::default());
             let mut agreed = agreed.unwrap();
             for (_, report) in run(&agreed, &keys) {
                 agreed.take(&with_wrong_payloads(&report)).unwrap();
@@ -349,7 +349,7 @@ fn rows_that_do_not_fit_are_told_to_the_other_party() {
         thread::scope(|scope| {
             let receiver = listening(receiver);
             let told = scope.spawn(move || receiver.join(&listens, &Stop::default()).map(drop));
-            let refused = to(address, sender).agree(facts, LANES, &(), &Stop::default());
+            let refused = to(address, sender).agree(facts, (LANES, None), &(), &Stop::default());
             assert!(told.join().unwrap().is_err());
             refused.map(drop).unwrap_err()
         })
@@ -376,7 +376,7 @@ fn rows_that_do_not_fit_are_told_to_the_other_party() {
     // The facts are of other rows: nobody is met.
     let [mut sender, _] = trading(folder.path(), false);
     sender.trade.gives = Some(give(None, "first"));
-    let refused = sender.agree(facts, LANES, &(), &Stop::default());
+    let refused = sender.agree(facts, (LANES, None), &(), &Stop::default());
     let refused = refused.map(drop).unwrap_err();
     assert!(
         refused.to_string().contains("same columns to give"),

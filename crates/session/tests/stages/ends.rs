@@ -23,7 +23,7 @@ fn a_run_that_fails_elsewhere_is_told_to_the_other_side() {
         let sender = listening(sender);
         let sent = scope.spawn(move || sender.join(&listens, &Stop::default()).map(drop));
         let agreed = to(address, receiver)
-            .agree(keys.facts, LANES, &(), &Stop::default())
+            .agree(keys.facts, (LANES, None), &(), &Stop::default())
             .unwrap();
         let failed = agreed.finish();
         let expected = ElsewhereFault::Lanes {
@@ -72,7 +72,7 @@ fn the_end_of_the_other_side_is_heard_while_lanes_wait() {
             };
             receiver.meeting.endpoint = Endpoint::Connect(forward(address, until_cut));
             let agreed = receiver
-                .agree(keys.facts, LANES, &(), &Stop::default())
+                .agree(keys.facts, (LANES, None), &(), &Stop::default())
                 .unwrap();
             let watch = agreed.watch();
             let watching = scope.spawn(move || watch.until_over());
@@ -101,7 +101,7 @@ fn whoever_gives_up_hears_nothing_of_it() {
         let sender = listening(sender);
         let sent = scope.spawn(move || sender.join(&listens, &Stop::default()).map(drop));
         let agreed = to(address, receiver)
-            .agree(keys.facts, LANES, &(), &Stop::default())
+            .agree(keys.facts, (LANES, None), &(), &Stop::default())
             .unwrap();
         let watch = agreed.watch();
         let watching = scope.spawn(move || watch.until_over());
@@ -124,7 +124,7 @@ fn lanes_that_are_not_started_are_named() {
         let sender = listening(sender);
         let sent = scope.spawn(move || sender.join(&listens, &Stop::default()).map(drop));
         let agreed = to(address, receiver)
-            .agree(keys.facts, LANES, &(), &Stop::default())
+            .agree(keys.facts, (LANES, None), &(), &Stop::default())
             .unwrap();
         let error = sent.join().unwrap().unwrap_err().to_string();
         let named = "lanes 0 to 2 (of 0 to 2) have not started on the other side within";

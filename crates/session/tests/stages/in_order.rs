@@ -63,8 +63,12 @@ fn keys_come_some_at_a_time_with_no_regard_to_where_a_part_ends() {
             let (listens, address) = Listens::new();
             let sender = listening(sender);
             let sent = scope.spawn(move || sender.join(&listens, &Stop::default()).map(drop));
-            let agreed =
-                to(address, receiver).agree(keys.facts.clone(), LANES, &(), &Stop::default());
+            let agreed = to(address, receiver).agree(
+                keys.facts.clone(),
+                (LANES, None),
+                &(),
+                &Stop::default(),
+            );
             let mut agreed = agreed.unwrap();
             let router = Router::from_bytes(&agreed.router().to_bytes()).unwrap();
             let parts = in_parts(&keys, &router);
@@ -129,7 +133,8 @@ fn keys_that_come_in_another_order_end_the_lane_on_both_sides() {
         let (listens, address) = Listens::new();
         let sender = listening(sender);
         let sent = scope.spawn(move || sender.join(&listens, &Stop::default()).map(drop));
-        let agreed = to(address, receiver).agree(keys.facts.clone(), LANES, &(), &Stop::default());
+        let agreed =
+            to(address, receiver).agree(keys.facts.clone(), (LANES, None), &(), &Stop::default());
         let agreed = agreed.unwrap();
         let keys = in_parts(&keys, &agreed.router());
         let mut lanes: Vec<_> = (0..agreed.lanes())

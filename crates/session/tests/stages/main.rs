@@ -216,7 +216,7 @@ fn joined(
 /// Joins the table in this file by stages.
 fn by_stages_of(spec: JoinSpec, table: &Path) -> (Result<Outcome, Error>, Vec<u32>) {
     let keys = Keys::read(table);
-    let agreed = spec.agree(keys.facts.clone(), LANES, &(), &Stop::default());
+    let agreed = spec.agree(keys.facts.clone(), (LANES, None), &(), &Stop::default());
     run(agreed.unwrap(), &keys)
 }
 
