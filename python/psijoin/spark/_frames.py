@@ -30,6 +30,11 @@ RESULTS_TOO_LARGE = "spark.driver.maxResultSize"
 NESTED = ("ArrayType", "MapType", "StructType", "VariantType")
 """Types whose values are no keys, and are not shared."""
 
+ROWS_OF_PARTITION = 1 << 18
+"""Rows of a partition of what a join has found. Spark makes one of every 10,000, and with
+each a block for each partition of the shuffle that follows.
+"""
+
 
 def given(frame: Any, wanted: Wanted) -> Given:
     """Returns the DataFrame for a join that needs these parts of it: reads them now.
@@ -234,4 +239,5 @@ def _to_spark(frame: DataFrame, by: Sequence[str], answer: pyarrow.Table) -> Dat
     kinds += [from_arrow_type(kind, prefer_timestamp_ntz=True) for kind in added]
     named = zip(answer.column_names, kinds, strict=True)
     schema = StructType([StructField(name, kind) for name, kind in named])
-    return frame.sparkSession.createDataFrame(answer, schema=schema)
+    answered = frame.sparkSession.createDataFrame(answer, schema=schema)
+    return answered.coalesce(answer.num_rows // ROWS_OF_PARTITION + 1)
