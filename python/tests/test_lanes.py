@@ -242,6 +242,45 @@ def test_columns_of_the_other_party(meeting: Meeting, learn: str) -> None:
     assert received.report["given"] == sent.report["given"]
 
 
+PILED_UP = {
+    "disjoint": (range(1_000), range(1_000, 2_000)),
+    "the same": (range(1_000), range(1_000)),
+    "half of the rows of one key": ([*range(1_000), *[0] * 1_000, *[None] * 50], range(900, 1_900)),
+    "neighbours": (range(10**6, 10**6 + 1_000), range(10**6 + 1, 10**6 + 1_001)),
+}
+"""Keys of both sides: always a thousand different ones."""
+
+
+def test_bytes_depend_on_sizes_alone(meeting: Meeting) -> None:
+    """Those on the wire, of either direction."""
+    of_kinds = {
+        "rows": {},
+        "count": {"output_kind": "count"},
+        "columns": {"give": ["plan"], "give_bytes": 40, "repeated": "first", "take": "all"},
+    }
+    for kind, options in of_kinds.items():
+        traffic = set()
+        for own, theirs in PILED_UP.values():
+            tables = [
+                pyarrow.table({"id": ids, "plan": [f"gold {number % 7}" for number in range(len(ids))]})
+                for ids in (pyarrow.array(map(str_of, keys), pyarrow.string()) for keys in (own, theirs))
+            ]
+            takes = {name: options[name] for name in ("take", "output_kind") if name in options}
+            gives = {name: value for name, value in options.items() if name != "take"}
+            ann = Party("receive", tables[0], meeting.ann, options={"parts": PARTS, **takes})
+            bob = Party("send", tables[1], meeting.bob, options={"parts": PARTS, **gives})
+            received, sent = engine.run(ann, bob)
+            assert isinstance(received, Ended) and isinstance(sent, Ended), (received, sent)
+            [here, there] = [ended.report["traffic"] for ended in (received, sent)]
+            assert here["sent_bytes"] == there["received_bytes"] and here["received_bytes"] == there["sent_bytes"]
+            traffic.add((here["sent_bytes"], here["received_bytes"]))
+        assert len(traffic) == 1, (kind, traffic)
+
+
+def str_of(key: int | None) -> str | None:
+    return None if key is None else str(key)
+
+
 @pytest.mark.parametrize("learn", ["receiver", "both"])
 @pytest.mark.parametrize("in_lanes", ["receive", "send"])
 def test_columns_of_a_session(meeting: Meeting, in_lanes: Role, learn: str) -> None:
