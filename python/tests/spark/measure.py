@@ -40,7 +40,7 @@ def main() -> None:
     parser = argparse.ArgumentParser()
     parser.add_argument("rows", type=lambda text: int(float(text)))
     parser.add_argument("--mode", choices=["driver", "lanes"], default="driver")
-    parser.add_argument("--turns", type=int, default=3, help="of which the first one warms up")
+    parser.add_argument("--turns", type=int, default=3, help="the first one warms up, unless it is the only one")
     parser.add_argument("--party", nargs=4, help=argparse.SUPPRESS)
     told = parser.parse_args()
     if told.party:
@@ -48,7 +48,7 @@ def main() -> None:
         return
     with tempfile.TemporaryDirectory() as name, cluster(Path(name)) as master:
         folder = Path(name)
-        print(f"{told.rows:,} rows a side, {told.mode}: minimum and median of {told.turns - 1}", flush=True)
+        print(f"{told.rows:,} rows a side, {told.mode}: minimum and median of {max(told.turns - 1, 1)}", flush=True)
         plain = application(master, told.mode, "plain", told, folder, "")
         ask(plain, "make")
         report("Spark's own semi join", [timed(plain, "join") for _ in range(told.turns)])
@@ -62,6 +62,7 @@ def main() -> None:
             results.append(timed(parties[0], "result"))
         report("psijoin.spark, both parties", joins)
         report("the result, computed", results)
+        ask(parties[0], "phases")
         report("all of it", [(a + c, b + d) for (a, b), (c, d) in zip(joins, results, strict=True)])
         print(f"{'memory of all processes, at its peak':40} {peak():8.0f} MB", flush=True)
         list(map(finished, parties))
@@ -114,7 +115,7 @@ def timed_together(processes: "list[subprocess.Popen[str]]", what: str) -> tuple
 
 def report(what: str, times: list[tuple[float, float]]) -> None:
     cells = [what.ljust(40)]
-    for values in zip(*times[1:], strict=True):
+    for values in zip(*(times[1:] or times), strict=True):
         cells.append(f"{min(values):8.1f} {statistics.median(values):8.1f}")
     print(" s, ".join(cells), "s of processors", flush=True)
 
@@ -188,7 +189,7 @@ def party(mode: str, role: str, master: str, folder: str, place: str) -> None:
     spark.sparkContext.setLogLevel("ERROR")
     rows = int(float(sys.argv[1]))
     told = {"folder": Path(folder), "mode": mode, "place": place, "rows": rows}
-    works = {"make": make, "join": {"plain": plain, "ann": receive, "bob": send}[role], "result": result}
+    works = {"make": make, "join": {"plain": plain, "ann": receive, "bob": send}[role], "result": result, "phases": phases}
     print("ready", flush=True)
     for line in sys.stdin:
         if line == "stop\n":
@@ -233,6 +234,12 @@ def receive(spark: SparkSession, told: dict[str, Any]) -> None:
 def send(spark: SparkSession, told: dict[str, Any]) -> None:
     bob = meeting(told["folder"], told["place"]).bob
     psijoin.spark.send(table(spark, told, "theirs"), on="email", **options(told), **bob)
+
+
+def phases(spark: SparkSession, told: dict[str, Any]) -> None:
+    """Says on stderr how long the last session took."""
+    seconds = {phase["name"]: round(phase["seconds"], 1) for phase in told["shared"].report["phases"]}
+    print(f"phases of the session: {seconds}", file=sys.stderr, flush=True)
 
 
 def result(spark: SparkSession, told: dict[str, Any]) -> None:
