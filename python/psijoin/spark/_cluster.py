@@ -20,7 +20,8 @@ def check(spark: Any) -> None:
     """Checks that lanes can run in this Spark at all.
 
     Lanes of both sides run at the same time, so that none waits for one that waits for a place to
-    run: that is what a barrier stage is. Spark has none under dynamic allocation.
+    run: that is what a barrier stage is. Spark has none under dynamic allocation. Then lanes are
+    ordinary tasks, for which it gets executors, and of which it must start none twice.
     """
     if is_remote(spark):
         raise UsageError("`lanes`: Spark Connect has no way to them yet. Leave `lanes` out: then the client joins")
@@ -29,25 +30,60 @@ def check(spark: Any) -> None:
 
     if not hasattr(DataFrame, "repartitionById") or not hasattr(f, "arrow_udf"):
         raise UsageError("`lanes` takes PySpark 4.1 or later. Leave `lanes` out: then the driver joins")
-    if _is_true(spark, "spark.dynamicAllocation.enabled"):
+    if is_dynamic(spark) and (_is_true(spark, "spark.speculation") or _restarts_stages(spark)):
         message = (
-            "`lanes` run in a barrier stage, which Spark refuses under dynamic allocation: set "
-            "spark.dynamicAllocation.enabled to false, and spark.executor.instances to what the lanes need"
+            "`lanes` run once each: with dynamic allocation, set spark.speculation to false, and "
+            "spark.stage.maxConsecutiveAttempts to 1, so that Spark starts no second one"
         )
         raise UsageError(message)
 
 
+def is_dynamic(spark: Any) -> bool:
+    """Returns whether executors come and go with the tasks that there are."""
+    return _is_true(spark, "spark.dynamicAllocation.enabled") and not _is_local(spark)
+
+
+def _restarts_stages(spark: Any) -> bool:
+    """Returns whether Spark starts a stage again whose input it has lost, other than one with a
+    barrier. Tasks of it that run already are started a second time then, and do not see it.
+    """
+    return str(spark.sparkContext.getConf().get("spark.stage.maxConsecutiveAttempts", "4")) != "1"
+
+
 def check_slots(spark: Any, lanes: int, *, seconds: float = 0) -> None:
-    """Checks that this number of lanes can run at once. Executors may need this time to come."""
+    """Checks that this number of lanes can run at once. Executors may need this time to come. Those
+    that come for tasks do so later, if Spark may have them.
+    """
+    if is_dynamic(spark):
+        most = _most_slots(spark)
+        if most is not None and most < lanes:
+            raise _too_few(lanes, most, "a larger spark.dynamicAllocation.maxExecutors")
+        return
     until = time.monotonic() + (0 if _is_local(spark) else seconds)
     while (slots := slots_of(spark)) < lanes:
         if time.monotonic() > until:
-            message = (
-                f"`lanes` is {lanes}, and Spark can run {slots} tasks at once here, while all lanes run at the same "
-                "time: ask for fewer lanes, or for more executors or cores"
-            )
-            raise UsageError(message)
+            raise _too_few(lanes, slots, "more executors or cores")
         time.sleep(0.2)
+
+
+def _too_few(lanes: int, slots: int, remedy: str) -> UsageError:
+    message = (
+        f"`lanes` is {lanes}, and Spark can run {slots} tasks at once here, while all lanes run at the same time: ask "
+        f"for fewer lanes, or for {remedy}"
+    )
+    return UsageError(message)
+
+
+def _most_slots(spark: Any) -> int | None:
+    """Returns the number of tasks that can run at once if all executors have come that may; None if
+    nobody has said.
+    """
+    conf = spark.sparkContext.getConf()
+    executors = conf.get("spark.dynamicAllocation.maxExecutors")
+    cores = conf.get("spark.executor.cores")
+    if executors is None or cores is None:
+        return None
+    return int(executors) * (int(cores) // int(conf.get("spark.task.cpus", "1")))
 
 
 def warn_of_clear_connections(spark: Any) -> None:
@@ -67,6 +103,8 @@ def slots_again(spark: Any, lanes: int) -> int:
     """Returns how many of these lanes can run at once after one was lost. Spark may need a moment
     to notice, and executors to come in the place of others; but at the other end somebody waits.
     """
+    if is_dynamic(spark):
+        return lanes
     until = time.monotonic() + SECONDS_AGAIN
     while (slots := slots_of(spark)) < lanes and time.monotonic() < until:
         time.sleep(0.2)

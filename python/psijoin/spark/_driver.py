@@ -81,7 +81,7 @@ def receive(frame: DataFrame, on: Columns | None = None, **options: Unpack[Recei
       an address as "s3a://bucket/tmp". What the result reads stays there until Spark's driver ends,
       and nothing else does.
 
-    Lanes run under neither Spark Connect nor dynamic allocation: see `docs/spark.md`.
+    Lanes do not run under Spark Connect: see `docs/spark.md`.
     """
     if options.get("lanes") is not None:
         ended = _in_lanes("receive", frame, on, options)
@@ -130,6 +130,9 @@ def threshold(
     party calls `send` with `output_kind="threshold:K"`. Options are those of `psijoin.Session` and
     of its `threshold`.
     """
+    if options.get("lanes") is not None:
+        kind = ("threshold", least)
+        return Compared(*_told(_in_lanes("receive", frame, on, options, output_kind=kind)))
     return _session(frame, options).threshold(frame, on, least=least, **_of_join(options))
 
 

@@ -228,6 +228,11 @@ def unused(name: str, count: int, used: Sequence[str]) -> list[str]:
     return [f"{name}{number}" for number in range(count)]
 
 
+def name_of_shared(used: Sequence[str]) -> str:
+    """Returns the name of the column that tells which rows are shared."""
+    return "psijoin_shared" if "shared" in map(str.casefold, used) else "shared"
+
+
 def _to_spark(frame: DataFrame, by: Sequence[str], answer: pyarrow.Table) -> DataFrame:
     """Returns a DataFrame of keys with the types of these columns, and of what is added to them."""
     from pyspark.sql.pandas.types import from_arrow_type

@@ -17,7 +17,7 @@ from collections.abc import Iterator, Mapping, Sequence
 from contextlib import contextmanager, suppress
 from secrets import token_bytes
 from threading import Event, Thread
-from typing import TYPE_CHECKING, Any, Literal, NamedTuple
+from typing import TYPE_CHECKING, Any, Literal, NamedTuple, get_args
 
 import psijoin
 from psijoin import lanes
@@ -26,7 +26,7 @@ from psijoin._errors import Error, InputError, NetworkError, PeerFailedError, Us
 from psijoin._listening import log
 from psijoin._session import TO_TELL_SECONDS, countries, names_of, summed, without_holder
 from psijoin._tables import Use, Wanted
-from psijoin._types import Columns
+from psijoin._types import Columns, Which
 from psijoin.lanes._driver import of_meeting
 from psijoin.spark import _cluster, _frames, _tasks
 from psijoin.spark._blocks import Blocks, Veil
@@ -99,7 +99,7 @@ def joined(
     _cluster.check_slots(spark, at_once, seconds=_cluster.SECONDS_TO_COME)
     with Work(spark, str(work)) as folder:
         with _declined_if_it_fails(options):
-            facts = _read(table, folder)
+            facts = _read(table, folder, at_once)
             # Executors may have gone meanwhile, and others come in their place.
             _cluster.check_slots(spark, at_once, seconds=_cluster.SECONDS_TO_COME)
         agreed = lanes.agree(
@@ -125,12 +125,12 @@ def joined(
         return Ended(finished, _rows(table, shared, rows))
 
 
-def _read(table: Table, folder: Work) -> lanes.Facts:
+def _read(table: Table, folder: Work, at_once: int) -> lanes.Facts:
     """Writes all keys of the table, and returns the facts about it."""
     jobs = Jobs(table.frame.sparkSession)
     running = jobs.running("psijoin reads keys")
     with stopped_with_its_call(jobs), _told_by_tasks(reading=True), running:
-        return _materialised(table, folder)
+        return _materialised(table, folder, at_once)
 
 
 def _attempts(
@@ -215,10 +215,11 @@ def _check(options: Mapping[str, Any], rows: str, at_once: int, work: str | None
             raise UsageError(f"`{name}`: lanes do not know {what} yet. Leave `lanes` out: then the driver joins")
     kind = options.get("output_kind", "rows")
     beyond = {
-        '`rows`: lanes know "shared" and "unshared", and no others': rows not in ("shared", "unshared"),
         "`output_kind`: lanes do not know shares": str(kind).startswith("shares"),
     }
-    if options.get("take") and rows == "unshared":
+    if rows not in get_args(Which):
+        raise UsageError('`rows`: they are "shared", "unshared" or "all"')
+    if options.get("take") and rows != "shared":
         raise UsageError("`take`: the other party gives columns of shared rows: leave out `rows` or `take`")
     for message, is_asked in beyond.items():
         if is_asked:
@@ -257,11 +258,12 @@ def _own_numbers(role: Role, columns: Sequence[str], kind: Any) -> list[str]:
     return list(dict.fromkeys(named[name] for name in named if is_own[name]))
 
 
-def _materialised(table: Table, folder: Work) -> lanes.Facts:
+def _materialised(table: Table, folder: Work, at_once: int) -> lanes.Facts:
     """Writes all keys of the table, and returns the facts about it."""
     from pyspark.sql import functions as f
 
-    partitions = 4 * _cluster.slots_of(table.frame.sparkSession)
+    # With dynamic allocation, there may be no executor yet.
+    partitions = 4 * max(_cluster.slots_of(table.frame.sparkSession), at_once)
     named = [column.alias(f"column{place}") for place, column in enumerate(table.columns())]
     buckets = BUCKETS * partitions
     reading = _tasks.Reading(table.schema, table.key, table.beside, buckets, table.blocks)
@@ -296,7 +298,9 @@ def _run(
     by_lane = placed.repartitionById(agreed.lanes, _tasks.PART).sortWithinPartitions(_tasks.PART)
     running = _tasks.Running(agreed.ticket(0), blocks, proxy)
     schema = _of_spark(_tasks.of_found())
-    folder.write(by_lane.mapInArrow(running, schema, barrier=True), where)
+    # With dynamic allocation, executors come for tasks that wait, and each task for its other end.
+    is_barrier = not _cluster.is_dynamic(spark)
+    folder.write(by_lane.mapInArrow(running, schema, barrier=is_barrier), where)
     reports = folder.read(where, schema).where(f.col(_tasks.LANE).isNotNull()).collect()
     # Each is in the file of what its lane has found.
     folder.check(is_whole=len(reports) == agreed.lanes)
@@ -319,8 +323,8 @@ def _shared(table: Table, found: DataFrame, finished: lanes.Finished) -> DataFra
 
 
 def _rows(table: Table, shared: DataFrame, which: str) -> DataFrame:
-    """Returns the rows of the table whose key is shared, or the others. What stands behind the key
-    comes with it.
+    """Returns the rows of the table whose key is shared, or the others, or all with a column that
+    tells which are shared. What stands behind the key comes with it.
     """
     from pyspark.sql import functions as f
 
@@ -335,8 +339,12 @@ def _rows(table: Table, shared: DataFrame, which: str) -> DataFrame:
     rows = frame.select("*", key)
     if added:
         return rows.join(shared, rows[name] == shared[theirs], "inner").drop(name, theirs)
-    how = "left_semi" if which == "shared" else "left_anti"
-    return rows.join(shared, rows[name] == shared[theirs], how).drop(name)
+    how = {"shared": "left_semi", "unshared": "left_anti", "all": "left"}[which]
+    joined = rows.join(shared, rows[name] == shared[theirs], how)
+    if which == "all":
+        is_shared = shared[theirs].isNotNull()
+        joined = joined.withColumn(_frames.name_of_shared(frame.columns), is_shared).drop(theirs)
+    return joined.drop(name)
 
 
 def _of_spark(schema: pyarrow.Schema) -> StructType:

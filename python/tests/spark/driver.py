@@ -104,7 +104,8 @@ def until_idle(spark: SparkSession) -> None:
     tracker = spark.sparkContext._jsc.sc().statusTracker()
     while any(executor.numRunningTasks() for executor in tracker.getExecutorInfos()):
         time.sleep(0.05)
-    while _cluster.slots_of(spark) < LANES:
+    # Dynamic allocation lets them come when there is something to do.
+    while not _cluster.is_dynamic(spark) and _cluster.slots_of(spark) < LANES:
         time.sleep(0.05)
 
 
@@ -113,14 +114,15 @@ def answer(told: dict[str, Any]) -> None:
 
 
 def main() -> None:
-    master, role, folder = sys.argv[1:]
+    master, role, folder, told = sys.argv[1:]
     settings = {
         "spark.ui.enabled": False, "spark.ui.showConsoleProgress": False, "spark.driver.host": "127.0.0.1",
         "spark.cores.max": LANES, "spark.executor.cores": 1, "spark.executor.memory": "512m",
         "spark.driver.memory": "512m", "spark.sql.shuffle.partitions": 2, "spark.local.dir": f"{folder}/local",
     }  # fmt: skip
     builder = SparkSession.builder.master(master).appName(f"psijoin {role}")
-    for name, value in settings.items():
+    further = {f"spark.{name}": value for name, value in json.loads(told).items()}
+    for name, value in {**settings, **further}.items():
         builder = builder.config(name, value)
     spark = builder.getOrCreate()
     _tasks.Running = Running  # type: ignore[misc, assignment]

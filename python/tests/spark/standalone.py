@@ -89,10 +89,12 @@ def _said(log: Path, pattern: str) -> str:
 class Driver:
     """The driver of a party, which joins as often as it is told to: `driver.py`."""
 
-    def __init__(self, spark: Standalone, role: str, folder: Path) -> None:
+    def __init__(self, spark: Standalone, role: str, folder: Path, **settings: Any) -> None:
+        """Its Spark has these settings, named without `spark.`, beside its own."""
         self.role, self.work = role, folder / "work"
         self.work.mkdir(parents=True, exist_ok=True)
-        command = [sys.executable, str(HERE / "driver.py"), spark.address, role, str(folder)]
+        told = [spark.address, role, str(folder), json.dumps(settings)]
+        command = [sys.executable, str(HERE / "driver.py"), *told]
         with (folder / "log").open("ab") as log:
             self._process = subprocess.Popen(
                 command, stdin=subprocess.PIPE, stdout=subprocess.PIPE, stderr=log, text=True
@@ -128,8 +130,8 @@ class Driver:
         return not self._answers.empty()
 
     def left(self) -> list[list[str]]:
-        """What joins have left in `work`."""
-        return [[path.name for path in folder.iterdir()] for folder in self.work.iterdir()]
+        """What joins have left in `work`, in no order of theirs."""
+        return sorted(sorted(path.name for path in folder.iterdir()) for folder in self.work.iterdir())
 
     def remove_left(self) -> None:
         """What somebody has to do whose JVM was killed."""

@@ -41,9 +41,8 @@ LONG_WAIT, SHORT_WAIT = 600, 20
 class Sides:
     """Both sides, whose drivers run until they are killed."""
 
-    def __init__(self, folder: Path) -> None:
-        self._folder = folder
-        self._spark = Standalone(folder)
+    def __init__(self, spark: Standalone, folder: Path) -> None:
+        self._spark, self._folder = spark, folder
         self._drivers: dict[str, Driver] = {}
         self.identities = [psijoin.Identity.create(folder / f"{role}.pem") for role in ROLES]
 
@@ -59,16 +58,12 @@ class Sides:
         for role in list(self._drivers):
             self.forget(role)
 
-    def stop(self) -> None:
-        self.forget_all()
-        self._spark.stop()
-
 
 @pytest.fixture(scope="module")
-def both_sides(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Sides]:
-    both = Sides(tmp_path_factory.mktemp("standalone"))
+def both_sides(standalone: Standalone, tmp_path_factory: pytest.TempPathFactory) -> Iterator[Sides]:
+    both = Sides(standalone, tmp_path_factory.mktemp("sides"))
     yield both
-    both.stop()
+    both.forget_all()
 
 
 @pytest.fixture
@@ -124,7 +119,7 @@ def test_whatever_is_killed_both_sides_end(
         expected = before[role]
         if came is not None and "learned" in came and role == "ann" and kind == "rows":
             attempts = came["attempts"]
-            expected = [*expected, ["found" if attempts == 1 else f"found-{attempts}"]]
+            expected = sorted([*expected, ["found" if attempts == 1 else f"found-{attempts}"]])
         if victim in ("driver", "jvm") and role == of:
             sides.forget(role)
             eventually(lambda: not any(map(is_alive, started)))  # noqa: B023

@@ -8,7 +8,7 @@ from collections.abc import Callable, Iterator
 from concurrent.futures import ThreadPoolExecutor
 from contextlib import suppress
 from pathlib import Path
-from typing import Any
+from typing import Any, Literal
 
 import psijoin
 import psijoin.spark
@@ -63,16 +63,27 @@ def test_rows(spark: SparkSession, meeting: Meeting, common: dict[str, Any]) -> 
     assert left_in(common) == ["found", "found"]
 
 
-def test_other_rows(spark: SparkSession, meeting: Meeting, common: dict[str, Any]) -> None:
+@pytest.mark.parametrize("rows", ["unshared", "all"])
+def test_other_rows(
+    spark: SparkSession, meeting: Meeting, common: dict[str, Any], rows: Literal["unshared", "all"]
+) -> None:
     """The other party joins in its driver's process."""
     mine, theirs = random_tables(spark, 41)
-    unshared, sent = psijoin.together(
-        lambda: psijoin.spark.receive(mine, on=KEY, rows="unshared", **common, **meeting.ann),
+    # Spark compares names without regard to case.
+    mine = mine.withColumn("Shared", f.lit(7))
+    found, sent = psijoin.together(
+        lambda: psijoin.spark.receive(mine, on=KEY, rows=rows, **common, **meeting.ann),
         lambda: psijoin.spark.send(theirs, on=THEIR_KEY, **meeting.bob),
     )
     assert sent.rows is None
     shared = keyed(mine).join(theirs.select(KEY), KEY, "left_semi").select(mine.columns)
-    assert content(unshared) == content(mine) - content(shared)
+    unshared = content(mine) - content(shared)
+    if rows == "unshared":
+        assert content(found) == unshared
+        return
+    assert found.columns == [*mine.columns, "psijoin_shared"]
+    assert content(found.where("psijoin_shared").drop("psijoin_shared")) == content(shared)
+    assert content(found.where("not psijoin_shared").drop("psijoin_shared")) == unshared
 
 
 def test_rows_under_a_minimum(
@@ -269,6 +280,15 @@ def test_numbers(spark: SparkSession, meeting: Meeting, common: dict[str, Any]) 
         ),
     )
     assert counted.count == number > 5
+    for least in (number, number + 1):
+        compared, _ = psijoin.together(
+            lambda: psijoin.spark.threshold(mine, on=KEY, least=least, **common, **meeting.ann),  # noqa: B023
+            lambda: psijoin.spark.send(
+                theirs, on=THEIR_KEY, output_kind=f"threshold:{least}", **common, **meeting.bob  # noqa: B023
+            ),
+        )
+        assert compared.is_reached is (least == number)
+        assert "reading the table" not in {phase["name"] for phase in compared.report["phases"]}
     # Rows of one key are added up.
     columns = ["sender.paid", "price"]
     summed, _ = psijoin.together(
