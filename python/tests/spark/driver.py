@@ -19,6 +19,9 @@ from pyspark.sql import SparkSession
 
 LANES = 2
 
+PATIENCE = 600
+"""The seconds in which Spark ends what it does, on a slow machine."""
+
 
 class Stop(NamedTuple):
     """Where a join stops."""
@@ -101,12 +104,21 @@ def ended(learned: Any, join: Any) -> dict[str, Any]:
 
 def until_idle(spark: SparkSession) -> None:
     """Waits until Spark runs nothing any more, and executors have come in the place of others."""
-    tracker = spark.sparkContext._jsc.sc().statusTracker()
-    while any(executor.numRunningTasks() for executor in tracker.getExecutorInfos()):
+    until = time.monotonic() + PATIENCE
+    while (state := at_work(spark)) is not None:
+        if time.monotonic() > until:
+            raise TimeoutError(state)
         time.sleep(0.05)
+
+
+def at_work(spark: SparkSession) -> str | None:
+    """Says what Spark still does, or waits for."""
+    executors = spark.sparkContext._jsc.sc().statusTracker().getExecutorInfos()
+    running = [executor.numRunningTasks() for executor in executors]
+    slots = _cluster.slots_of(spark)
     # Dynamic allocation lets them come when there is something to do.
-    while not _cluster.is_dynamic(spark) and _cluster.slots_of(spark) < LANES:
-        time.sleep(0.05)
+    is_waiting = slots < LANES and not _cluster.is_dynamic(spark)
+    return f"{running} tasks run on executors, {slots} slots" if any(running) or is_waiting else None
 
 
 def answer(told: dict[str, Any]) -> None:
@@ -137,8 +149,8 @@ def main() -> None:
         try:
             until_idle(spark)
         except Exception as error:
-            # Its JVM was killed.
-            answer({"idle": False, "says": type(error).__name__})
+            # Its JVM was killed, for example.
+            answer({"idle": False, "says": f"{type(error).__name__}: {error}"[:200]})
         else:
             answer({"idle": True})
 

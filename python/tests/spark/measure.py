@@ -24,6 +24,8 @@ from typing import Any
 import psijoin
 import psijoin.spark
 import pyspark
+from psijoin.spark import _lanes
+from psijoin.spark._work import Work
 from pyspark.sql import DataFrame, SparkSession
 
 HERE = Path(__file__).resolve()
@@ -62,6 +64,8 @@ def main() -> None:
             results.append(timed(parties[0], "result"))
         report("psijoin.spark, both parties", joins)
         report("the result, computed", results)
+        if told.mode == "lanes":
+            report("of it, one party reads keys", [timed(parties[0], "read") for _ in range(told.turns)])
         ask(parties[0], "phases")
         report("all of it", [(a + c, b + d) for (a, b), (c, d) in zip(joins, results, strict=True)])
         print(f"{'memory of all processes, at its peak':40} {peak():8.0f} MB", flush=True)
@@ -189,7 +193,8 @@ def party(mode: str, role: str, master: str, folder: str, place: str) -> None:
     spark.sparkContext.setLogLevel("ERROR")
     rows = int(float(sys.argv[1]))
     told = {"folder": Path(folder), "mode": mode, "place": place, "rows": rows}
-    works = {"make": make, "join": {"plain": plain, "ann": receive, "bob": send}[role], "result": result, "phases": phases}
+    works = {"make": make, "join": {"plain": plain, "ann": receive, "bob": send}[role], "result": result}
+    works |= {"phases": phases, "read": read}
     print("ready", flush=True)
     for line in sys.stdin:
         if line == "stop\n":
@@ -234,6 +239,13 @@ def receive(spark: SparkSession, told: dict[str, Any]) -> None:
 def send(spark: SparkSession, told: dict[str, Any]) -> None:
     bob = meeting(told["folder"], told["place"]).bob
     psijoin.spark.send(table(spark, told, "theirs"), on="email", **options(told), **bob)
+
+
+def read(spark: SparkSession, told: dict[str, Any]) -> None:
+    """The first phase of a join in lanes, alone."""
+    own = _lanes._table("receive", table(spark, told, "mine"), "email", {})
+    with Work(spark, str(told["folder"] / "work")) as folder:
+        _lanes._read(own, folder, 2)
 
 
 def phases(spark: SparkSession, told: dict[str, Any]) -> None:

@@ -115,7 +115,8 @@ def test_whatever_is_killed_both_sides_end(
             assert came is not None and came.get("attempts") == 2, came
         assert_ends_well(came, role, kind, is_killed=victim == "driver" and role == of)
         if came is not None:
-            assert driver.answer() == {"idle": True} or (victim, of) == ("jvm", role)
+            idle = driver.answer()
+            assert idle == {"idle": True} or (victim, of) == ("jvm", role), idle
         expected = before[role]
         if came is not None and "learned" in came and role == "ann" and kind == "rows":
             attempts = came["attempts"]
