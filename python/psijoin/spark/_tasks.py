@@ -45,6 +45,9 @@ LANE = "lane"
 AT_ONCE = 32
 """The blocks whose keys are placed together, so that those of a part are not too small."""
 
+ROWS_OF_PORTION = 1 << 21
+"""The rows whose keys are in memory together while a partition is read."""
+
 FACTS, FOUND = "facts", "found"
 """What blocks are sealed for, as others are for `KEY`."""
 
@@ -127,9 +130,10 @@ def _cells(batches: Batches, *names: str) -> Iterator[tuple[Any, ...]]:
 
 
 class Reading:
-    """Reads a partition of a table: gives blocks of its distinct keys, with numbers and with rows
-    that are given, each of one of these many buckets, and one of facts. `schema` has the columns as
-    the table names them, and `key` and `beside` are for `psijoin.lanes.read`.
+    """Reads a partition of a table, portion by portion: gives blocks of its distinct keys, with
+    numbers and with rows that are given, each of one of these many buckets, and one of facts.
+    `schema` has the columns as the table names them, and `key` and `beside` are for
+    `psijoin.lanes.read`.
     """
 
     def __init__(
@@ -144,22 +148,24 @@ class Reading:
         self._buckets, self._blocks = buckets, blocks
 
     def __call__(self, batches: Batches) -> Batches:
-        portion = lanes.read(self._named(batches), **self._beside, **self._key)
-        blocks = self._blocks.of_buckets(portion.keys, self._buckets)
-        yield from _rows(of_read(), blocks, bucket="number", distinct="rows")
-        # Facts may go to any bucket.
-        yield _row(of_read(), bucket=0, block=self._blocks.seal(FACTS, portion.facts))
+        for first in batches:
+            some = chain([first], _next_rows(batches, ROWS_OF_PORTION - first.num_rows))
+            portion = lanes.read(map(self._named, some), **self._beside, **self._key)
+            blocks = self._blocks.of_buckets(portion.keys, self._buckets)
+            yield from _rows(of_read(), blocks, bucket="number", distinct="rows")
+            # Facts may go to any bucket.
+            yield _row(of_read(), bucket=0, block=self._blocks.seal(FACTS, portion.facts))
 
-    def _named(self, batches: Batches) -> Iterator[Any]:
-        """Gives columns the names that they have in the table. At least one table comes, which has
-        the columns.
-        """
-        first = next(batches, None)
-        if first is None:
-            yield self._schema.empty_table()
-            return
-        for batch in chain([first], batches):
-            yield batch.rename_columns(self._schema.names).cast(self._schema)
+    def _named(self, batch: pyarrow.RecordBatch) -> pyarrow.RecordBatch:
+        """Gives columns the names and types that they have in the table."""
+        return batch.rename_columns(self._schema.names).cast(self._schema)
+
+
+def _next_rows(batches: Batches, rows: int) -> Batches:
+    """Takes batches until they have so many rows."""
+    while rows > 0 and (batch := next(batches, None)) is not None:
+        yield batch
+        rows -= batch.num_rows
 
 
 class Merging:

@@ -124,8 +124,8 @@ def report(what: str, times: list[tuple[float, float]]) -> None:
     print(" s, ".join(cells), "s of processors", flush=True)
 
 
-def tree() -> Iterator[list[str]]:
-    """The fields of /proc/PID/stat, from the state on, of this process and those below it."""
+def tree() -> Iterator[tuple[int, list[str]]]:
+    """This process and those below it, and the fields of /proc/PID/stat from the state on."""
     fields = {}
     for path in Path("/proc").glob("[0-9]*/stat"):
         try:
@@ -139,20 +139,20 @@ def tree() -> Iterator[list[str]]:
             ancestor = int(fields[ancestor][1])
         if ancestor in below:
             below.add(pid)
-            yield fields[pid]
+            yield pid, fields[pid]
 
 
 def processor_seconds() -> float:
     """What this process and those below it have used, with those that have ended."""
-    return sum(int(value) for fields in tree() for value in fields[11:15]) / os.sysconf("SC_CLK_TCK")
+    return sum(int(value) for _, fields in tree() for value in fields[11:15]) / os.sysconf("SC_CLK_TCK")
 
 
 def peak() -> float:
     """The largest sizes of the processes that there are now, in all, in MB."""
     total = 0
-    for path in Path("/proc").glob("[0-9]*/status"):
+    for pid, _ in tree():
         try:
-            lines = dict(line.split(":", 1) for line in path.read_text().splitlines())
+            lines = dict(line.split(":", 1) for line in Path(f"/proc/{pid}/status").read_text().splitlines())
         except OSError:
             continue
         total += int(lines.get("VmHWM", "0 kB").split()[0])

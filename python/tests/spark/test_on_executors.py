@@ -16,6 +16,8 @@ import pyarrow
 import pytest
 from parties import PATIENCE, Meeting, program
 from psijoin import lanes
+from psijoin.spark import _tasks
+from psijoin.spark._blocks import Blocks
 from pyarrow import parquet
 from pyspark.sql import DataFrame, SparkSession
 from pyspark.sql import functions as f
@@ -61,6 +63,26 @@ def test_rows(spark: SparkSession, meeting: Meeting, common: dict[str, Any]) -> 
     assert sent.rows is not None
     assert content(sent.rows) == content(expected)
     assert left_in(common) == ["found", "found"]
+
+
+def test_a_partition_is_read_in_portions(monkeypatch: pytest.MonkeyPatch) -> None:
+    """Together they have the keys and the facts of all of it."""
+    table = pyarrow.table({"id": ["a", None, "b", "a", "c", "d", "b", "e", None, "a"]})
+    blocks = Blocks(bytes(32), bytes(16))
+    monkeypatch.setattr(_tasks, "ROWS_OF_PORTION", 4)
+    read = _tasks.Reading(table.schema, {"on": "id"}, {}, 3, blocks)
+    found, facts = [], []
+    for batch in read(iter(table.to_batches(max_chunksize=3))):
+        for row in batch.to_pylist():
+            if row["distinct"] is None:
+                facts.append(blocks.open(_tasks.FACTS, row["block"]))
+            else:
+                found.append(blocks.open_rows(f"bucket {row['bucket']}", row["block"]))
+    assert len(facts) == 2
+    keys = lanes.merged(iter(found))
+    whole = lanes.read(table, on="id")
+    assert len(keys) == len(whole.keys) == 5
+    assert lanes.Facts.merge(facts, 5) == lanes.Facts.merge([whole.facts], 5)
 
 
 @pytest.mark.parametrize("rows", ["unshared", "all"])
