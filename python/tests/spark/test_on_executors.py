@@ -348,17 +348,20 @@ def test_the_program_is_the_other_party(
         "--relay", bob["relay"], "--wait", "600", "--key", "name,day", "--identity", bob["identity"].path,
         "--peer", bob["peer"], "--input", str(tmp_path / "theirs.parquet"),
     ]  # fmt: skip
-    sending = program("send", *options)
-    shared = psijoin.spark.receive(mine, on=KEY, **{**common, "lanes": 2}, **ann)
+    columns = [f"--{name}={','.join(value) if isinstance(value, list) else value}" for name, value in given(theirs).items()]
+    sending = program("send", *options, *columns)
+    shared = psijoin.spark.receive(mine, on=KEY, take="all", **{**common, "lanes": 2}, **ann)
     _, said = sending.communicate(timeout=LONG)
     assert sending.returncode == 0, said
-    expected = keyed(mine).join(theirs.select(KEY), KEY, "left_semi").select(mine.columns)
+    expected = keyed(mine).join(theirs, KEY).select(*mine.columns, "plan", "paid")
     assert content(shared) == content(expected)
-    receiving = program("receive", *options, "--output", str(tmp_path / "shared.parquet"))
-    psijoin.spark.send(mine, on=KEY, **{**common, "lanes": 2}, **ann)
+    receiving = program("receive", *options, "--take", "all", "--output", str(tmp_path / "shared.parquet"))
+    most = keyed(mine).groupBy(KEY).count().agg(f.max("count")).collect()[0][0]
+    given_back: dict[str, Any] = {"give": ["price"], "repeated": f"list:{most}"}
+    psijoin.spark.send(mine, on=KEY, **given_back, **{**common, "lanes": 2}, **ann)
     _, said = receiving.communicate(timeout=LONG)
     assert receiving.returncode == 0, said
-    expected = keyed(theirs).join(mine.select(KEY), KEY, "left_semi").select(theirs.columns)
+    expected = keyed(theirs).join(mine, KEY).select(*theirs.columns, "price")
     assert content(spark.read.parquet(str(tmp_path / "shared.parquet"))) == content(expected)
 
 
