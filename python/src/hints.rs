@@ -57,6 +57,10 @@ pub(crate) fn of(remedy: &Remedy) -> Option<Hint> {
             "`allow_sums_that_reveal_keys` allows it: see \"What an answer tells\" in \
              docs/functions.md first"
         }
+        Remedy::AllowGroups => {
+            "`min_group` on both sides withholds groups of fewer keys than that; \
+             `allow_sums_that_reveal_keys` shows all: see \"What an answer tells\" in docs/functions.md first"
+        }
         Remedy::LessStrict => "strict=True refuses that",
         Remedy::LessStrictPeer => "it is strict, and refuses that",
         Remedy::NewRecordFile => {
@@ -75,6 +79,10 @@ pub(crate) fn of(remedy: &Remedy) -> Option<Hint> {
         Remedy::MinimumForSums => {
             "`min_intersection` on both sides withholds the sum of fewer keys than that"
         }
+        Remedy::MinimumForGroups => {
+            "`min_group` on both sides withholds groups of fewer keys than that"
+        }
+        Remedy::GroupBy => "`by` names them, and `group_by` as the other side sends",
         Remedy::NewCalibration => "make it again with `psijoin calibrate`, or delete it",
         Remedy::RoomForJob => {
             "nothing is lost: make room there, and both join again; they go on with what was kept"
@@ -122,9 +130,13 @@ fn agreeing(setting: Setting) -> &'static str {
             "let the receiver give columns, and the sender take them, or neither"
         }
         Setting::Output => {
-            "one side receives rows, a count, a threshold or a sum, and the other says the same by \
-             `output_kind` as it sends"
+            "one side receives rows, a count, a threshold, a sum or groups, and the other says the same \
+             by `output_kind` as it sends"
         }
+        Setting::GroupBy => {
+            "one side groups by some columns, and the other says the same by `group_by` as it sends"
+        }
+        Setting::MinGroup => "say the same `min_group` on both sides, or leave it out on both",
         Setting::Minimum => {
             "say the same `min_intersection` on both sides, or leave it out on both"
         }
@@ -145,6 +157,8 @@ fn that_says(term: JobTerm) -> Option<&'static str> {
     Some(match term {
         JobTerm::Protocol => "`protocol` says it",
         JobTerm::Output => "`output_kind` says it",
+        JobTerm::GroupBy => "`by` and `group_by` say it",
+        JobTerm::MinGroup => "`min_group` says it",
         JobTerm::Learners => "`learn` says it",
         JobTerm::Terms => "`terms` says it",
         JobTerm::Record => "`record` says it",

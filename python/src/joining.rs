@@ -58,7 +58,7 @@ pub(crate) struct Joined {
 pub(crate) enum Learned {
     /// Nothing: it helped the other party, or only checked. Or its result is in a file.
     Nothing,
-    /// Its rows, as Arrow data.
+    /// Its rows, or the totals of groups, as Arrow data.
     Rows(SchemaRef, Vec<RecordBatch>),
     /// The shared places of each part, of rows that stay where their parts ran.
     Places(Vec<SharedPlaces>),
@@ -198,6 +198,10 @@ impl From<Received> for Learned {
                 let named = sums.iter();
                 let named = named.map(|sum| (sum.column.name.to_string(), sum.value.to_string()));
                 Self::Sums(named.collect())
+            }
+            Received::Groups(grouped) => {
+                let (schema, batches) = grouped.batches();
+                Self::Rows(schema, batches)
             }
             Received::Places(places) => Self::Places(places),
             Received::Elsewhere { .. } | Received::Shares { .. } => Self::Nothing,

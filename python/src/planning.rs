@@ -1,21 +1,21 @@
 //! The arguments of Python's `plan`.
 
-use psijoin::planner::Order;
+use psijoin::{Columns, planner::Order};
 use psijoin_channel::link::Link;
 use psijoin_frontend::{
     planning::{self, PlannedJoin},
     sizes::{self, SetSizes},
 };
-use psijoin_session::{Learners, Question};
+use psijoin_session::{Learners, Question, RequestedOutput};
 use pyo3::{prelude::*, types::PyDict};
 
 use crate::{
     failed::raised,
     options::{Options, usage},
-    wanted::asked,
+    wanted::kind,
 };
 
-const KEYWORDS: [&str; 15] = [
+const KEYWORDS: [&str; 17] = [
     "items",
     "network",
     "output_kind",
@@ -23,6 +23,8 @@ const KEYWORDS: [&str; 15] = [
     "sender_gives",
     "receiver_gives",
     "min_intersection",
+    "labels",
+    "min_group",
     "post_quantum",
     "threads",
     "memory",
@@ -33,6 +35,12 @@ const KEYWORDS: [&str; 15] = [
     "all",
 ];
 
+/// The labels of keys by default.
+const USUAL_LABELS: Columns = Columns {
+    sender: 0,
+    receiver: 16,
+};
+
 /// The network between the parties by default.
 const NETWORK: &str = "100mbps,40ms";
 
@@ -41,8 +49,12 @@ pub(crate) fn planned(options: &Bound<'_, PyDict>) -> PyResult<(PlannedJoin, Lin
     let options = &Options::new(options, &KEYWORDS, ("a join", &[]))?;
     let given = |name| options.whole::<u16>(name, 1..=u16::MAX.into());
     let least = options.whole("min_intersection", 1..=u64::MAX)?;
+    let mut asked = kind(options)?;
+    if let RequestedOutput::Groups(groups) = &mut asked {
+        groups.least = options.whole("min_group", 1..=u64::MAX)?.unwrap_or(0);
+    }
     let question = Question {
-        asked: asked(options)?,
+        asked,
         min_intersection: least.unwrap_or(0),
         learners: options.parsed("learn")?.unwrap_or_default(),
         post_quantum: options.flag("post_quantum")?,
@@ -68,6 +80,7 @@ pub(crate) fn planned(options: &Bound<'_, PyDict>) -> PyResult<(PlannedJoin, Lin
         question,
         sender_gives: given("sender_gives")?,
         receiver_gives,
+        labels: labels(options)?,
         threads: options.threads()?,
         memory: options.read("memory", sizes::bytes)?,
         rates,
@@ -95,6 +108,17 @@ fn items(options: &Options<'_, '_>) -> PyResult<SetSizes> {
         sender: checked(sender)?,
         receiver: checked(receiver)?,
     })
+}
+
+/// Returns the numbers of labels of the sender's keys and of the receiver's.
+fn labels(options: &Options<'_, '_>) -> PyResult<Columns> {
+    const IS: &str =
+        "`labels` is a pair: how many labels the sender's keys have, and the receiver's";
+    let Some(labels) = options.get("labels")? else {
+        return Ok(USUAL_LABELS);
+    };
+    let (sender, receiver) = labels.extract().map_err(|_| usage(IS))?;
+    Ok(Columns { sender, receiver })
 }
 
 fn order(text: &str) -> Result<Order, &'static str> {

@@ -17,8 +17,8 @@ use psijoin_frontend::{
 use psijoin_params::parts::MAX_PARTS;
 use psijoin_peers::Place;
 use psijoin_session::{
-    ArrowTable, AtMost, Consent, Give, JoinSpec, MaxPeerKeys, Meeting, Memory, Mode, Question,
-    RequestedOutput, Resources, TableSpec, Taken, Trade, Written,
+    ArrowTable, AtMost, Consent, Give, GroupColumn, JoinSpec, MaxPeerKeys, Meeting, Memory, Mode,
+    Question, RequestedGroups, RequestedOutput, Resources, TableSpec, Taken, Trade, Written,
 };
 use psijoin_table::{ColumnRules, Existing, KeySpec, share::RepeatedKeys};
 use psijoin_transport::{Fingerprint, Passphrase, Proxy};
@@ -49,11 +49,13 @@ const OF_SESSIONS: [&str; 14] = [
 ];
 
 /// Keywords of a join.
-const OF_JOINS: [&str; 28] = [
+const OF_JOINS: [&str; 30] = [
     "on",
     "normalize",
     "bad_keys",
     "output_kind",
+    "group_by",
+    "min_group",
     "learn",
     "give",
     "give_bytes",
@@ -220,9 +222,9 @@ impl Party {
             }
         }
         let told = &Options::unchecked(options);
-        if let RequestedOutput::Shares(_) = asked(told)? {
+        if let RequestedOutput::Shares(_) | RequestedOutput::Groups(_) = asked(told)? {
             return Err(usage(
-                "shares are for a table that is here, and lanes have it elsewhere",
+                "shares and groups are for a table that is here, and lanes have it elsewhere",
             ));
         }
         let known: Vec<&str> = OF_JOINS.into_iter().chain([PARTS]).collect();
@@ -362,8 +364,31 @@ fn question(options: &Options<'_, '_>) -> PyResult<Question> {
     })
 }
 
-/// Returns the output that is asked for: a text, or a kind with its argument.
+/// Returns the output that is asked for, with the groups that other keywords tell.
 pub(crate) fn asked(options: &Options<'_, '_>) -> PyResult<RequestedOutput> {
+    let mut asked = kind(options)?;
+    match &mut asked {
+        RequestedOutput::Groups(groups) => {
+            let by = options.columns("group_by")?.unwrap_or_default();
+            groups.by = GroupColumn::of_names(&by)
+                .map_err(|error| usage(format!("the columns to group by: {error}")))?;
+            groups.least = options.whole("min_group", 1..=u64::MAX)?.unwrap_or(0);
+        }
+        other => {
+            for name in ["group_by", "min_group"] {
+                if options.is_told(name)? {
+                    return Err(usage(format!(
+                        "`{name}` is for counts and sums of groups, and the output is {other}: leave it out"
+                    )));
+                }
+            }
+        }
+    }
+    Ok(asked)
+}
+
+/// Returns the kind of output that is asked for: a text, or a kind with its argument.
+pub(crate) fn kind(options: &Options<'_, '_>) -> PyResult<RequestedOutput> {
     const NAME: &str = "output_kind";
     let Some(value) = options.get(NAME)? else {
         return Ok(RequestedOutput::default());
@@ -374,12 +399,25 @@ pub(crate) fn asked(options: &Options<'_, '_>) -> PyResult<RequestedOutput> {
     match &*kind {
         "sum" => RequestedOutput::sum(&columns(&of, "columns")?)
             .map_err(|error| usage(format!("`columns`: {error}"))),
+        "counts" => {
+            let sums = match of.is_none() {
+                true => Vec::new(),
+                false => columns(&of, "sums")?,
+            };
+            let groups = match &sums[..] {
+                [] => Ok(RequestedGroups::default()),
+                sums => RequestedGroups::of_sums(sums),
+            };
+            groups
+                .map(RequestedOutput::Groups)
+                .map_err(|error| usage(format!("`sums`: {error}")))
+        }
         "threshold" => match of.extract() {
             Ok(least @ 1..) => Ok(RequestedOutput::Threshold(least)),
             _ => Err(usage("`least` is a whole number of at least 1")),
         },
         _ => Err(usage(format!(
-            "`{NAME}` is a text, or a pair that begins with sum or threshold"
+            "`{NAME}` is a text, or a pair that begins with sum, counts or threshold"
         ))),
     }
 }

@@ -149,6 +149,8 @@ pub enum AbortCode {
     OtherRun = 18,
     /// It has lost a lane, and comes again.
     LaneLost = 19,
+    /// It allows no groups of the receiver's columns that may have a single key.
+    ReceiverGroups = 20,
     /// A reason that this version does not know: the peer's may be a later one.
     Unknown = 0,
 }
@@ -178,6 +180,7 @@ impl AbortCode {
             TooMuchGiven,
             OtherRun,
             LaneLost,
+            ReceiverGroups,
         ]
         .into_iter()
         .find(|known| *known as u8 == code)
@@ -202,6 +205,9 @@ impl std::fmt::Display for AbortCode {
             Self::DeadlinePassed => "the deadline that its user set has passed",
             Self::TooManyItems => "this side's set is larger than it allows",
             Self::ReceiverSums => "it does not allow sums of the receiver's columns",
+            Self::ReceiverGroups => {
+                "it does not allow groups by the receiver's columns without a least size of 2 or more"
+            }
             Self::UnlikeItems => {
                 "its keys and this side's differ in kind, and it demands that they do not"
             }

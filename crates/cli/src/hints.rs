@@ -83,6 +83,10 @@ pub(crate) fn of(remedy: &Remedy) -> Hint {
             "--allow-sums-that-reveal-keys allows it: see \"What an answer tells\" in \
              docs/functions.md first"
         }
+        Remedy::AllowGroups => {
+            "--min-group K on both sides withholds groups of fewer than K keys; \
+             --allow-sums-that-reveal-keys shows all: see \"What an answer tells\" in docs/functions.md first"
+        }
         Remedy::LessStrict => "--strict refuses that",
         Remedy::LessStrictPeer => "it was started with --strict, which refuses that",
         Remedy::NewRecordFile => {
@@ -101,6 +105,10 @@ pub(crate) fn of(remedy: &Remedy) -> Hint {
         Remedy::MinimumForSums => {
             "--min-intersection K on both sides withholds the sum of fewer than K keys"
         }
+        Remedy::MinimumForGroups => {
+            "--min-group K on both sides withholds groups of fewer than K keys"
+        }
+        Remedy::GroupBy => "--group-by names them, as in --group-by receiver.segment",
         Remedy::NewCalibration => "make it again with `psijoin calibrate`, or delete it",
         Remedy::LookAtKeys => {
             "`psijoin keys FILE` shows the first keys as they are compared, and what each rule of \
@@ -133,7 +141,7 @@ fn of_spec(fault: SpecFault) -> &'static str {
             "give --identity and --peer with --record, and leave out --insecure-plaintext"
         }
         SpecFault::NoFileForShares => "--output FILE names it",
-        SpecFault::NothingToWrite => "leave --output out, which is for rows or shares",
+        SpecFault::NothingToWrite => "leave --output out, which is for rows, groups or shares",
         SpecFault::ReceiverGives => "give --learn both on both sides, or leave out --give",
         SpecFault::SenderTakes => "give --learn both on both sides, or leave out --take",
         SpecFault::TakesForUnshared => "leave out --take, or say --rows all",
@@ -146,6 +154,8 @@ fn that_say(term: JobTerm) -> &'static str {
     match term {
         JobTerm::Protocol => "--protocol says",
         JobTerm::Output => "--output-kind says",
+        JobTerm::GroupBy => "--group-by says",
+        JobTerm::MinGroup => "--min-group says",
         JobTerm::Learners => "--learn says",
         JobTerm::Terms => "--terms says",
         JobTerm::Record => "--record says",
@@ -192,6 +202,8 @@ fn agreeing(setting: Setting) -> &'static str {
         Setting::Output => {
             "give the same --output-kind on both sides, or leave it out on both: then it is rows"
         }
+        Setting::GroupBy => "give the same --group-by on both sides",
+        Setting::MinGroup => "give the same --min-group on both sides, or leave it out on both",
         Setting::Minimum => {
             "give the same --min-intersection on both sides, or leave it out on both"
         }

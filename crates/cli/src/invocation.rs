@@ -75,11 +75,22 @@ impl<'a> Invocation<'a> {
     /// Returns the question: the output, who learns it, and its condition.
     fn question(&self) -> Question {
         Question {
-            asked: self.join.asked.output_kind.clone(),
+            asked: self.asked(),
             min_intersection: self.join.safety.min_intersection.unwrap_or(0),
             learners: self.join.asked.learn,
             post_quantum: self.join.safety.post_quantum,
         }
+    }
+
+    /// Returns the output, with the groups that other options tell.
+    fn asked(&self) -> RequestedOutput {
+        let mut asked = self.join.asked.output_kind.clone();
+        if let RequestedOutput::Groups(groups) = &mut asked {
+            let by = self.join.asked.group_by.as_ref();
+            groups.by = by.map_or_else(Vec::new, |by| by.0.clone());
+            groups.least = self.join.safety.min_group.unwrap_or(0);
+        }
+        asked
     }
 
     /// Returns the treatment of an output that exists.
@@ -87,6 +98,18 @@ impl<'a> Invocation<'a> {
         match self.join.asked.written.no_clobber {
             true => Existing::Keep,
             false => Existing::Replace,
+        }
+    }
+
+    /// Returns the form of the result.
+    pub(crate) fn written(&self) -> Written {
+        let written = &self.join.asked.written;
+        Written {
+            output: self.output.map(Path::to_owned),
+            existing: self.existing(),
+            rows: written.rows.unwrap_or_default(),
+            quotes_empty: written.quote_empty,
+            quotes_formulas: written.quote_formulas,
         }
     }
 
@@ -116,6 +139,7 @@ impl<'a> Invocation<'a> {
 
     /// Checks that the options fit together.
     pub(crate) fn check(&self) -> Result<(), Failure> {
+        self.check_groups()?;
         self.check_output()?;
         self.check_rows()?;
         self.check_trade()?;
@@ -165,10 +189,29 @@ impl<'a> Invocation<'a> {
         Ok(trade.check(self.role, self.join.asked.learn, rows)?)
     }
 
+    /// Checks that groups have columns that name them, and that what is said of groups is said
+    /// where there are some.
+    fn check_groups(&self) -> Result<(), Failure> {
+        let kind = &self.join.asked.output_kind;
+        let said = [
+            ("--group-by", self.join.asked.group_by.is_some()),
+            ("--min-group", self.join.safety.min_group.is_some()),
+        ];
+        let said = said.iter().find(|(_, is_said)| *is_said);
+        match (said, kind.groups()) {
+            (Some((option, _)), None) => Err(Failure::Usage(format!(
+                "{option} is for counts and sums of groups: give --output-kind counts, or counts,sum:COL, and not {kind}; \
+                 or leave {option} out"
+            ))),
+            _ => Ok(self.question().check_groups()?),
+        }
+    }
+
     /// Checks where the result is to go.
     fn check_output(&self) -> Result<(), Failure> {
         let kind = &self.join.asked.output_kind;
-        let finds_rows = self.question().finds_rows(self.role);
+        let question = self.question();
+        let finds_rows = question.finds_rows(self.role);
         let wrong = match (kind, self.output) {
             (RequestedOutput::Shares(_), None) => return Err(SpecFault::NoFileForShares.into()),
             (RequestedOutput::Shares(_), Some(_)) => return Ok(()),
@@ -181,7 +224,7 @@ impl<'a> Invocation<'a> {
                 "--report - and the rows cannot both go to standard output: give --output FILE too"
                     .to_owned()
             }
-            (_, Some(_)) if !finds_rows => match (self.role, kind) {
+            (_, Some(_)) if !question.gives_table(self.role) => match (self.role, kind) {
                 (Role::Sender, RequestedOutput::Rows) => {
                     "--output of the sender is for its rows or shares, and it gets none: leave --output out, or give \
                      --learn both on both sides"
@@ -204,16 +247,18 @@ impl<'a> Invocation<'a> {
     /// Checks that what is said of rows is said where there are rows.
     fn check_rows(&self) -> Result<(), Failure> {
         let written = &self.join.asked.written;
+        let question = self.question();
+        let (finds_rows, gives_table) = (
+            question.finds_rows(self.role),
+            question.gives_table(self.role),
+        );
         let said = [
-            ("--quote-empty", written.quote_empty),
-            ("--quote-formulas", written.quote_formulas),
-            ("--rows", written.rows.is_some()),
-            ("--align", written.align),
+            ("--quote-empty", written.quote_empty && !gives_table),
+            ("--quote-formulas", written.quote_formulas && !gives_table),
+            ("--rows", written.rows.is_some() && !finds_rows),
+            ("--align", written.align && !finds_rows),
         ];
-        let said = said.iter().find(|(_, is_said)| *is_said);
-        if let Some((option, _)) = said
-            && !self.question().finds_rows(self.role)
-        {
+        if let Some((option, _)) = said.iter().find(|(_, is_wrong)| *is_wrong) {
             return Err(Failure::Usage(format!(
                 "{option} is for rows, and the {} finds none with --output-kind {} and --learn {}: leave {option} out",
                 self.role, self.join.asked.output_kind, self.join.asked.learn
@@ -312,13 +357,7 @@ impl<'a> Invocation<'a> {
             protocol: self.join.protocol,
             trade: asked.trade.traded(safety.at_most()),
             aligned: self.aligned(),
-            written: Written {
-                output: self.output.map(Path::to_owned),
-                existing: self.existing(),
-                rows: asked.written.rows.unwrap_or_default(),
-                quotes_empty: asked.written.quote_empty,
-                quotes_formulas: asked.written.quote_formulas,
-            },
+            written: self.written(),
             also_written: evidence
                 .report_file()
                 .map(Path::to_owned)

@@ -229,6 +229,7 @@ mod tests {
             (AbortCode::TooManyItems, Code::Peer),
             (AbortCode::TooMuchGiven, Code::Peer),
             (AbortCode::ReceiverSums, Code::Peer),
+            (AbortCode::ReceiverGroups, Code::Peer),
             (AbortCode::UnlikeItems, Code::Peer),
             (AbortCode::NotOffered, Code::Peer),
             (AbortCode::Interrupted, Code::Network),

@@ -7,7 +7,7 @@ use std::{
 };
 
 use psijoin::{
-    OutputKind, Request, Role,
+    Columns, OutputKind, Request, Role,
     planner::{self, Conditions, Estimate, Memory, Order, compare},
     registry::{self, AUTO},
     spill::Budget,
@@ -59,6 +59,8 @@ pub struct PlannedJoin {
     pub sender_gives: Option<u16>,
     /// The bytes per key of the receiver's columns.
     pub receiver_gives: Option<u16>,
+    /// The number of labels of each party's keys, of an output of groups.
+    pub labels: Columns,
     /// With how many threads each party computes; one per core if nothing is said.
     pub threads: Option<NonZeroUsize>,
     /// The bytes that each party allows.
@@ -112,7 +114,12 @@ pub fn planned(
         Role::Sender => join.sender_gives.unwrap_or(0).into(),
         Role::Receiver => join.receiver_gives.unwrap_or(0).into(),
     };
-    let request = question.request(items.sender, items.receiver, asked.holders(), gives)?;
+    let request = question.request(
+        items.sender,
+        items.receiver,
+        (asked.holders(), join.labels),
+        gives,
+    )?;
     let threads = join.threads.unwrap_or_else(cores);
     let limit = join
         .memory
@@ -137,6 +144,7 @@ pub fn planned(
         items,
         output: match request.output {
             OutputKind::Payloads(payloads) => payloads.to_string(),
+            OutputKind::Groups(groups) => format!("{asked} of {} groups", groups.count()),
             _ => asked.to_string(),
         },
         order,

@@ -76,6 +76,8 @@ pub enum Remedy {
     TellOffered,
     /// Allow sums of columns of the receiver's.
     AllowSums,
+    /// Withhold small groups, or allow groups by columns of the receiver's.
+    AllowGroups,
     /// Be less strict.
     LessStrict,
     /// Let the other party be less strict.
@@ -108,6 +110,10 @@ pub enum Remedy {
     FewerPeerKeys,
     /// Withhold sums over few keys.
     MinimumForSums,
+    /// Withhold groups of few keys.
+    MinimumForGroups,
+    /// Name the columns to group by.
+    GroupBy,
     /// Measure the machine again, or do without.
     NewCalibration,
     /// Look at the keys as they are compared.
@@ -152,6 +158,7 @@ impl Remedy {
             }
             Warning::Curious { .. } => Self::FewerPeerKeys,
             Warning::SumOverFew => Self::MinimumForSums,
+            Warning::GroupsOfFew => Self::MinimumForGroups,
             Warning::MeetsAgain(error) => return Self::of_error(error),
             Warning::UnusableProxy(_) => Self::OtherProxy,
             Warning::Insecure(_) | Warning::BadCells { .. } => return None,
@@ -183,6 +190,7 @@ fn of_session(error: &Error) -> Option<Remedy> {
         Error::NoRoomForPeerKeys { .. } => Remedy::RoomForPeerKeys,
         Error::TooMuchGiven(_) => Remedy::TakeLess,
         Error::ReceiverSums(_) => Remedy::AllowSums,
+        Error::ReceiverGroups(_) => Remedy::AllowGroups,
         Error::UnlikeKeys | Error::DoubtfulTable => Remedy::LessStrict,
         Error::NoRecord { source, .. } if source.kind() == io::ErrorKind::AlreadyExists => {
             Remedy::NewRecordFile
@@ -221,6 +229,7 @@ fn of_reason(reason: AbortCode) -> Option<Remedy> {
         AbortCode::BadLuck => Remedy::NewJobs,
         AbortCode::UnlikeItems => Remedy::LessStrictPeer,
         AbortCode::TooFewStreams => Remedy::OneConnection,
+        AbortCode::ReceiverGroups => Remedy::MinimumForGroups,
         AbortCode::NotOffered => Remedy::TellOffered,
         AbortCode::TooMuchGiven => Remedy::GiveLess,
         _ => return None,
@@ -307,6 +316,7 @@ fn of_question(fault: &QuestionFault) -> Remedy {
         QuestionFault::NoRows { further, .. } => Remedy::RowsFor(*further),
         QuestionFault::MinimumWith(further) => Remedy::MinimumOr(*further),
         QuestionFault::MinimumOf(_) => Remedy::NoMinimum,
+        QuestionFault::NoGroups => Remedy::GroupBy,
     }
 }
 

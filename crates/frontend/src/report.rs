@@ -16,8 +16,10 @@ use serde::Serialize;
 use crate::{AppliedProfile, Failure, Hint, Known, Listener};
 
 mod file;
+mod groups;
 
 pub use file::ReportFile;
+use groups::{GroupReport, GroupsReport};
 
 /// The end of a run that failed.
 #[derive(Debug)]
@@ -94,6 +96,9 @@ pub struct Report {
 struct RunReport {
     protocol: ProtocolReport,
     columns: Vec<ColumnReport>,
+    /// Missing if no groups were asked for.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    groups: Option<GroupsReport>,
     /// The columns that each party gave with its keys.
     given: Vec<GivenReport>,
     security: SecurityReport,
@@ -258,6 +263,9 @@ enum ResultReport {
     Sums {
         sums: Vec<SumReport>,
     },
+    Groups {
+        groups: Vec<GroupReport>,
+    },
     Shares {
         places: u64,
     },
@@ -367,6 +375,7 @@ impl RunReport {
         Self {
             protocol: ProtocolReport::new(plan),
             columns: outcome.columns.0.iter().map(ColumnReport::new).collect(),
+            groups: GroupsReport::of(outcome),
             given: outcome.given.all().map(GivenReport::new).collect(),
             security: SecurityReport::new(plan),
             sizes: SizesReport {
@@ -476,6 +485,9 @@ impl ResultReport {
             Received::Threshold { reached, .. } => Self::Threshold { reached },
             Received::Sums(ref sums) => Self::Sums {
                 sums: sums.iter().map(SumReport::new).collect(),
+            },
+            Received::Groups(ref grouped) => Self::Groups {
+                groups: GroupReport::all(grouped),
             },
             Received::Shares { places } => Self::Shares { places },
         }

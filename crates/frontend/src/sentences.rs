@@ -74,6 +74,11 @@ pub fn of_warning(warning: &Warning<'_>) -> String {
              key it is that key's number."
                 .to_owned()
         }
+        Warning::GroupsOfFew => {
+            "no least size of a group is demanded: the receiver gets the totals of groups of however few keys, and of one key \
+             these are that key's."
+                .to_owned()
+        }
         Warning::UnusableProxy(why) => format!(
             "the proxy that https_proxy names in the environment cannot be used, so none is: {why}"
         ),

@@ -1,6 +1,7 @@
 //! The protocol of a run, its cost, and who learned what, for people. Never an item.
 
 pub mod caveats;
+mod groups;
 
 use std::path::Path;
 
@@ -44,6 +45,7 @@ pub(crate) fn checked(warnings: usize) -> String {
 /// Returns who has learned what, and where the rows are: the end of every run.
 /// `output` is the file that was written, if one was named. `auto` may have taken the protocol.
 pub(crate) fn statement(outcome: &Outcome, output: Option<&str>, by_auto: bool) -> String {
+    let named = output;
     let output = output.unwrap_or(match outcome.received {
         Some(Received::Rows {
             in_memory: Some(_), ..
@@ -53,6 +55,11 @@ pub(crate) fn statement(outcome: &Outcome, output: Option<&str>, by_auto: bool) 
     let mut lines = vec![learned(outcome)];
     let all = outcome.given.all();
     lines.extend(all.map(|(giver, layout)| given(outcome.role, giver, layout)));
+    if let Some(asked) = outcome.question.asked.groups() {
+        lines.extend(groups::withheld(outcome, asked));
+        lines.extend(groups::chosen(outcome, asked));
+        lines.extend(groups::known(outcome));
+    }
     lines.extend(readable_from_sums(outcome));
     lines.extend(known_of_columns(&outcome.columns.0));
     lines.extend(known_of_size(outcome));
@@ -79,6 +86,10 @@ pub(crate) fn statement(outcome: &Outcome, output: Option<&str>, by_auto: bool) 
         Some(Received::Places(_) | Received::Elsewhere { .. }) => {
             lines.push("The rows are where the table is.".to_owned());
         }
+        Some(Received::Groups(ref grouped)) => lines.extend(named.map(|file| {
+            let groups = humanize::counted(grouped.groups.len() as u64, "group");
+            format!("Wrote {groups} to {file}.")
+        })),
         Some(Received::Count(_) | Received::Threshold { .. } | Received::Sums(_)) | None => {}
     }
     let counts = outcome.counts;
@@ -212,6 +223,11 @@ fn learned(outcome: &Outcome) -> String {
                     "these sums can"
                 },
             ),
+            RequestedOutput::Groups(_) => {
+                let sums = each_sum(columns, Role::Sender, "its");
+                let totals = groups::totals(outcome, (Role::Sender, "its"), sums);
+                format!("{totals}, and not which")
+            }
             RequestedOutput::Shares(_) => return of_shares(outcome),
         };
         return format!(
@@ -232,6 +248,10 @@ fn learned(outcome: &Outcome) -> String {
             format!("that you share {than} {}", humanize::counted(least, "key"))
         }
         Received::Sums(_) => sums(columns, Role::Receiver, "the sender's"),
+        Received::Groups(_) => {
+            let sums = each_sum(columns, Role::Receiver, "the sender's");
+            groups::totals(outcome, (Role::Receiver, "the sender's"), sums)
+        }
         Received::Shares { .. } => return of_shares(outcome),
     };
     let (other, rows) = (outcome.role.other(), outcome.question.learners);
@@ -277,8 +297,11 @@ fn given(role: Role, giver: Role, layout: &PayloadLayout) -> String {
 
 /// Returns what the receiver could read from the sums of its own columns, for the sender.
 fn readable_from_sums(outcome: &Outcome) -> Option<String> {
-    if outcome.role == Role::Receiver || !matches!(outcome.question.asked, RequestedOutput::Sum(_))
-    {
+    let adds_up = matches!(
+        outcome.question.asked,
+        RequestedOutput::Sum(_) | RequestedOutput::Groups(_)
+    );
+    if outcome.role == Role::Receiver || !adds_up {
         return None;
     }
     let own = outcome
@@ -312,6 +335,12 @@ fn of_shares(outcome: &Outcome) -> String {
 /// Returns the sums of columns in the words for a party in this role, which calls the other party's
 /// columns `theirs`.
 fn sums(columns: &[AgreedColumn], role: Role, theirs: &str) -> String {
+    let sums = each_sum(columns, role, theirs).unwrap_or_default();
+    format!("{sums} over the keys that you share")
+}
+
+/// Returns these sums, without telling over which keys, if there are some.
+fn each_sum(columns: &[AgreedColumn], role: Role, theirs: &str) -> Option<String> {
     let called = |column: &AgreedColumn| {
         let whose = if column.holder == role {
             "your"
@@ -326,10 +355,7 @@ fn sums(columns: &[AgreedColumn], role: Role, theirs: &str) -> String {
     } else {
         "the sums"
     };
-    format!(
-        "{noun} of {} over the keys that you share",
-        humanize::listed(&called)
-    )
+    (!called.is_empty()).then(|| format!("{noun} of {}", humanize::listed(&called)))
 }
 
 /// Returns what each side had to tell about the columns.

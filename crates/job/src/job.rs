@@ -61,6 +61,9 @@ pub struct Columns {
     pub numbers: Vec<String>,
     /// The columns that the sender and the receiver share.
     pub given: [Vec<u8>; 2],
+    /// The labels of each column whose values name groups; null is one, too.
+    #[serde(default)]
+    pub labels: Vec<Vec<Option<String>>>,
 }
 
 /// A setting that has to be the same whenever a job is resumed.

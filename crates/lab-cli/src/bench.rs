@@ -7,7 +7,7 @@
 //! | [`mod@run`], [`measurement`], [`times`] | one run, all runs of a protocol, and the spread of their times |
 //! | [`tables`], [`export`] | measurements for people, and for scripts and documents |
 
-use psijoin::{Plan, Protocol, Request};
+use psijoin::{Columns, Plan, Protocol, Request};
 use psijoin_channel::path::Path;
 use psijoin_cli::{console::Console, output};
 use psijoin_printable::humanize;
@@ -68,7 +68,12 @@ fn plans(protocols: &[&'static Protocol], setting: &Setting) -> Result<Vec<Plan>
     let sizes = setting.sizes;
     let request = setting
         .question
-        .request(sizes.sender, sizes.receiver, setting.columns, |_| 0)?
+        .request(
+            sizes.sender,
+            sizes.receiver,
+            (setting.columns, Columns::NONE),
+            |_| 0,
+        )?
         .path(setting.network.map(Path::from).unwrap_or_default());
     let request = match setting.item_bits {
         Some(bits) => of_numbers(request, bits)?,

@@ -33,6 +33,12 @@ pub const OUTPUT: &str = "the output";
 /// The parties that learn the output, if it is rows.
 pub const LEARNERS: &str = "who learns";
 
+/// The columns whose values name groups, of an output of groups.
+pub const GROUP_BY: &str = "the groups";
+
+/// The least number of shared keys of a group that is shown, of an output of groups.
+pub const MIN_GROUP: &str = "the least size of a group";
+
 /// The least number of shared keys for any output.
 pub const MINIMUM: &str = "the least number of shared keys";
 
@@ -89,6 +95,12 @@ pub fn hello(role: Role, keys: Keys, protocol: &Protocol, security: Security) ->
 /// Returns the name of the fact about the meaning of the key column at this position, from 0.
 pub fn key_column(at: usize) -> String {
     format!("key column {}", at + 1)
+}
+
+/// Returns the name of the fact about the number of labels of the column at this position, from 0,
+/// of those whose values name groups. Whoever has the column tells it.
+pub fn labels(at: usize) -> String {
+    format!("labels of group column {}", at + 1)
 }
 
 /// Returns the name of the fact about the decimals of the column of numbers at this position, from

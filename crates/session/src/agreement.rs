@@ -7,6 +7,7 @@ use psijoin_transport::{Lanes, Timeouts};
 use crate::{
     Attempt, Error,
     columns::AgreedColumns,
+    labels::AgreedGroups,
     lanes::{LaneTerms, Ways},
     trade::Given,
 };
@@ -17,6 +18,7 @@ pub(crate) struct Agreement {
     /// How they run its parts.
     pub(crate) lanes: LaneTerms,
     pub(crate) columns: AgreedColumns,
+    pub(crate) groups: AgreedGroups,
     /// The columns that are given.
     pub(crate) given: Given,
     /// Fresh for each meeting.

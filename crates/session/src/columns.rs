@@ -7,12 +7,13 @@ use std::collections::{BTreeMap, BTreeSet};
 
 use psijoin::{self as psi, Role, share_file};
 use psijoin_handshake::Hello;
-use psijoin_source::{Decimal, MAX_SCALE, Source, check_numbers};
-use psijoin_table::Numbers;
+use psijoin_source::{Decimal, MAX_SCALE, Source, check_labels, check_numbers};
+use psijoin_table::{Labels, Numbers};
 
 use crate::{
     Error,
     fault::ColumnsFault,
+    requested_groups::RequestedGroups,
     requested_output::{ColumnName, RequestedOutput},
     settings::decimals,
 };
@@ -23,6 +24,8 @@ pub(crate) struct OwnColumns {
     names: Vec<ColumnName>,
     /// For each name, whether the table has it.
     present: Vec<bool>,
+    /// The groups, if some are asked for.
+    groups: Option<RequestedGroups>,
 }
 
 impl OwnColumns {
@@ -30,7 +33,7 @@ impl OwnColumns {
     ///
     /// # Errors
     /// If the header cannot be read; if a column of this party is missing; if one that is there is
-    /// not unique, or holds no numbers.
+    /// not unique, or holds no numbers, or no labels.
     pub(crate) fn find(
         asked: &RequestedOutput,
         role: Role,
@@ -43,6 +46,9 @@ impl OwnColumns {
         let header: Vec<&str> = header.iter().map(String::as_str).collect();
         let own = Self::among(asked, role, &header);
         check_numbers(source, &own.to_read())?;
+        if own.groups.is_some() {
+            check_labels(source, &own.labels_to_read())?;
+        }
         Ok(own)
     }
 
@@ -57,6 +63,7 @@ impl OwnColumns {
             role,
             present: names.iter().map(present).collect(),
             names,
+            groups: asked.groups().cloned(),
         }
     }
 
@@ -67,6 +74,12 @@ impl OwnColumns {
             .filter(|(_, present)| **present)
             .map(|(column, _)| column.name.clone())
             .collect()
+    }
+
+    /// Returns the columns of labels to read from the table.
+    pub(crate) fn labels_to_read(&self) -> Vec<String> {
+        let groups = self.groups.as_ref();
+        groups.map_or_else(Vec::new, |groups| groups.to_read(self.role))
     }
 
     /// Returns how many rows with a key have no number in each of the columns that were read.
@@ -85,12 +98,16 @@ impl OwnColumns {
     }
 
     /// Adds to a hello what the other party must know.
-    pub(crate) fn tell(&self, hello: Hello, numbers: &[Numbers]) -> Hello {
+    pub(crate) fn tell(&self, hello: Hello, numbers: &[Numbers], labels: &[Labels]) -> Hello {
         let scales = self.scales(numbers).into_iter().enumerate();
-        scales.fold(hello, |hello, (index, scale)| match scale {
+        let hello = scales.fold(hello, |hello, (index, scale)| match scale {
             Some(scale) => hello.fact(decimals(index), scale),
             None => hello,
-        })
+        });
+        match &self.groups {
+            Some(groups) => groups.tell(self.role, hello, labels),
+            None => hello,
+        }
     }
 
     /// Returns what both parties derive from the facts of both.
@@ -322,7 +339,7 @@ mod tests {
 
         fn hello(&self) -> Hello {
             let hello = Hello::new(Role::Sender, 1);
-            self.own.tell(hello, &self.numbers)
+            self.own.tell(hello, &self.numbers, &[])
         }
 
         fn agree(&self, theirs: &Hello) -> Result<AgreedColumns, Error> {

@@ -10,7 +10,9 @@ use psijoin_record::Error as RecordError;
 use psijoin_table::ErrorKind as TableKind;
 use psijoin_transport::Kind as TransportKind;
 
-use crate::fault::{ColumnsFault, ElsewhereFault, QuestionFault, SpecFault, TooMuchGiven, Unable};
+use crate::fault::{
+    ColumnsFault, ElsewhereFault, QuestionFault, SpecFault, TooManyGroups, TooMuchGiven, Unable,
+};
 
 /// The reason that a party's join did not start, or ended without a result.
 ///
@@ -61,6 +63,10 @@ pub enum Error {
     /// The columns of numbers that are asked for are not one of each.
     #[error(transparent)]
     Columns(#[from] ColumnsFault),
+
+    /// There would be more groups than there can be.
+    #[error(transparent)]
+    TooManyGroups(#[from] TooManyGroups),
 
     /// Too little memory is allowed.
     #[error(
@@ -123,6 +129,15 @@ pub enum Error {
         Quoted(.0)
     )]
     ReceiverSums(String),
+
+    /// Groups by a column of the receiver's, of this name, of which each is shown however few keys
+    /// it has, were asked for, and the sender has not allowed them.
+    #[error(
+        "groups by the receiver's column {} were asked for, however few keys they have: the receiver \
+         chooses who is in which group, and could have groups of one key each; nothing was done",
+        Quoted(.0)
+    )]
+    ReceiverGroups(String),
 
     /// The question is post-quantum, and the connection is not.
     #[error(
@@ -302,6 +317,7 @@ impl Error {
             | Self::Elsewhere(_)
             | Self::Question(_)
             | Self::Columns(_)
+            | Self::TooManyGroups(_)
             | Self::TooLittleMemory { .. }
             | Self::OverwritesInput(_) => ErrorKind::Usage,
             Self::TooFew(_)
@@ -309,7 +325,8 @@ impl Error {
             | Self::TooManyPeerKeys { .. }
             | Self::NoRoomForPeerKeys { .. }
             | Self::TooMuchGiven(_)
-            | Self::ReceiverSums(_) => ErrorKind::Policy,
+            | Self::ReceiverSums(_)
+            | Self::ReceiverGroups(_) => ErrorKind::Policy,
             Self::UnlikeKeys
             | Self::OnlyChecked
             | Self::OtherJob { .. }
@@ -397,6 +414,7 @@ impl Error {
             }
             Self::TooMuchGiven(_) => AbortCode::TooMuchGiven,
             Self::ReceiverSums(_) => AbortCode::ReceiverSums,
+            Self::ReceiverGroups(_) => AbortCode::ReceiverGroups,
             Self::UnlikeKeys => AbortCode::UnlikeItems,
             Self::OtherSet => AbortCode::OtherRun,
             Self::Table(psijoin_table::Error::Share(psijoin_table::ShareError::NotOffered {

@@ -182,6 +182,8 @@ pub enum Warning<'a> {
     },
     /// The receiver gets a sum over however few keys.
     SumOverFew,
+    /// The receiver gets totals of groups of however few keys.
+    GroupsOfFew,
     /// The environment names a proxy that cannot be used, for this reason. None is.
     UnusableProxy(&'static str),
     /// The connection was lost, and the parties meet again, to go on with the job.

@@ -4,7 +4,10 @@ use std::fmt;
 
 use psijoin_printable::{Quoted, humanize};
 
-use crate::requested_output::RequestedOutput;
+use psijoin::Groups;
+use psijoin_table::Labels;
+
+use crate::{requested_groups::GroupColumn, requested_output::RequestedOutput};
 
 /// An ability that a protocol lacks.
 #[derive(Debug, Clone, PartialEq, Eq, thiserror::Error)]
@@ -89,6 +92,9 @@ pub enum ElsewhereFault {
     /// Shares, which would have to be kept with the rows.
     #[error("shares of a table that lies elsewhere cannot be kept: ask for rows, count or sum")]
     Shares,
+    /// Groups, whose labels would have to be read with the keys.
+    #[error("a table that lies elsewhere has no groups: ask for rows, count or sum")]
+    Groups,
     /// The other side's release is too old.
     #[error(
         "the other side's release knows no lanes, over which a table that lies elsewhere is joined; \
@@ -144,6 +150,11 @@ pub enum QuestionFault {
     /// No protocol withholds rows with further facts.
     #[error("no protocol can do both a least number of shared keys and {0}: leave one of them out")]
     MinimumWith(Further),
+    /// Counts of groups, and no column that names them.
+    #[error(
+        "counts are of groups: name the columns to group by, one or two; for one number ask for count"
+    )]
+    NoGroups,
     /// An output that tells nothing that could be withheld.
     #[error(
         "a least number of shared keys is for rows, count and sum; {}: leave it out", .0.why_not_withheld()
@@ -171,6 +182,43 @@ pub enum ColumnsFault {
     /// Neither table has one.
     #[error("neither table has a column {}", Quoted(.0))]
     OfNeither(String),
+}
+
+/// More groups than there can be.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct TooManyGroups {
+    /// The columns whose values name them, and how many labels each has. From [`Labels::MORE`] on
+    /// they are not counted.
+    pub columns: Vec<(GroupColumn, u64)>,
+}
+
+impl std::error::Error for TooManyGroups {}
+
+impl fmt::Display for TooManyGroups {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        let shown = |count: u64, is_more: bool| match is_more {
+            false => humanize::count(count),
+            true => format!("more than {}", humanize::count(count - 1)),
+        };
+        let is_more = self.columns.iter().any(|(_, count)| *count == Labels::MORE);
+        let groups = self.columns.iter().map(|(_, count)| count).product();
+        let columns = self.columns.iter().map(|(column, count)| {
+            let count = shown(*count, *count == Labels::MORE);
+            format!(
+                "{} has {count} different values",
+                Quoted(&column.to_string())
+            )
+        });
+        let columns: Vec<_> = columns.collect();
+        write!(
+            f,
+            "there would be {} groups, as {}, and there can be {} at most: group by columns with \
+             fewer values",
+            shown(groups, is_more),
+            columns.join(" and "),
+            Groups::MAX
+        )
+    }
 }
 
 /// The excess in the other party's values for a key, over this party's limit.

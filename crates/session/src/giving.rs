@@ -123,7 +123,7 @@ impl Party<'_> {
 }
 
 /// Says how many bytes come, and then these.
-fn say(channel: &mut Channel, bytes: &[u8]) -> Result<(), Error> {
+pub(super) fn say(channel: &mut Channel, bytes: &[u8]) -> Result<(), Error> {
     let said = channel
         .send(&(bytes.len() as u32).to_le_bytes())
         .and_then(|()| channel.send(bytes));
@@ -131,7 +131,7 @@ fn say(channel: &mut Channel, bytes: &[u8]) -> Result<(), Error> {
 }
 
 /// Receives what the other party [sends](say).
-fn hear(channel: &mut Channel) -> Result<Vec<u8>, Error> {
+pub(super) fn hear(channel: &mut Channel) -> Result<Vec<u8>, Error> {
     let length = channel.recv_array().map_err(psijoin::Error::from)?;
     let length = u32::from_le_bytes(length) as usize;
     if length > MAX_MESSAGE_BYTES {

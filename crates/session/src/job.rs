@@ -26,7 +26,9 @@ use zeroize::Zeroizing;
 use crate::{
     Error, Written,
     agreement::Agreement,
+    labels::{AgreedGroups, LabelList},
     question::Question,
+    requested_groups::RequestedGroups,
     setting, settings,
     trade::{Given, Trade},
 };
@@ -310,6 +312,7 @@ impl Job {
             columns: Columns {
                 numbers: agreement.columns.kept(),
                 given: agreement.given.kept(),
+                labels: agreement.groups.kept(),
             },
             joint_seed: &agreement.joint_seed,
             command: &self.command,
@@ -381,6 +384,29 @@ impl Job {
         Ok(self.folder.columns()?.numbers)
     }
 
+    /// Returns the labels of groups of a job that has begun, by columns.
+    ///
+    /// # Errors
+    /// If the folder is damaged.
+    pub(crate) fn labels(&self) -> Result<Vec<LabelList>, Error> {
+        Ok(self.folder.columns()?.labels)
+    }
+
+    /// Checks that a resumed job has these labels.
+    ///
+    /// # Errors
+    /// If it had others.
+    pub(crate) fn check_labels(&self, groups: &AgreedGroups) -> Result<(), Error> {
+        match self.labels()? == groups.kept() {
+            true => Ok(()),
+            false => Err(FolderError::ChangedSecret {
+                folder: self.path().to_owned(),
+                name: "the labels of groups".to_owned(),
+            }
+            .into()),
+        }
+    }
+
     /// Returns the columns that are given in a job that has begun.
     ///
     /// # Errors
@@ -425,7 +451,13 @@ impl Subject<'_> {
         let named = |identity: &Identity| identity.fingerprint().to_string();
         let yes_or_no = |is_so| if is_so { "yes" } else { "no" };
         let text = self.terms.map_or("none".to_owned(), Terms::to_string);
-        vec![
+        let of_groups = |groups: &RequestedGroups| {
+            [
+                Term::shown(settings::GROUP_BY, groups.listed()),
+                Term::shown(settings::MIN_GROUP, groups.least),
+            ]
+        };
+        let mut terms = vec![
             Term::shown("the role", self.role),
             Term::shown(settings::PROTOCOL, self.protocol.info().name),
             // Names of columns may be nobody else's business, but both sides know these.
@@ -451,7 +483,9 @@ impl Subject<'_> {
             folder.secret(setting::JOB_COLUMNS, |hasher| {
                 hasher.update(self.trade.canonical().as_bytes());
             }),
-        ]
+        ];
+        terms.extend(asked.groups().into_iter().flat_map(of_groups));
+        terms
     }
 }
 

@@ -21,6 +21,7 @@ use crate::{
     arrow_table::Back,
     columns::OwnColumns,
     event::{Event, Warning, Work, during},
+    grouped::Grouped,
     job::{Job, Subject, WrittenAs},
     meet::meet,
     outcome::{Outcome, Received},
@@ -281,6 +282,11 @@ impl Written {
             (RequestedOutput::Shares(_), Some(path)) => {
                 file_of_shares(path, source, existing).map(Task::Share)
             }
+            (RequestedOutput::Groups(groups), Some(path)) if role == Role::Receiver => {
+                refuse_input(path, source)?;
+                let destination = Grouped::of_none(groups).prepare(self, existing)?;
+                Ok(Task::WriteGroups(destination))
+            }
             (_, path) if question.finds_rows(role) => {
                 let destination = match (path, back) {
                     (None, Some(back)) => back(source)?,
@@ -294,7 +300,7 @@ impl Written {
     }
 
     /// Returns the rows as they are to be written there.
-    fn shape(
+    pub(crate) fn shape(
         &self,
         destination: Destination,
         source: &Source,
@@ -317,16 +323,22 @@ impl Written {
 }
 
 fn file_of_shares(path: &Path, source: &Source, existing: Existing) -> Result<AtomicFile, Error> {
-    if source.is_file(path) {
-        let file = psijoin_printable::path(path);
-        return Err(
-            psijoin_table::Error::Write(psijoin_table::WriteError::OutputIsInput { file }).into(),
-        );
-    }
+    refuse_input(path, source)?;
     AtomicFile::prepare(path, existing).map_err(|source| Error::Shares {
         path: path.to_owned(),
         source,
     })
+}
+
+/// Refuses to write to a file of the table, or to one that would be one of it.
+fn refuse_input(path: &Path, source: &Source) -> Result<(), psijoin_table::Error> {
+    use psijoin_table::WriteError::{OutputAmongInputs, OutputIsInput};
+    let file = psijoin_printable::path(path);
+    match (source.is_file(path), source.would_take(path)) {
+        (true, _) => Err(OutputIsInput { file }.into()),
+        (false, true) => Err(OutputAmongInputs { file }.into()),
+        (false, false) => Ok(()),
+    }
 }
 
 /// Meets the other party only to tell it of this error, if it is of this side's own making.

@@ -33,15 +33,15 @@
 //! | `run`, `lanes` | the protocol's streams, and the last words |
 //! | `stages`, `lane`, `again` | all of that one by one, for a table that lies elsewhere |
 //! | `negotiation`, `agreement`, `key_facts`, [`settings`], `setting` | the agreement before data moves |
-//! | `question`, `requested_output` | the output that is asked for |
-//! | `columns`, `trade`, `giving` | columns of numbers, and columns that one gives to the other |
+//! | `question`, `requested_output`, `requested_groups` | the output that is asked for |
+//! | `columns`, `labels`, `trade`, `giving` | columns of numbers and of labels, and columns that one gives to the other |
 //! | `table` | the party's table during a run |
 //! | `job`, `attempts`, `patience` | the state that is kept, so that a join that broke off can be resumed |
 //! | `recording`, `signing` | the record that both sign |
 //! | `allowance`, `limits`, [`memory`] | memory, and the limits on the other party's set |
 //! | `error`, `fault` | the reasons that a join fails, and faults of requests |
 //! | `event` | the events of a session |
-//! | `outcome`, `shares`, `phases` | the result |
+//! | `outcome`, `grouped`, `shares`, `phases` | the result |
 
 #![forbid(unsafe_code)]
 
@@ -55,9 +55,11 @@ mod error;
 mod event;
 mod fault;
 mod giving;
+mod grouped;
 mod job;
 mod join;
 mod key_facts;
+mod labels;
 mod lane;
 mod lanes;
 mod limits;
@@ -76,6 +78,7 @@ mod pulse;
 mod question;
 mod ready;
 mod recording;
+mod requested_groups;
 mod requested_output;
 mod run;
 mod setting;
@@ -94,11 +97,14 @@ pub use columns::{AgreedColumn, AgreedColumns, Sum};
 pub use error::{Error, ErrorKind};
 pub use event::{Event, MeetingPlace, Warning, Watcher, Work};
 pub use fault::{
-    Ability, ColumnsFault, ElsewhereFault, Further, QuestionFault, SpecFault, TooMuchGiven, Unable,
+    Ability, ColumnsFault, ElsewhereFault, Further, QuestionFault, SpecFault, TooManyGroups,
+    TooMuchGiven, Unable,
 };
+pub use grouped::{GroupTotals, Grouped, Totals};
 pub use job::JobFolder;
 pub use join::{Joined, KeptJob};
 pub use key_facts::{KeyColumn, KeyDifference, PeerKind};
+pub use labels::{AgreedGroups, AgreedLabels, LabelList};
 pub use lane::{FoundKeys, Lane, LaneInOrder, LaneReport, LaneTicket};
 pub use limits::MaxPeerKeys;
 pub use meet::meet;
@@ -109,6 +115,7 @@ pub use peer_watch::PeerWatch;
 pub use phases::{Phase, Phases};
 pub use psijoin::settings;
 pub use question::{Learners, Question};
+pub use requested_groups::{GroupColumn, RequestedGroups};
 pub use requested_output::{ColumnName, RequestedOutput};
 pub use run::{Run, Set};
 pub use setting::{JobTerm, Setting};

@@ -116,13 +116,16 @@ fn of_one_run(role: Role, plan: &Plan) -> u64 {
     let banded = SET_UP_BYTES.saturating_add(items.saturating_mul(BYTES_PER_KEY));
     let profile = Calibration::shipped().profile(plan.info().name, &plan.request().output);
     let measured = profile.and_then(|profile| profile.bytes_per_item(role as usize));
-    let in_proportion = measured.map_or(0, |bytes| (bytes * items as f64) as u64);
+    let in_proportion = measured.map(|bytes| (bytes * items as f64) as u64);
     let takes_bands =
         auto::candidates(plan.request()).any(|protocol| protocol.info().name == plan.info().name);
     match takes_bands {
-        true => in_proportion.min(banded),
+        // Groups were not measured.
+        true => in_proportion.unwrap_or(banded).min(banded),
         // Others take more in proportion, however large the sets are.
-        false => in_proportion.max(items.saturating_mul(BYTES_PER_KEY)),
+        false => in_proportion
+            .unwrap_or(0)
+            .max(items.saturating_mul(BYTES_PER_KEY)),
     }
 }
 

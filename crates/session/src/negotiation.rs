@@ -16,10 +16,12 @@ use crate::{
     event::{Event, Warning, Work, waiting},
     job::Job,
     key_facts::KeyFacts,
+    labels::AgreedGroups,
     lanes::{self, LaneTerms, OwnLanes},
     limits,
     own_table::OwnTable,
     party::{Mode, Party},
+    requested_groups::RequestedGroups,
     requested_output::RequestedOutput,
     settings::{self, ALIGNED, ITEM_BITS, ONLY_CHECKS, TERMS},
 };
@@ -106,7 +108,7 @@ impl Party<'_> {
         let facts = KeyFacts::new(self.key.columns(), known.meanings);
         let own_lanes = OwnLanes::new(self, connection)?;
         let hello = own_lanes.tell(self.hello(items, connection.measured()));
-        let hello = own.tell(facts.tell(hello), known.numbers);
+        let hello = own.tell(facts.tell(hello), known.numbers, known.labels);
         let hello = match job {
             Some(job) => job.tell(hello),
             None => hello,
@@ -138,17 +140,25 @@ impl Party<'_> {
         if self.gives_sums_over_few(&columns) {
             self.warn(Warning::SumOverFew);
         }
+        if self.gives_groups_of_few() {
+            self.warn(Warning::GroupsOfFew);
+        }
         self.question.check(self.protocol, columns.counts())?;
         let goes_on = job.map_or(Ok(false), |job| job.goes_on(pending.peer()))?;
+        let groups = self.agree_on_groups(known.labels, pending.peer(), channel)?;
         let given = self.agree_on_columns(table, channel)?;
         if let Some(job) = job.filter(|_| goes_on) {
             job.check_given(&given)?;
+            job.check_labels(&groups)?;
         }
         let request = self
             .question
-            .request(senders, receivers, columns.counts(), |giver| {
-                given.bytes(giver)
-            })?
+            .request(
+                senders,
+                receivers,
+                (columns.counts(), groups.labels()),
+                |giver| given.bytes(giver),
+            )?
             .path(pending.path()?);
         let request = self.with_item_bits(request)?;
         let job = job.filter(|_| goes_on);
@@ -158,10 +168,15 @@ impl Party<'_> {
             limits::check_given(self.role, &plan, layout, rows)?;
         }
         let peer_only_checks = pending.peer().told(ONLY_CHECKS).is_some();
-        let mut document =
-            self.draft(&pending, connection.peer_key(), &plan, (&columns, &given))?;
+        let mut document = self.draft(
+            &pending,
+            connection.peer_key(),
+            &plan,
+            (&columns, &groups, &given),
+        )?;
         let mut agreed = vec![plan.digest().to_vec(), columns.encoded()];
         agreed.extend(given.all().map(|(_, layout)| layout.to_bytes()));
+        agreed.extend((!groups.0.is_empty()).then(|| groups.encoded()));
         let agreed: Vec<&[u8]> = agreed.iter().map(Vec::as_slice).collect();
         let peer = pending.peer().clone();
         let joint_seed = pending.confirm(channel, &agreed)?;
@@ -179,6 +194,7 @@ impl Party<'_> {
             plan,
             lanes,
             columns,
+            groups,
             given,
             joint_seed,
             document,
@@ -225,18 +241,21 @@ impl Party<'_> {
     pub(crate) fn recall(&self, job: &Job) -> Result<Agreement, Error> {
         let [senders, receivers] = job.items();
         let columns = AgreedColumns::recalled(&self.question.asked, &job.numbers()?)?;
+        let groups = AgreedGroups::recalled(self.question.asked.groups(), job.labels()?);
         let given = job.given()?;
-        let request = self
-            .question
-            .request(senders, receivers, columns.counts(), |giver| {
-                given.bytes(giver)
-            })?;
+        let request = self.question.request(
+            senders,
+            receivers,
+            (columns.counts(), groups.labels()),
+            |giver| given.bytes(giver),
+        )?;
         let request = self.with_item_bits(request)?;
         let lanes = LaneTerms::ALONE;
         Ok(Agreement {
             plan: self.plan(Some(job), &lanes, &request)?,
             lanes,
             columns,
+            groups,
             given,
             joint_seed: job.joint_seed()?,
             document: None,
@@ -253,18 +272,30 @@ impl Party<'_> {
         self.role == Role::Sender && adds_up && self.question.min_intersection == 0
     }
 
-    /// Refuses, as a sender, sums from which the receiver could read keys, unless the user allows
-    /// them.
+    /// Returns whether this party is a sender, and shows groups of however few keys.
+    fn gives_groups_of_few(&self) -> bool {
+        let groups = self.question.asked.groups();
+        self.role == Role::Sender && groups.is_some_and(RequestedGroups::shows_single_keys)
+    }
+
+    /// Refuses, as a sender, sums and groups from which the receiver could read keys, unless the
+    /// user allows them.
     fn consent_to(&self, columns: &AgreedColumns) -> Result<(), Error> {
-        let of_receiver = columns
-            .0
-            .iter()
-            .find(|column| column.holder == Role::Receiver);
-        match (&self.question.asked, self.role, of_receiver) {
-            (RequestedOutput::Sum(_), Role::Sender, Some(column))
-                if !self.consent.receiver_sums =>
-            {
+        if self.role == Role::Receiver || self.consent.receiver_sums {
+            return Ok(());
+        }
+        let mut summed = columns.0.iter();
+        let summed = summed.find(|column| column.holder == Role::Receiver);
+        match (&self.question.asked, summed) {
+            (RequestedOutput::Sum(_) | RequestedOutput::Groups(_), Some(column)) => {
                 Err(Error::ReceiverSums(column.name.name.clone()))
+            }
+            (RequestedOutput::Groups(groups), None) if groups.shows_single_keys() => {
+                let mut by = groups.by.iter();
+                match by.find(|column| column.holder == Role::Receiver) {
+                    Some(column) => Err(Error::ReceiverGroups(column.name.clone())),
+                    None => Ok(()),
+                }
             }
             _ => Ok(()),
         }

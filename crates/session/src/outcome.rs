@@ -10,6 +10,8 @@ use psijoin_table::{BadCellsOfKey, Counts, Look, WhichRows};
 
 use crate::{
     columns::{AgreedColumns, Sum},
+    grouped::Grouped,
+    labels::AgreedGroups,
     phases::Phase,
     question::Question,
     trade::Given,
@@ -45,6 +47,8 @@ pub struct Outcome {
     pub question: Question,
     /// The columns of numbers in that.
     pub columns: AgreedColumns,
+    /// The columns whose values name groups, and their labels.
+    pub groups: AgreedGroups,
     /// The columns that were given.
     pub given: Given,
     /// The number of rows with a key but no number, for each of this party's columns of numbers.
@@ -91,6 +95,8 @@ pub enum Received {
     },
     /// The sums of columns over them.
     Sums(Vec<Sum>),
+    /// The totals of groups of them.
+    Groups(Grouped),
     /// Shares of both, at this many places.
     Shares {
         /// The number of places.
@@ -106,7 +112,7 @@ impl Received {
             | Self::Elsewhere { shared_keys }
             | Self::Count(shared_keys) => Some(*shared_keys),
             Self::Places(parts) => Some(parts.iter().map(SharedPlaces::count).sum()),
-            Self::Threshold { .. } | Self::Sums(_) | Self::Shares { .. } => None,
+            Self::Threshold { .. } | Self::Sums(_) | Self::Groups(_) | Self::Shares { .. } => None,
         }
     }
 }

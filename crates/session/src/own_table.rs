@@ -2,7 +2,7 @@
 
 use psijoin::Role;
 use psijoin_table::{
-    Counts, Meaning, Numbers,
+    Counts, Labels, Meaning, Numbers,
     share::{GivenColumns, RepeatedKeys},
 };
 
@@ -55,4 +55,6 @@ pub(crate) struct Facts<'a> {
     pub(crate) meanings: &'a [Meaning],
     /// One per [column to read](OwnColumns::to_read); their values are not looked at.
     pub(crate) numbers: &'a [Numbers],
+    /// One per [column of labels](OwnColumns::labels_to_read).
+    pub(crate) labels: &'a [Labels],
 }

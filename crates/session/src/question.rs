@@ -8,8 +8,9 @@ use psijoin_handshake::Hello;
 use crate::{
     Error,
     fault::{Ability, Further, QuestionFault, Unable},
+    requested_groups::RequestedGroups,
     requested_output::RequestedOutput,
-    settings::{LEARNERS, MINIMUM, OUTPUT, POST_QUANTUM},
+    settings::{GROUP_BY, LEARNERS, MIN_GROUP, MINIMUM, OUTPUT, POST_QUANTUM},
 };
 
 /// The output, and its condition.
@@ -62,12 +63,14 @@ impl Question {
     /// # Errors
     /// [`Error::Unable`] and [`Error::Question`].
     pub fn check(&self, protocol: &Protocol, columns: Columns) -> Result<(), Error> {
-        let output = self.asked.output_kind(columns);
+        let labels = self.asked.groups().map(RequestedGroups::holders);
+        let output = self.asked.output_kind(columns, labels.unwrap_or_default());
         if !protocol.computes(&output) {
             let what = Ability::Compute(self.asked.clone());
             return Err(unable(protocol, what, |other| other.computes(&output)));
         }
         self.check_minimum()?;
+        self.check_groups()?;
         if self.learners == Learners::Both {
             self.check_carries(protocol, Further::Both)?;
         }
@@ -91,6 +94,11 @@ impl Question {
     pub fn finds_rows(&self, role: Role) -> bool {
         self.asked == RequestedOutput::Rows
             && (role == Role::Receiver || self.learners == Learners::Both)
+    }
+
+    /// Returns whether a party in this role gets a table: rows, or totals of groups.
+    pub fn gives_table(&self, role: Role) -> bool {
+        self.finds_rows(role) || (role == Role::Receiver && self.asked.groups().is_some())
     }
 
     /// Checks that the protocol can carry columns with the rows that are asked for.
@@ -136,10 +144,21 @@ impl Question {
     /// # Errors
     /// If it cannot.
     pub fn check_minimum(&self) -> Result<(), QuestionFault> {
-        let output = self.asked.output_kind(Columns::default());
+        let output = (self.asked).output_kind(Columns::default(), Columns::default());
         match self.min_intersection == 0 || output.can_be_withheld() {
             true => Ok(()),
             false => Err(QuestionFault::MinimumOf(self.asked.clone())),
+        }
+    }
+
+    /// Checks that groups have columns that name them.
+    ///
+    /// # Errors
+    /// If they have none.
+    pub fn check_groups(&self) -> Result<(), QuestionFault> {
+        match self.asked.groups() {
+            Some(RequestedGroups { by, .. }) if by.is_empty() => Err(QuestionFault::NoGroups),
+            _ => Ok(()),
         }
     }
 
@@ -149,14 +168,20 @@ impl Question {
             .setting(OUTPUT, &self.asked)
             .setting(LEARNERS, self.learners)
             .setting(MINIMUM, self.min_intersection);
+        let hello = match self.asked.groups() {
+            None => hello,
+            Some(groups) => hello
+                .setting(GROUP_BY, groups.listed())
+                .setting(MIN_GROUP, groups.least),
+        };
         match self.post_quantum {
             false => hello,
             true => hello.setting(POST_QUANTUM, "yes"),
         }
     }
 
-    /// Returns the request to the protocol for these sizes and numbers of columns, where a party's
-    /// columns for the other take this number of bytes per key, none if it gives none.
+    /// Returns the request to the protocol for these sizes and numbers of columns and labels, where
+    /// a party's columns for the other take this number of bytes per key, none if it gives none.
     ///
     /// # Errors
     /// If a set is too large.
@@ -164,12 +189,12 @@ impl Question {
         &self,
         senders: u64,
         receivers: u64,
-        columns: Columns,
+        (columns, labels): (Columns, Columns),
         given_bytes: impl Fn(Role) -> u32,
     ) -> Result<Request, Error> {
         let from_sender = given_bytes(Role::Sender);
         let output = match self.learners {
-            Learners::Receiver if from_sender == 0 => self.asked.output_kind(columns),
+            Learners::Receiver if from_sender == 0 => self.asked.output_kind(columns, labels),
             learners => OutputKind::Payloads(Payloads {
                 from_sender,
                 back: (learners == Learners::Both).then(|| given_bytes(Role::Receiver)),

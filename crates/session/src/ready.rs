@@ -303,6 +303,7 @@ impl Ready<'_> {
             phases: phases.end(),
             question: self.party.question,
             columns: agreement.columns,
+            groups: agreement.groups,
             given: agreement.given,
             rows_without_number: self.own.rows_without_number(&table.numbers),
             received,

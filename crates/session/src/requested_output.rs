@@ -2,11 +2,11 @@
 
 use std::{fmt, str::FromStr};
 
-use psijoin::{Columns, OutputKind, Role};
+use psijoin::{Columns, Groups, OutputKind, Role};
 use psijoin_handshake::MAX_ENTRIES;
 use psijoin_printable::{Quoted, is_all_printable};
 
-use crate::names;
+use crate::{names, requested_groups::RequestedGroups};
 
 /// The most columns of numbers: each party tells a fact for each, and the rest are for the key.
 const MAX_COLUMNS: usize = MAX_ENTRIES / 2;
@@ -25,6 +25,8 @@ pub enum RequestedOutput {
     Sum(Vec<ColumnName>),
     /// Shares of one bit per key, and of their numbers, for each party.
     Shares(Vec<ColumnName>),
+    /// The count, and the sums of columns, of each group of them.
+    Groups(RequestedGroups),
 }
 
 impl RequestedOutput {
@@ -33,6 +35,15 @@ impl RequestedOutput {
         match self {
             Self::Rows | Self::Count | Self::Threshold(_) => &[],
             Self::Sum(columns) | Self::Shares(columns) => columns,
+            Self::Groups(groups) => &groups.sums,
+        }
+    }
+
+    /// Returns the groups that it asks for.
+    pub fn groups(&self) -> Option<&RequestedGroups> {
+        match self {
+            Self::Groups(groups) => Some(groups),
+            _ => None,
         }
     }
 
@@ -48,14 +59,20 @@ impl RequestedOutput {
         }
     }
 
-    /// Returns what the protocol is to compute if each party has this many of the columns.
-    pub fn output_kind(&self, columns: Columns) -> OutputKind {
+    /// Returns what the protocol is to compute if each party has this many of the columns, and its
+    /// keys have this many labels.
+    pub fn output_kind(&self, columns: Columns, labels: Columns) -> OutputKind {
         match *self {
             Self::Rows => OutputKind::Rows,
             Self::Count => OutputKind::Count,
             Self::Threshold(least) => OutputKind::Threshold(least),
             Self::Sum(_) => OutputKind::Sums(columns),
             Self::Shares(_) => OutputKind::Shares(columns),
+            Self::Groups(RequestedGroups { least, .. }) => OutputKind::Groups(Groups {
+                columns,
+                labels,
+                least,
+            }),
         }
     }
 }
@@ -76,6 +93,7 @@ impl RequestedOutput {
     pub fn why_not_withheld(&self) -> &'static str {
         match self {
             Self::Shares(_) => "shares tell nothing that could be withheld",
+            Self::Groups(_) => "groups are withheld one by one, by a least size of each",
             _ => "a threshold is itself whether that many keys are shared",
         }
     }
@@ -90,6 +108,8 @@ impl fmt::Display for RequestedOutput {
             Self::Sum(columns) => write!(f, "sum:{}", listed(columns)),
             Self::Shares(columns) if columns.is_empty() => f.write_str("shares"),
             Self::Shares(columns) => write!(f, "shares:{}", listed(columns)),
+            Self::Groups(groups) if groups.sums.is_empty() => f.write_str("counts"),
+            Self::Groups(groups) => write!(f, "counts,sum:{}", listed(&groups.sums)),
         }
     }
 }
@@ -102,7 +122,11 @@ fn listed(columns: &[ColumnName]) -> String {
 impl FromStr for RequestedOutput {
     type Err = String;
 
+    /// Reads an output. Of groups, it does not say by which columns, and of which size.
     fn from_str(text: &str) -> Result<Self, String> {
+        if let Some(sums) = text.strip_prefix("counts") {
+            return counts(sums).map(Self::Groups);
+        }
         match text.split_once(':') {
             None if text == "rows" => Ok(Self::Rows),
             None if text == "count" => Ok(Self::Count),
@@ -115,12 +139,22 @@ impl FromStr for RequestedOutput {
             Some(("sum", names)) => columns(names).map(Self::Sum),
             Some(("shares", names)) => columns(names).map(Self::Shares),
             _ => Err(
-                "the kinds of output are rows, count, threshold:K, sum:COLUMN[,COLUMN…], shares and \
-                 shares:COLUMN[,COLUMN…]"
+                "the kinds of output are rows, count, threshold:K, sum:COLUMN[,COLUMN…], \
+                 counts[,sum:COLUMN[,COLUMN…]], shares and shares:COLUMN[,COLUMN…]"
                     .into(),
             ),
         }
     }
+}
+
+/// Reads what follows `counts`: nothing, or sums of groups.
+fn counts(sums: &str) -> Result<RequestedGroups, String> {
+    if sums.is_empty() {
+        return Ok(RequestedGroups::default());
+    }
+    let sums = sums.strip_prefix(",sum:");
+    let sums = sums.ok_or("say counts, or counts,sum:COLUMN[,COLUMN…]")?;
+    RequestedGroups::of_sums(&names::parse(sums)?)
 }
 
 /// Reads a list of columns, each of them once.
@@ -129,7 +163,7 @@ fn columns(text: &str) -> Result<Vec<ColumnName>, String> {
 }
 
 /// Returns the columns of these names, each of them once.
-fn of_names(names: &[String]) -> Result<Vec<ColumnName>, String> {
+pub(crate) fn of_names(names: &[String]) -> Result<Vec<ColumnName>, String> {
     let mut columns: Vec<ColumnName> = Vec::new();
     for name in names {
         let column: ColumnName = name.parse()?;
@@ -209,6 +243,11 @@ mod tests {
             RequestedOutput::Count,
             RequestedOutput::Threshold(1),
             RequestedOutput::Threshold(u64::MAX),
+            RequestedOutput::Groups(RequestedGroups::default()),
+            RequestedOutput::Groups(RequestedGroups {
+                sums: vec![column(Some(Role::Sender), "a"), column(None, "b")],
+                ..RequestedGroups::default()
+            }),
             RequestedOutput::Shares(vec![]),
             RequestedOutput::Shares(vec![column(None, "amount"), column(None, "b")]),
             RequestedOutput::Sum(vec![column(None, "amount")]),
@@ -248,6 +287,12 @@ mod tests {
             "shares:a\n",
             "sum:sender.a,sender.a",
             "shares:",
+            "counts:3",
+            "counts,",
+            "counts,sum",
+            "counts,sum:",
+            "counts,a",
+            "countssum:a",
             "sum:\"a",
             "sum:\"a\"b",
             "sum:\"a,b\",\"a,b\"",

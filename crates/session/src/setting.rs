@@ -44,6 +44,10 @@ pub enum Setting {
     ReceiversColumns,
     /// [`OUTPUT`].
     Output,
+    /// [`GROUP_BY`].
+    GroupBy,
+    /// [`MIN_GROUP`].
+    MinGroup,
     /// [`MINIMUM`].
     Minimum,
     /// [`KEY_COLUMNS`].
@@ -70,6 +74,8 @@ impl Setting {
             SENDERS_COLUMNS => Self::SendersColumns,
             RECEIVERS_COLUMNS => Self::ReceiversColumns,
             OUTPUT => Self::Output,
+            GROUP_BY => Self::GroupBy,
+            MIN_GROUP => Self::MinGroup,
             MINIMUM => Self::Minimum,
             KEY_COLUMNS => Self::KeyColumns,
             ITEM_BITS => Self::ItemBits,
@@ -97,6 +103,10 @@ pub enum JobTerm {
     Protocol,
     /// The output.
     Output,
+    /// The columns whose values name groups.
+    GroupBy,
+    /// The fewest shared keys of a group that is shown.
+    MinGroup,
     /// The parties that learn it.
     Learners,
     /// The terms of both.
@@ -125,6 +135,8 @@ impl JobTerm {
         Some(match name {
             PROTOCOL => Self::Protocol,
             OUTPUT => Self::Output,
+            GROUP_BY => Self::GroupBy,
+            MIN_GROUP => Self::MinGroup,
             LEARNERS => Self::Learners,
             TERMS => Self::Terms,
             RECORD => Self::Record,

@@ -23,10 +23,12 @@ use crate::{
     Error, Watcher,
     columns::{AgreedColumn, AgreedColumns},
     event::Event,
+    labels::{AgreedGroups, AgreedLabels},
     names,
     party::Party,
     question::{Learners, Question},
     recording::{CLOCK, Recording, VERSION, clock},
+    requested_groups::RequestedGroups,
     requested_output::RequestedOutput,
     settings,
     trade::Given,
@@ -43,7 +45,7 @@ impl Party<'_> {
         pending: &Pending,
         peer_key: Option<PublicKey>,
         plan: &Plan,
-        (columns, given): (&AgreedColumns, &Given),
+        (columns, groups, given): (&AgreedColumns, &AgreedGroups, &Given),
     ) -> Result<Option<Document>, Error> {
         let Some(recording) = &self.recording else {
             return Ok(None);
@@ -59,6 +61,10 @@ impl Party<'_> {
         let mut parties = PerParty { receiver, sender };
         for role in Role::BOTH {
             parties.of_mut(role).learns = learns(&self.question, role);
+        }
+        for agreed in &groups.0 {
+            let learner = agreed.column.holder.other();
+            parties.of_mut(learner).learns.push(labels(agreed));
         }
         for (giver, layout) in given.all() {
             let learner = giver.other();
@@ -253,8 +259,32 @@ fn learns(question: &Question, role: Role) -> Vec<String> {
         (Role::Receiver, RequestedOutput::Sum(_)) => {
             Some("what the columns that were asked for add up to over the shared keys".to_owned())
         }
+        (Role::Receiver, RequestedOutput::Groups(groups)) => Some(totals_of(groups)),
     });
     learns
+}
+
+/// Returns what the receiver learns of groups.
+fn totals_of(groups: &RequestedGroups) -> String {
+    let sums = match groups.sums[..] {
+        [] => "",
+        _ => ", and what the columns that were asked for add up to over them,",
+    };
+    let which = match groups.least {
+        0 => String::new(),
+        least => format!(" that has at least {least} of them, and which groups have fewer"),
+    };
+    format!("how many keys are shared{sums} in each group{which}")
+}
+
+/// Returns what the other party learns of the labels of a column.
+fn labels(AgreedLabels { column, labels }: &AgreedLabels) -> String {
+    format!(
+        "the {} different values of the column {} of the {}, by which keys are grouped",
+        labels.len(),
+        names::listed(std::slice::from_ref(&column.name)),
+        column.holder
+    )
 }
 
 /// Returns what the other party learns of these columns.
@@ -370,6 +400,19 @@ mod tests {
                 ["its shares, which tell nothing without the other side's"]
             );
         }
+        let mut groups = question("counts", 0);
+        let of_groups = |groups: &Question| learns(groups, Role::Receiver).pop().unwrap();
+        assert_eq!(of_groups(&groups), "how many keys are shared in each group");
+        groups.asked = RequestedOutput::Groups(RequestedGroups {
+            sums: vec!["sender.amount".parse().unwrap()],
+            least: 50,
+            ..RequestedGroups::default()
+        });
+        assert_eq!(
+            of_groups(&groups),
+            "how many keys are shared, and what the columns that were asked for add up to over \
+             them, in each group that has at least 50 of them, and which groups have fewer"
+        );
         let threshold = question("threshold:7", 0);
         assert_eq!(learns(&threshold, Role::Receiver)[1..], [at_least()]);
         let count = question("count", 0);

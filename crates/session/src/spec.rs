@@ -106,7 +106,7 @@ impl JoinSpec {
         let gets_shares = matches!(question.asked, RequestedOutput::Shares(_));
         match &written.output {
             None if gets_shares => Err(SpecFault::NoFileForShares.into()),
-            Some(_) if !gets_shares && !question.finds_rows(*role) => {
+            Some(_) if !gets_shares && !question.gives_table(*role) => {
                 Err(SpecFault::NothingToWrite.into())
             }
             _ => Ok(()),

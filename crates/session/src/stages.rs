@@ -144,8 +144,10 @@ impl JoinSpec {
         if self.job.is_some() || self.aligned.is_some() {
             return Err(ElsewhereFault::JobOrOrder.into());
         }
-        if let RequestedOutput::Shares(_) = self.question.asked {
-            return Err(ElsewhereFault::Shares.into());
+        match self.question.asked {
+            RequestedOutput::Shares(_) => return Err(ElsewhereFault::Shares.into()),
+            RequestedOutput::Groups(_) => return Err(ElsewhereFault::Groups.into()),
+            _ => {}
         }
         if let Endpoint::Listen(_) | Endpoint::Folder(_) = self.meeting.endpoint {
             return Err(ElsewhereFault::NoWay.into());
@@ -330,6 +332,7 @@ impl OwnTable for Unseen<'_> {
             counts: self.facts.counts,
             meanings: &self.facts.meanings,
             numbers: self.numbers,
+            labels: &[],
         }
     }
 
@@ -489,7 +492,10 @@ impl Agreed<'_> {
                     shared_keys: elsewhere.shared,
                 })
             }
-            Learned::Output(output) => received(&party.question.asked, &agreement.columns, output),
+            Learned::Output(output) => {
+                let (columns, groups) = (&agreement.columns, &agreement.groups);
+                received(&party.question.asked, (columns, groups), output)
+            }
         };
         let mut bad_cells = BadCellsOfKey::default();
         bad_cells.rows = facts.bad_rows;
@@ -507,6 +513,7 @@ impl Agreed<'_> {
             phases: phases.end(),
             question: party.question,
             columns: agreement.columns,
+            groups: agreement.groups,
             given: agreement.given,
             rows_without_number: own.rows_without_number(&numbers),
             received,

@@ -15,8 +15,8 @@ use psijoin::{
 use psijoin_runtime::parallel::{self, Pool};
 use psijoin_source::{Progress, Source};
 use psijoin_table::{
-    AlignedRows, BadCellsOfKey, Counts, Items, Look, MatchingRows, Meaning, Numbers, SharedKeys,
-    TableKeys,
+    AlignedRows, BadCellsOfKey, Counts, Items, Labels, Look, MatchingRows, Meaning, Numbers,
+    SharedKeys, TableKeys,
     share::{
         GivenRows, PartitionedPayloads, PartnerRows, PayloadLayout, PayloadRanges, Payloads,
         RepeatedKeys,
@@ -37,6 +37,8 @@ pub(crate) struct Table {
     poured: Option<Box<Spilled>>,
     /// The facts about the columns of numbers, without the numbers.
     pub(crate) numbers: Vec<Numbers>,
+    /// The labels of the columns of labels.
+    pub(crate) labels: Vec<Labels>,
     pub(crate) counts: Counts,
     pub(crate) bad_cells: BadCellsOfKey,
     pub(crate) looks: Vec<Look>,
@@ -117,6 +119,7 @@ impl Table {
     pub(crate) fn new(read: TableKeys) -> Self {
         Self {
             numbers: read.numbers(),
+            labels: read.labels().to_vec(),
             counts: read.counts(),
             bad_cells: read.bad_cells().clone(),
             looks: read.looks().to_vec(),

@@ -6,7 +6,7 @@ use psijoin_files::AtomicFile;
 use psijoin_runtime::parallel::Pool;
 use psijoin_source::{Progress, Source};
 use psijoin_table::{
-    Counts, Destination, StagedRows, TableKeys,
+    Beside, Counts, Destination, StagedRows, TableKeys,
     share::{GivenColumns, GivenRows, RepeatedKeys},
 };
 
@@ -16,7 +16,9 @@ use crate::{
     allowance::Allowance,
     columns::{AgreedColumns, OwnColumns},
     event::{Event, Warning, Work, during},
+    grouped::Grouped,
     job::Job,
+    labels::AgreedGroups,
     outcome::{Batches, Received},
     own_table::{Facts, OwnTable},
     party::Party,
@@ -47,6 +49,8 @@ pub(crate) enum Task {
     Help,
     /// It learns the shared rows, and writes them.
     Write(Destination),
+    /// It learns the totals of groups, and writes them to a file.
+    WriteGroups(Destination),
     /// It learns something else.
     Learn,
     /// It gets shares, and keeps them.
@@ -77,15 +81,18 @@ impl Workplace<'_> {
         own: &OwnColumns,
         job: Option<&mut Job>,
     ) -> Result<Table, Error> {
-        let (source, key, numbers) = (&self.source, &party.key, &own.to_read()[..]);
+        let (source, key) = (&self.source, &party.key);
+        let (numbers, labels) = (&own.to_read()[..], &own.labels_to_read()[..]);
+        let beside = Beside { numbers, labels };
         let (spill, progress) = (&self.allowance.spill, self.progress);
         let secret = job.as_ref().map(|job| job.secret_of_tables());
         let read = || match &secret {
             Some(secret) => {
-                TableKeys::read_identified(source, key, numbers, spill, progress, secret)
+                TableKeys::read_identified(source, key, beside, spill, progress, secret)
                     .map(|(keys, identity)| (keys, Some(identity)))
             }
-            None => TableKeys::read(source, key, numbers, spill, progress).map(|keys| (keys, None)),
+            None => TableKeys::read_beside(source, key, beside, spill, progress)
+                .map(|keys| (keys, None)),
         };
         let name = source.name();
         let (keys, identity) = during(
@@ -117,7 +124,7 @@ impl Workplace<'_> {
                 || match self.task {
                     Task::Write(_) => true,
                     Task::Share(_) => party.role == Role::Receiver,
-                    Task::Help | Task::Learn => false,
+                    Task::Help | Task::WriteGroups(_) | Task::Learn => false,
                 },
             keys: party.aligned.is_some() || (has_job && party.trade.gives.is_some()),
             again: has_job,
@@ -205,13 +212,17 @@ impl Workplace<'_> {
                 kept.write(shares, file, party.watcher)?;
                 Ok(Some(Received::Shares { places }))
             }
-            (_, ran) => {
+            (task, ran) => {
+                let agreed = (&agreement.columns, &agreement.groups);
+                let received = received(&party.question.asked, agreed, ran.output);
                 party.watcher.hear(Event::HandsOut);
-                Ok(received(
-                    &party.question.asked,
-                    &agreement.columns,
-                    ran.output,
-                ))
+                if let (Task::WriteGroups(destination), Some(Received::Groups(grouped))) =
+                    (task, &received)
+                {
+                    phases.begin("writing the groups");
+                    grouped.write(destination)?;
+                }
+                Ok(received)
             }
         }
     }
@@ -292,7 +303,7 @@ impl Workplace<'_> {
 /// Returns what a party has received, of this output, if it is not rows or shares.
 pub(crate) fn received(
     asked: &RequestedOutput,
-    columns: &AgreedColumns,
+    (columns, groups): (&AgreedColumns, &AgreedGroups),
     output: Output,
 ) -> Option<Received> {
     match (asked, output) {
@@ -301,6 +312,9 @@ pub(crate) fn received(
             Some(Received::Threshold { least, reached })
         }
         (RequestedOutput::Sum(_), Output::Sums(sums)) => Some(Received::Sums(columns.sums(&sums))),
+        (RequestedOutput::Groups(_), Output::Groups(totals)) => {
+            Some(Received::Groups(Grouped::new(groups, columns, &totals)))
+        }
         _ => None,
     }
 }
@@ -329,6 +343,7 @@ impl OwnTable for ReadTable<'_, '_> {
             counts: self.table.counts,
             meanings: &self.table.meanings,
             numbers: &self.table.numbers,
+            labels: &self.table.labels,
         }
     }
 

@@ -132,12 +132,14 @@
 #![forbid(unsafe_code)]
 
 mod error;
+mod labels;
 mod numbers;
 mod progress;
 mod read;
 mod source;
 
 pub use error::{Error, ErrorKind};
+pub use labels::{LabelFault, MAX_LABEL_BYTES, check_labels};
 pub use numbers::{MAX_SCALE, Number, check_numbers, decimal::Decimal, fault::NumberFault};
 pub use progress::Progress;
 pub use read::{

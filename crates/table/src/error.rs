@@ -62,6 +62,22 @@ pub enum Error {
         file: String,
     },
 
+    /// Rows with one key have several labels.
+    #[error(
+        "{file}: rows with the same key have different values in the column {}, in {}, and a key \
+         is in one group: make the values of each key equal, or group by another column",
+        psijoin_printable::Quoted(column),
+        psijoin_printable::humanize::counted(*rows, "row")
+    )]
+    UnlikeLabels {
+        /// The table as the user named it.
+        file: String,
+        /// The column of labels.
+        column: String,
+        /// The number of rows that differ from one before.
+        rows: u64,
+    },
+
     /// [`Progress::interrupt`](crate::Progress::interrupt) was called.
     #[error("interrupted")]
     Interrupted,
@@ -91,9 +107,11 @@ impl Error {
     pub fn kind(&self) -> ErrorKind {
         match self {
             Self::Key(error) if error.is_usage() => ErrorKind::Usage,
-            Self::Key(_) | Self::Read(_) | Self::TooManyRows { .. } | Self::TooManyItems { .. } => {
-                ErrorKind::Input
-            }
+            Self::Key(_)
+            | Self::Read(_)
+            | Self::TooManyRows { .. }
+            | Self::TooManyItems { .. }
+            | Self::UnlikeLabels { .. } => ErrorKind::Input,
             Self::Source(error) => error.kind(),
             Self::Share(error) => error.kind(),
             Self::Portion(fault) => fault.kind(),

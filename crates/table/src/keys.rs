@@ -102,7 +102,7 @@ pub(crate) use inspector::{Findings, Kept};
 pub(crate) use known_blocks::{KnownBlock, KnownBlocks};
 pub(crate) use shared_keys::BlockStart;
 pub use shared_keys::{MatchingRows, SharedKeys};
-pub use table_keys::TableKeys;
+pub use table_keys::{Beside, TableKeys};
 
 /// The number of a table's rows of each sort.
 #[derive(Debug, Clone, Copy, Default, PartialEq, Eq)]
@@ -121,8 +121,7 @@ pub struct Counts {
 /// The parts of a table that are wanted.
 pub(crate) struct Wanted<'a> {
     pub(crate) key: &'a KeySpec,
-    /// The columns of numbers.
-    pub(crate) numbers: &'a [String],
+    pub(crate) beside: Beside<'a>,
     /// The keys that are kept as they are compared, if the key is inspected.
     pub(crate) inspected: Option<Kept>,
     /// The place of the keys.
@@ -140,11 +139,11 @@ impl<'a> Wanted<'a> {
         }
     }
 
-    /// Returns these keys and numbers.
-    pub(crate) fn new(key: &'a KeySpec, numbers: &'a [String], spill: &'a Spill) -> Self {
+    /// Returns these keys, and columns beside them.
+    pub(crate) fn new(key: &'a KeySpec, beside: Beside<'a>, spill: &'a Spill) -> Self {
         Self {
             key,
-            numbers,
+            beside,
             inspected: None,
             spill,
         }

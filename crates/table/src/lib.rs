@@ -33,6 +33,7 @@
 //! |---|---|
 //! | `keys` | the keys of a table: reading them, the distinct ones, their rows |
 //! | `numbers` | the sums of columns of numbers |
+//! | `labels` | the values of columns by which keys are grouped |
 //! | [`portions`] | a table that several processes have, some of its rows each |
 //! | [`share`] | columns that are given to the other party, and taken from it |
 //! | `write` | rows out: chosen, widened, aligned, in each format |
@@ -63,6 +64,12 @@
 //!   with its numbers.
 //! - Neither the sum of a column's positive numbers nor that of its negative ones may overflow an
 //!   `i64`, so any sum of some of them fits, too.
+//!
+//! # Labels
+//!
+//! Keys can be grouped by the values of one column, or of two: [`Labels`]. A cell's label is its
+//! canonical text, as that of a key without rules, or null, if it is empty. Rows with one key must
+//! have one label.
 //!
 //! # Rows
 //!
@@ -104,6 +111,7 @@ mod error;
 mod in_order;
 mod inspection;
 mod keys;
+mod labels;
 mod numbers;
 mod pass;
 pub mod portions;
@@ -112,7 +120,8 @@ mod write;
 
 pub use error::Error;
 pub use inspection::Inspection;
-pub use keys::{Counts, InspectedColumn, Items, MatchingRows, SharedKeys, TableKeys};
+pub use keys::{Beside, Counts, InspectedColumn, Items, MatchingRows, SharedKeys, TableKeys};
+pub use labels::{Labels, MAX_LABELS};
 pub use numbers::Numbers;
 pub use psijoin_files::Existing;
 pub use psijoin_key::{

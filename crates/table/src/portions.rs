@@ -22,7 +22,7 @@ use psijoin_source::{Progress, Source};
 
 use crate::{
     Error, TableKeys,
-    keys::{self as reading, Wanted},
+    keys::{self as reading, Beside, Wanted},
     share::RepeatedKeys,
 };
 
@@ -69,7 +69,7 @@ pub fn fingerprints(
     progress: &Progress,
 ) -> Result<Vec<Option<[u8; 32]>>, Error> {
     let (key, spill) = (of_portion(key), Spill::in_memory());
-    let wanted = Wanted::new(&key, &[], &spill);
+    let wanted = Wanted::new(&key, Beside::default(), &spill);
     let (collected, _) = reading::read(source, &wanted, progress)?;
     collected.fingerprints()
 }

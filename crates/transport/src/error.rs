@@ -752,6 +752,7 @@ impl From<&ChannelError> for Kind {
                 | AbortCode::TooManyItems
                 | AbortCode::TooMuchGiven
                 | AbortCode::ReceiverSums
+                | AbortCode::ReceiverGroups
                 | AbortCode::UnlikeItems
                 | AbortCode::NotOffered
                 | AbortCode::OtherRun => Self::Peer,
@@ -805,6 +806,7 @@ mod tests {
             (AbortCode::TooManyItems, Kind::Peer),
             (AbortCode::TooMuchGiven, Kind::Peer),
             (AbortCode::ReceiverSums, Kind::Peer),
+            (AbortCode::ReceiverGroups, Kind::Peer),
             (AbortCode::UnlikeItems, Kind::Peer),
             (AbortCode::NotOffered, Kind::Peer),
             (AbortCode::OtherRun, Kind::Peer),

@@ -23,10 +23,11 @@ pub(crate) struct Send {
     #[command(flatten)]
     pub(crate) join: Join,
 
-    /// Allow --output-kind sum of columns of the receiver.
+    /// Allow sums of columns of the receiver, and groups by them without --min-group.
     ///
     /// The receiver chooses their numbers: with 1, 2, 4, 8 and so on, each such sum tells it which
-    /// of 62 keys of its choice you have. A minimum does not prevent that.
+    /// of 62 keys of its choice you have. A minimum does not prevent that. And it chooses its
+    /// groups: one of a single key tells whether you have that key.
     #[arg(long, help_heading = "Safety")]
     pub(crate) allow_sums_that_reveal_keys: bool,
 }

@@ -22,6 +22,12 @@ pub(crate) struct Safety {
     #[arg(long, value_name = "K", value_parser = clap::value_parser!(u64).range(1..))]
     pub(crate) min_intersection: Option<u64>,
 
+    /// Withhold each group of fewer than K shared keys: its count, and its sums.
+    ///
+    /// With --group-by. The receiver learns only that it has fewer. Must be the same on both sides.
+    #[arg(long, value_name = "K", value_parser = clap::value_parser!(u64).range(1..))]
+    pub(crate) min_group: Option<u64>,
+
     /// Rest on nothing that a quantum computer is known to break.
     ///
     /// Whoever records the join now will then not read it later. Base OTs are by ML-KEM-768, `auto`

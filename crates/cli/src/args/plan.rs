@@ -3,6 +3,7 @@
 use std::{num::NonZeroUsize, path::PathBuf};
 
 use clap::{Args as ClapArgs, ValueEnum};
+use psijoin::Columns;
 use psijoin_channel::link::Link;
 use psijoin_frontend::sizes::{self, SetSizes};
 use psijoin_session::{Learners, RequestedOutput};
@@ -116,6 +117,17 @@ pub(crate) struct PlannedResult {
     #[arg(long, value_name = "K", value_parser = clap::value_parser!(u64).range(1..))]
     pub(crate) min_intersection: Option<u64>,
 
+    /// How many labels the keys of each party have, of counts of groups: the sender's and the
+    /// receiver's.
+    ///
+    /// There are as many groups as pairs of labels: 3:2 are 6. With 0 a party has none.
+    #[arg(long, value_name = "N:M", default_value = "0:16", value_parser = labels)]
+    pub(crate) labels: Columns,
+
+    /// Withhold each group of fewer than K shared keys, as `send` and `receive` say it.
+    #[arg(long, value_name = "K", value_parser = clap::value_parser!(u64).range(1..))]
+    pub(crate) min_group: Option<u64>,
+
     /// Rest on nothing that a quantum computer is known to break, as `send` and `receive` say it.
     #[arg(long)]
     pub(crate) post_quantum: bool,
@@ -127,6 +139,17 @@ pub(crate) struct PlannedResult {
     /// How many bytes per key the receiver's columns take (`receive --give`, with --learn both).
     #[arg(long, value_name = "BYTES", value_parser = clap::value_parser!(u16).range(1..))]
     pub(crate) receiver_gives: Option<u16>,
+}
+
+/// Reads the numbers of labels of the sender's keys and of the receiver's.
+fn labels(text: &str) -> Result<Columns, String> {
+    let numbers = text.split_once(':').and_then(|(sender, receiver)| {
+        Some(Columns {
+            sender: sender.parse().ok()?,
+            receiver: receiver.parse().ok()?,
+        })
+    });
+    numbers.ok_or_else(|| "say two whole numbers, as in 3:2".to_owned())
 }
 
 /// The place where a party waits for the other to measure the network between them.

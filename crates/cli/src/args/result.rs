@@ -1,9 +1,11 @@
 //! The output, and its destination.
 
-use std::path::PathBuf;
+use std::{path::PathBuf, str::FromStr};
 
 use clap::Args as ClapArgs;
-use psijoin_session::{AtMost, Give, Learners, RequestedOutput, Taken, Trade as Traded, names};
+use psijoin_session::{
+    AtMost, Give, GroupColumn, Learners, RequestedOutput, Taken, Trade as Traded, names,
+};
 use psijoin_table::{WhichRows, share::RepeatedKeys};
 
 /// The output, and its use.
@@ -15,20 +17,29 @@ pub(crate) struct Asked {
     /// The rows are the receiver's or, with --learn both, of either party. The file's name ends in
     /// .csv, .tsv, .txt, .parquet or .arrow; a text may also be compressed, as .csv.gz or
     /// .csv.zst; - is standard output, which is the default. The file appears when all is done. If
-    /// anything fails, an existing file stays as it is. Shares go to a file of any name. Other
-    /// results go to standard output.
+    /// anything fails, an existing file stays as it is. Totals of groups are written alike. Shares
+    /// go to a file of any name. Other results go to standard output.
     #[arg(long, value_name = "FILE")]
     pub(crate) output: Option<PathBuf>,
 
-    /// What the receiver learns: rows, count, threshold:K, sum:COL or shares.
+    /// What the receiver learns: rows, count, threshold:K, sum:COL, counts or shares.
     ///
-    /// Both sides pass the same. `rows`; `count`, the number of shared keys; `threshold:K`,
-    /// whether at least K are shared; or `sum:COL[,COL…]`, the totals of these columns over the
-    /// shared keys. A column is of the table that has it; `sender.COL` and `receiver.COL` name its
-    /// owner. Or `shares[:COL[,COL…]]`: each party gets a file with its shares of which keys are
-    /// shared, and of their numbers, to compute with.
+    /// Both sides pass the same. `rows`; `count`, the number of shared keys; `threshold:K`, whether
+    /// at least K are shared; or `sum:COL[,COL…]`, the totals of these columns over the shared
+    /// keys. `counts[,sum:COL…]`: their number, and these totals, in each group (--group-by). A
+    /// column is of the table that has it; `sender.COL` and `receiver.COL` name its owner. Or
+    /// `shares[:COL[,COL…]]`: each party gets a file with its shares of which keys are shared, and
+    /// of their numbers, to compute with.
     #[arg(long, value_name = "KIND", default_value = "rows")]
     pub(crate) output_kind: RequestedOutput,
+
+    /// The columns whose values name the groups of --output-kind counts: one, or two.
+    ///
+    /// Both sides pass the same, as `receiver.COL` and `sender.COL`. Two columns are crossed: there
+    /// is a group for each pair of their values. There can be 256 groups. The other side learns the
+    /// values of such a column, and not which key has which. Rows with one key must have one value.
+    #[arg(long, value_name = "COL[,COL]")]
+    pub(crate) group_by: Option<GroupBy>,
 
     /// Who learns which of its rows are shared: receiver or both.
     ///
@@ -41,6 +52,18 @@ pub(crate) struct Asked {
 
     #[command(flatten)]
     pub(crate) written: Written,
+}
+
+/// The columns whose values name groups.
+#[derive(Debug, Clone)]
+pub(crate) struct GroupBy(pub(crate) Vec<GroupColumn>);
+
+impl FromStr for GroupBy {
+    type Err = String;
+
+    fn from_str(text: &str) -> Result<Self, String> {
+        GroupColumn::list(text).map(Self)
+    }
 }
 
 /// The columns that a party gives, and those that it takes.

@@ -8,7 +8,7 @@ use psijoin_frontend::{
     report::{Ending, Report},
     run, statement,
 };
-use psijoin_session::{KeptJob, Outcome, Stop};
+use psijoin_session::{KeptJob, Outcome, Received, Stop};
 
 use crate::{
     console::{self, Console},
@@ -77,11 +77,17 @@ fn hand_out(invocation: &Invocation<'_>, console: &Console, notes: &Notes) -> Re
         notes,
     };
     run::tell(invocation.mode, narrator);
-    let text = |outcome: &Outcome| outcome.received.as_ref().and_then(statement::result);
-    match notes.look(|known| known.outcome.as_ref().and_then(text)) {
-        Some(text) if !invocation.join.evidence.prints_report() => output::text(&(text + "\n")),
-        _ => Ok(()),
+    if invocation.join.evidence.prints_report() {
+        return Ok(());
     }
+    let received = |outcome: &Outcome| match (&outcome.received, invocation.output) {
+        (Some(Received::Groups(grouped)), None) => Ok(grouped.print(&invocation.written())?),
+        (received, _) => match received.as_ref().and_then(statement::result) {
+            Some(text) => output::text(&(text + "\n")),
+            None => Ok(()),
+        },
+    };
+    notes.look(|known| known.outcome.as_ref().map_or(Ok(()), received))
 }
 
 /// Lets the other party hear about it if the process cannot end in order, and the report be

@@ -6,7 +6,7 @@ use psijoin_frontend::{
     sizes::SetSizes,
     tell_layout,
 };
-use psijoin_session::{Learners, Question, Stop};
+use psijoin_session::{Learners, Question, RequestedOutput, Stop};
 use psijoin_source::{Progress, Source};
 use psijoin_table::TableKeys;
 
@@ -36,8 +36,12 @@ pub(super) fn run(args: &args::Plan) -> Result<(), Failure> {
 
 /// Returns the predicted cost of the join on the command line.
 fn of_args(args: &args::Plan, console: &Console, stop: &Stop) -> Result<Planned, Failure> {
+    let mut asked = args.result.output_kind.clone();
+    if let RequestedOutput::Groups(groups) = &mut asked {
+        groups.least = args.result.min_group.unwrap_or(0);
+    }
     let question = Question {
-        asked: args.result.output_kind.clone(),
+        asked,
         min_intersection: args.result.min_intersection.unwrap_or_default(),
         learners: args.result.learn,
         post_quantum: args.result.post_quantum,
@@ -54,6 +58,7 @@ fn of_args(args: &args::Plan, console: &Console, stop: &Stop) -> Result<Planned,
         question,
         sender_gives: args.result.sender_gives,
         receiver_gives: args.result.receiver_gives,
+        labels: args.result.labels,
         threads: args.threads,
         memory: args.memory,
         order: order(args.optimise, rates.is_some())?,

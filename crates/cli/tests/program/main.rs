@@ -24,6 +24,7 @@ mod functions;
 mod given_memory;
 mod giving;
 mod grid;
+mod groups;
 mod help;
 mod inputs;
 mod inviting;

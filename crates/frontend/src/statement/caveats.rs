@@ -55,7 +55,10 @@ pub(super) fn of(outcome: &Outcome, by_auto: bool) -> Vec<String> {
     let both_learn = question.learners == Learners::Both;
     let aligned = matches!(outcome.received, Some(Received::Rows { aligned: true, .. }));
     let differs = match question.asked {
-        RequestedOutput::Count | RequestedOutput::Threshold(_) | RequestedOutput::Sum(_) => true,
+        RequestedOutput::Count
+        | RequestedOutput::Threshold(_)
+        | RequestedOutput::Sum(_)
+        | RequestedOutput::Groups(_) => true,
         RequestedOutput::Rows | RequestedOutput::Shares(_) => false,
     };
     let parts = plan.parts().map(|parts| parts.shape.parts);

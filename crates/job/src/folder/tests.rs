@@ -26,6 +26,7 @@ fn columns() -> Columns {
     Columns {
         numbers: vec!["amount".into()],
         given: [b"turnover".to_vec(), vec![]],
+        labels: vec![vec![Some("gold".to_owned()), None]],
     }
 }
 

@@ -5,7 +5,7 @@ use psijoin_printable::{Quoted, Word};
 
 use psijoin_key::{BadCells, bad_cells};
 
-use crate::{ArrowFault, Columns, Encoding, NumberFault, ParquetFault, RaggedRows};
+use crate::{ArrowFault, Columns, Encoding, LabelFault, NumberFault, ParquetFault, RaggedRows};
 
 /// The reason that the content of a table could not be read.
 #[derive(Debug, thiserror::Error)]
@@ -170,6 +170,25 @@ pub enum ReadError {
         /// Its type.
         data_type: DataType,
     },
+
+    /// A cell of a column of labels holds none.
+    #[error("{0}")]
+    Label(BadCells<LabelFault>),
+
+    /// The values of this column have no canonical text.
+    #[error(
+        "{file}: the column {} holds {data_type}, by which keys cannot be grouped \
+         (by text, numbers, booleans, dates, times or binary data they can)",
+        Quoted(.column)
+    )]
+    LabelType {
+        /// The file as the user named it.
+        file: String,
+        /// The column of labels.
+        column: String,
+        /// Its type.
+        data_type: DataType,
+    },
 }
 
 impl ReadError {
@@ -181,6 +200,7 @@ impl ReadError {
             Self::Number(sorts) => {
                 sorts.iter_mut().for_each(|cells| cells.places.move_on(by));
             }
+            Self::Label(cells) => cells.places.move_on(by),
             _ => {}
         }
     }

@@ -4,7 +4,7 @@ use super::{
     BlockStart, Findings,
     collected::{Collected, Position},
     inspector::Inspector,
-    partitions::Partitions,
+    partitions::{BesideKeys, Partitions},
     stretch::{Sought, Strays, Stretch, overflow},
 };
 use psijoin_key::{
@@ -12,7 +12,7 @@ use psijoin_key::{
 };
 use psijoin_source::{Doubt, NumberFault, RaggedRows, ReadError};
 
-use crate::{Error, MAX_ROWS, numbers::Totals};
+use crate::{Error, MAX_ROWS, labels::Dictionaries, numbers::Totals};
 
 /// The part of a table that was read so far.
 ///
@@ -24,6 +24,7 @@ pub(crate) struct Collector<'a> {
     left_out: u64,
     partitions: Partitions,
     totals: Vec<Totals>,
+    labels: Dictionaries,
     observed: Vec<Observed>,
     bad_cells: BadCellsOfKey,
     bad_numbers: Vec<BadCells<NumberFault>>,
@@ -53,13 +54,14 @@ pub(crate) struct Origin<'a> {
 
 impl<'a> Collector<'a> {
     pub(crate) fn new(sought: &'a Sought<'a>) -> Self {
-        let columns = sought.numbers.len();
+        let beside = sought.beside;
         Self {
             sought,
             rows: 0,
             left_out: 0,
-            partitions: Partitions::new(columns, sought.spill),
-            totals: sought.numbers.iter().map(|_| Totals::default()).collect(),
+            partitions: Partitions::new(beside.numbers.len(), beside.brings_label(), sought.spill),
+            totals: beside.numbers.iter().map(|_| Totals::default()).collect(),
+            labels: Dictionaries::new(beside.labels.len()),
             observed: sought.key.observed(),
             bad_cells: BadCellsOfKey::default(),
             bad_numbers: Vec::new(),
@@ -116,8 +118,12 @@ impl<'a> Collector<'a> {
             // All that is still sought are other cells and rows of the sort.
             return Ok(());
         }
-        let (keys, numbers) = (&stretch.keys, &stretch.numbers);
-        (self.partitions).extend(keys, numbers, &self.totals, first_row as u32)?;
+        let beside = BesideKeys {
+            labels: &self.labels.learn(&stretch.labels),
+            numbers: &stretch.numbers,
+            totals: &self.totals,
+        };
+        (self.partitions).extend(&stretch.keys, &beside, first_row as u32)?;
         for (observed, more) in self.observed.iter_mut().zip(stretch.observed) {
             observed.merge(more);
         }
@@ -167,7 +173,7 @@ impl<'a> Collector<'a> {
                     continue;
                 };
                 self.totals[column].add(number).map_err(|fault| {
-                    let name = &self.sought.numbers[column];
+                    let name = &self.sought.beside.numbers[column];
                     overflow(name, fault, origin.file, place.later(origin.first))
                 })?;
             }
@@ -221,12 +227,14 @@ impl<'a> Collector<'a> {
             places,
         });
         let has_no_keys = self.rows > 0 && self.left_out == self.rows;
+        let (labels, ranks) = self.labels.finish();
         let collected = Collected {
             table: self.sought.table.to_owned(),
             rows: self.rows,
             left_out: self.left_out,
-            partitions: self.partitions,
+            partitions: self.partitions.with_ranks(ranks),
             totals: self.totals,
+            labels,
             doubts: doubts(&self.strays, &meanings, has_no_keys)
                 .into_iter()
                 .chain(suspicious)
@@ -272,7 +280,7 @@ mod tests {
     use psijoin_files::spill::Spill;
 
     use super::*;
-    use crate::keys::stretch::Builder;
+    use crate::keys::{Beside, stretch::Builder};
     use psijoin_key::{KeyColumns, KeySpec};
 
     #[test]
@@ -283,7 +291,7 @@ mod tests {
             columns: 1,
             key: KeyColumns::new(&key, [("id".to_owned(), Kind::Text)]),
             bad_keys: BadKeys::Refuse,
-            numbers: &[],
+            beside: Beside::default(),
             inspected: None,
             spill: &Spill::in_memory(),
         };

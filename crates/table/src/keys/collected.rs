@@ -5,7 +5,7 @@ use psijoin_key::{BadCellsOfKey, Kind, Look, Meaning, Seen, Suspicion};
 use super::{BlockStart, Counts, partitions::Partitions};
 use psijoin_source::Doubt;
 
-use crate::{Error, numbers::Totals};
+use crate::{Error, Labels, numbers::Totals};
 
 /// See the [module](self). Its keys may be repeated.
 pub(crate) struct Collected {
@@ -16,6 +16,8 @@ pub(crate) struct Collected {
     pub(super) partitions: Partitions,
     /// Of each column of numbers.
     pub(super) totals: Vec<Totals>,
+    /// Of each column of labels.
+    pub(super) labels: Vec<Labels>,
     pub(super) meanings: Vec<Meaning>,
     /// The looks of the key columns, of those that are known.
     pub(super) looks: Vec<Look>,

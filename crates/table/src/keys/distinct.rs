@@ -21,6 +21,8 @@ pub struct Items {
     /// The first row of each.
     pub first_rows: Vec<u32>,
     /// For each column of numbers, the number of each, the sum over its rows: `value · 10^-scale`.
+    /// Behind them, if there are columns of labels, the place of its labels in the sorted list, or
+    /// of their combination, those of the last column side by side.
     pub numbers: Vec<Vec<i64>>,
 }
 
@@ -44,6 +46,8 @@ impl Items {
             for (column, sums) in distinct.numbers.iter_mut().enumerate() {
                 let number = records.number(record, column);
                 match sums.last_mut().filter(|_| is_repeat) {
+                    // All rows of a key have one label.
+                    Some(_) if records.is_of_labels(column) => {}
                     Some(sum) => *sum += number,
                     None => sums.push(number),
                 }
@@ -111,6 +115,35 @@ pub(super) struct Repeats {
     pub(super) items: usize,
     /// Each row whose key an earlier row has, and the first row that has it, in the order of items.
     pub(super) rows: Vec<[u32; 2]>,
+    /// Nothing if all rows of each key have one label.
+    pub(super) unlike_labels: Option<UnlikeLabels>,
+}
+
+/// Rows with another label than the row before with the same key.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub(super) struct UnlikeLabels {
+    rows: u64,
+    /// The first column of labels in which some differ.
+    column: usize,
+}
+
+impl UnlikeLabels {
+    /// Returns both.
+    pub(super) fn and(self, other: Self) -> Self {
+        Self {
+            rows: self.rows + other.rows,
+            column: self.column.min(other.column),
+        }
+    }
+
+    /// Returns the error of a table with such rows, and with these columns of labels.
+    pub(super) fn error(self, file: &str, columns: &[String]) -> Error {
+        Error::UnlikeLabels {
+            file: file.to_owned(),
+            column: columns[self.column].clone(),
+            rows: self.rows,
+        }
+    }
 }
 
 /// The key that most rows have.
@@ -161,6 +194,7 @@ impl Repeats {
         let Sorted { order, repeats } = Sorted::of(records);
         let mut rows: Vec<[u32; 2]> = Vec::with_capacity(repeats.len());
         let mut last = None;
+        let mut unlike_labels: Option<UnlikeLabels> = None;
         for place in &repeats {
             let place = *place as usize;
             let row = |place: usize| records.row(order[place]);
@@ -170,11 +204,16 @@ impl Repeats {
                 _ => row(place - 1),
             };
             rows.push([row(place), first]);
+            if let Some(column) = records.first_different_label(order[place], order[place - 1]) {
+                let unlike = UnlikeLabels { rows: 1, column };
+                unlike_labels = Some(unlike_labels.map_or(unlike, |before| before.and(unlike)));
+            }
             last = Some(place);
         }
         Self {
             items: order.len() - repeats.len(),
             rows,
+            unlike_labels,
         }
     }
 
@@ -272,10 +311,17 @@ mod tests {
 
     use super::*;
     use crate::{
-        keys::stretch::{Cells, Keys},
+        keys::{
+            partitions::BesideKeys,
+            stretch::{Cells, Keys},
+        },
+        labels::{Dictionaries, LabelCells},
         numbers::Totals,
     };
     use psijoin_source::Number;
+
+    /// The labels of keys, by a byte of their fingerprints.
+    const LABELS: [&str; 3] = ["gold", "", "basic"];
 
     /// Returns a fingerprint that begins with bytes that few keys share.
     fn fingerprint([a, b, c]: [u8; 3]) -> [u8; 32] {
@@ -294,7 +340,8 @@ mod tests {
             budget in prop_oneof![Just(0), Just(u64::MAX)],
         ) {
             let spill = Spill::new(Budget::new(budget), Folder::temporary());
-            let mut partitions = Partitions::new(1, &spill);
+            let mut partitions = Partitions::new(1, true, &spill);
+            let mut dictionaries = Dictionaries::new(1);
             let mut totals = [Totals::default()];
             let mut expected: BTreeMap<[u8; 32], (Vec<u32>, i64)> = BTreeMap::new();
             let mut first_row = 0;
@@ -302,23 +349,30 @@ mod tests {
                 let keys: Vec<_> = stretch.iter().map(|(bytes, _)| fingerprint(*bytes)).collect();
                 let rows: Vec<u32> = (0..keys.len() as u32).collect();
                 let mut cells = Vec::new();
+                let mut labels = LabelCells::default();
                 for (&(_, number), (key, row)) in stretch.iter().zip(keys.iter().zip(&rows)) {
                     let cell = Number::parse(&format!("{number}e-{decimals}")).unwrap();
                     totals[0].add(cell).unwrap();
                     cells.push(cell);
+                    labels.add(LABELS[usize::from(key[30])]);
                     let (rows, sum) = expected.entry(*key).or_default();
                     rows.push(first_row + row);
                     *sum += number * 10_i64.pow(4 - decimals);
                 }
                 let cells = Cells { columns: vec![cells], places: Vec::new() };
                 let keys = Keys::parted(&keys, &rows);
-                partitions.extend(&keys, &cells, &totals, first_row).unwrap();
+                let labels = dictionaries.learn(&[labels]);
+                let beside = BesideKeys { numbers: &cells, totals: &totals, labels: &labels };
+                partitions.extend(&keys, &beside, first_row).unwrap();
                 first_row += rows.len() as u32;
             }
+            let (labels, ranks) = dictionaries.finish();
+            let partitions = partitions.with_ranks(ranks);
             let first = expected.keys().next().map_or(0, |key| usize::from(key[0]));
             let of_partition = |partition| Repeats::of(&partitions.read(partition).unwrap());
             let repeats: Vec<_> = (0..partitions.len()).map(of_partition).collect();
             prop_assert_eq!(repeats.iter().map(|found| found.items).sum::<usize>(), expected.len());
+            prop_assert!(repeats.iter().all(|found| found.unlike_labels.is_none()));
             let pairs: Vec<_> = repeats.into_iter().flat_map(|found| found.rows).collect();
             let expected_pairs: Vec<_> = (expected.values())
                 .flat_map(|(rows, _)| rows[1..].iter().map(|&row| [row, rows[0]]))
@@ -334,6 +388,10 @@ mod tests {
             let scale = 10_i64.pow(4 - totals[0].scale);
             let sums: Vec<_> = expected.values().map(|(_, sum)| *sum / scale).collect();
             prop_assert_eq!(&distinct.numbers[0], &sums);
+            for (key, place) in keys.iter().zip(&distinct.numbers[1]) {
+                let label = labels[0].texts[*place as usize].as_deref();
+                prop_assert_eq!(label.unwrap_or_default(), LABELS[usize::from(key[30])]);
+            }
             // They were taken.
             prop_assert_eq!(spill.budget.used(), 0);
             prop_assert!(Items::of_all(&partitions).unwrap().fingerprints.is_empty());

@@ -11,6 +11,7 @@
 use psijoin_block::{Block, aes::Aes128};
 
 use super::partitions::Records;
+use crate::{Labels, numbers::Totals};
 
 /// Blocks that are encrypted at a time.
 const AT_ONCE: u32 = 1024;
@@ -23,7 +24,7 @@ pub(super) struct Recogniser<'a> {
 }
 
 impl<'a> Recogniser<'a> {
-    /// Makes one for tables with this many columns of numbers.
+    /// Makes one for tables with this many columns of numbers, of which labels are one.
     pub(super) fn new(secret: &'a [u8; 32], columns: usize) -> Self {
         let mut hasher = blake3::Hasher::new_keyed(secret);
         let mut keys = hasher
@@ -60,19 +61,24 @@ impl<'a> Recogniser<'a> {
         columns.fold(of_fingerprints, |sum, column| sum ^ column)
     }
 
-    /// Returns the tag of a table, given what all partitions add to it, how many rows it has, and
-    /// how its numbers are scaled.
+    /// Returns the tag of a table, given what all partitions add to it, how many rows it has, how
+    /// its numbers are scaled, and its labels.
     pub(super) fn finish(
         &self,
         tags: &[Block],
         rows: u64,
-        scales: impl Iterator<Item = u32>,
+        (totals, labels): (&[Totals], &[Labels]),
     ) -> blake3::Hash {
         let sum = tags.iter().fold(Block::ZERO, |sum, tag| sum ^ *tag);
         let mut hasher = blake3::Hasher::new_keyed(self.secret);
         hasher.update(&sum.to_bytes()).update(&rows.to_le_bytes());
-        for scale in scales {
-            hasher.update(&scale.to_le_bytes());
+        for totals in totals {
+            hasher.update(&totals.scale.to_le_bytes());
+        }
+        for text in labels.iter().flat_map(|labels| &labels.texts) {
+            let text = text.as_deref().unwrap_or_default();
+            hasher.update(&(text.len() as u64).to_le_bytes());
+            hasher.update(text.as_bytes());
         }
         hasher.finalize()
     }

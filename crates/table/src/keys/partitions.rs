@@ -4,7 +4,7 @@
 use psijoin_files::spill::{Spill, Store};
 
 use super::stretch::{Cells, Keys, PARTITIONS};
-use crate::{Error, numbers::Totals};
+use crate::{Error, labels::Ranks, numbers::Totals};
 
 /// Bytes of a fingerprint.
 const FINGERPRINT: usize = 32;
@@ -17,9 +17,21 @@ const NUMBER: usize = size_of::<i64>();
 
 /// See the [module](self). Each partition is in the order of rows.
 pub(super) struct Partitions {
-    /// A record is a fingerprint, its row, and its number in each column.
+    /// A record is a fingerprint, its row, its number in each column, and its labels, if there are
+    /// columns of those.
     store: Store,
     columns: Vec<Scales>,
+    /// `None` if there are no labels.
+    ranks: Option<Ranks>,
+}
+
+/// The cells beside the keys of a stretch.
+pub(super) struct BesideKeys<'a> {
+    /// The numbers, which are written at the scales of the totals.
+    pub(super) numbers: &'a Cells,
+    pub(super) totals: &'a [Totals],
+    /// The labels of each row in all columns; nothing if there are none.
+    pub(super) labels: &'a [u32],
 }
 
 /// The scales at which a column's numbers were written, each with the row from which on it is that.
@@ -27,32 +39,42 @@ pub(super) struct Partitions {
 struct Scales(Vec<(u32, u32)>);
 
 impl Partitions {
-    /// Returns the number of bytes of a record with this many numbers.
+    /// Returns the number of bytes of a record with this many numbers; labels are one.
     pub(super) fn record_bytes(columns: usize) -> usize {
         KEY + columns * NUMBER
     }
 
-    pub(super) fn new(columns: usize, spill: &Spill) -> Self {
+    /// Makes them for this many columns of numbers, and for labels if there are some.
+    pub(super) fn new(columns: usize, has_labels: bool, spill: &Spill) -> Self {
         let scales = || Scales(vec![(0, 0)]);
+        let record_bytes = Self::record_bytes(columns + usize::from(has_labels));
         Self {
-            store: Store::new(PARTITIONS, Self::record_bytes(columns), spill),
+            store: Store::new(PARTITIONS, record_bytes, spill),
             columns: (0..columns).map(|_| scales()).collect(),
+            ranks: None,
         }
     }
 
-    /// Adds the keys of a stretch whose first row is this one, with their numbers at the scales of
-    /// the totals.
+    /// Returns them with what finds the places of labels, once all are known.
+    pub(super) fn with_ranks(self, ranks: Option<Ranks>) -> Self {
+        Self { ranks, ..self }
+    }
+
+    /// Adds the keys of a stretch whose first row is this one, and the cells beside them.
     ///
     /// # Errors
     /// If what is beyond the budget cannot be written.
     pub(super) fn extend(
         &mut self,
         keys: &Keys,
-        cells: &Cells,
-        totals: &[Totals],
+        BesideKeys {
+            numbers,
+            totals,
+            labels,
+        }: &BesideKeys<'_>,
         first_row: u32,
     ) -> Result<(), Error> {
-        for (scales, totals) in self.columns.iter_mut().zip(totals) {
+        for (scales, totals) in self.columns.iter_mut().zip(*totals) {
             scales.note(first_row, totals.scale);
         }
         let mut records = Vec::new();
@@ -62,9 +84,13 @@ impl Partitions {
             for place in start..end as usize {
                 records.extend_from_slice(&keys.fingerprints[place]);
                 records.extend_from_slice(&(first_row + keys.rows[place]).to_le_bytes());
-                for (totals, numbers) in totals.iter().zip(&cells.columns) {
-                    let number = totals.value(numbers[keys.order[place] as usize]);
+                let order = keys.order[place] as usize;
+                for (totals, numbers) in totals.iter().zip(&numbers.columns) {
+                    let number = totals.value(numbers[order]);
                     records.extend_from_slice(&number.to_le_bytes());
+                }
+                if let Some(label) = labels.get(order) {
+                    records.extend_from_slice(&i64::from(*label).to_le_bytes());
                 }
             }
             self.store.append(partition, &records)?;
@@ -108,6 +134,7 @@ impl Partitions {
         Records {
             bytes,
             columns: &self.columns,
+            ranks: self.ranks.as_ref(),
         }
     }
 }
@@ -134,6 +161,7 @@ impl Scales {
 pub(super) struct Records<'a> {
     bytes: Vec<u8>,
     columns: &'a [Scales],
+    ranks: Option<&'a Ranks>,
 }
 
 impl Records<'_> {
@@ -142,9 +170,21 @@ impl Records<'_> {
         self.bytes.len() / self.record_bytes()
     }
 
-    /// Returns how many numbers each has.
+    /// Returns how many numbers each has, the place of its labels among them.
     pub(super) fn columns(&self) -> usize {
-        self.columns.len()
+        self.columns.len() + usize::from(self.ranks.is_some())
+    }
+
+    /// Returns whether this column, the last one, is that of the places of labels.
+    pub(super) fn is_of_labels(&self, column: usize) -> bool {
+        column == self.columns.len()
+    }
+
+    /// Returns the first column of labels in which two rows differ.
+    pub(super) fn first_different_label(&self, one: u32, other: u32) -> Option<usize> {
+        let ranks = self.ranks?;
+        let [one, other] = [one, other].map(|record| self.cell(record, self.columns.len()) as u32);
+        ranks.first_difference(one, other)
     }
 
     pub(super) fn fingerprint(&self, record: u32) -> &[u8; FINGERPRINT] {
@@ -158,11 +198,18 @@ impl Records<'_> {
         u32::from_le_bytes(*row.expect("it has a row"))
     }
 
-    /// Returns the number in a column, at the column's last scale.
+    /// Returns the number in a column, at the column's last scale; in that of labels, their place.
     pub(super) fn number(&self, record: u32, column: usize) -> i64 {
-        let number = self.record(record)[KEY + column * NUMBER..].first_chunk();
-        let number = i64::from_le_bytes(*number.expect("it has a number per column"));
-        number * self.columns[column].factor(self.row(record))
+        let cell = self.cell(record, column);
+        match (self.columns.get(column), self.ranks) {
+            (Some(scales), _) => cell * scales.factor(self.row(record)),
+            (None, ranks) => ranks.expect("there are labels").of(cell as u32),
+        }
+    }
+
+    fn cell(&self, record: u32, column: usize) -> i64 {
+        let cell = self.record(record)[KEY + column * NUMBER..].first_chunk();
+        i64::from_le_bytes(*cell.expect("it has a number per column"))
     }
 
     fn record(&self, record: u32) -> &[u8] {
@@ -171,7 +218,7 @@ impl Records<'_> {
     }
 
     fn record_bytes(&self) -> usize {
-        KEY + self.columns.len() * NUMBER
+        Partitions::record_bytes(self.columns())
     }
 }
 

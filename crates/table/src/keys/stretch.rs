@@ -9,9 +9,10 @@ use psijoin_key::{
     BadCells, BadCellsOfKey, BadKeys, Fingerprinter, KeyColumns, KeyFault, Observed, Place,
     Suspects, Suspicion, bad_keys,
 };
-use psijoin_source::{Number, NumberFault, RaggedRows, ReadError};
+use psijoin_source::{LabelFault, MAX_LABEL_BYTES, Number, NumberFault, RaggedRows, ReadError};
 
-use crate::Error;
+use super::Beside;
+use crate::{Error, labels::LabelCells};
 
 /// Keys are parted by the first byte of their fingerprints, which are uniform.
 pub(super) const PARTITIONS: usize = 256;
@@ -24,8 +25,7 @@ pub(crate) struct Sought<'a> {
     pub(crate) columns: usize,
     pub(crate) key: KeyColumns<'a>,
     pub(crate) bad_keys: BadKeys,
-    /// The columns of numbers.
-    pub(crate) numbers: &'a [String],
+    pub(crate) beside: Beside<'a>,
     /// The keys that are kept as they are compared, if the key is inspected.
     pub(crate) inspected: Option<&'a Kept>,
     /// The memory that the keys may take, and the place of the others.
@@ -41,6 +41,8 @@ pub(crate) struct Stretch<'a> {
     pub(super) left_out: u32,
     pub(super) keys: Keys,
     pub(super) numbers: Cells,
+    /// Of each column of labels.
+    pub(super) labels: Vec<LabelCells>,
     /// For each position of the key.
     pub(super) observed: Vec<Observed>,
     /// Their places count from the stretch's beginning.
@@ -94,6 +96,7 @@ pub(crate) struct Builder<'a> {
     /// The rows with a key.
     with_key: Vec<u32>,
     numbers: Cells,
+    labels: Vec<LabelCells>,
     bad_cells: BadCellsOfKey,
     /// The last row that has one.
     bad_row: Option<u32>,
@@ -113,9 +116,12 @@ impl<'a> Builder<'a> {
             rows: 0,
             with_key: Vec::new(),
             numbers: Cells {
-                columns: vec![Vec::new(); sought.numbers.len()],
+                columns: vec![Vec::new(); sought.beside.numbers.len()],
                 places: Vec::new(),
             },
+            labels: (sought.beside.labels.iter())
+                .map(|_| LabelCells::default())
+                .collect(),
             bad_cells: BadCellsOfKey::default(),
             bad_row: None,
             bad_numbers: Vec::new(),
@@ -240,12 +246,41 @@ impl<'a> Builder<'a> {
         fault: NumberFault,
         place: Place,
     ) -> Result<Option<Number>, Error> {
-        let name = &self.sought.numbers[column];
+        let name = &self.sought.beside.numbers[column];
         if let NumberFault::Overflow(_) = fault {
             return Err(overflow(name, fault, self.file, place));
         }
         bad_keys::places_of(&mut self.bad_numbers, name.clone(), fault).see(self.file, place);
         Ok(None)
+    }
+
+    /// Takes the label in a cell of a column of labels, of the row that was ended last.
+    ///
+    /// # Errors
+    /// If it has no text, or a longer one than labels have.
+    pub(crate) fn label(
+        &mut self,
+        column: usize,
+        label: Result<&str, KeyFault>,
+        place: Place,
+    ) -> Result<(), Error> {
+        let label = label.map_err(LabelFault::NoText).and_then(|text| {
+            let fits = text.len() <= MAX_LABEL_BYTES;
+            fits.then_some(text).ok_or(LabelFault::TooLong)
+        });
+        match label {
+            Ok(text) => {
+                self.labels[column].add(text);
+                Ok(())
+            }
+            Err(fault) => {
+                let name = self.sought.beside.labels[column].clone();
+                let mut cells = Vec::new();
+                bad_keys::places_of(&mut cells, name, fault).see(self.file, place);
+                let cells = cells.pop().expect("one sort of cells");
+                Err(Error::Read(ReadError::Label(cells)))
+            }
+        }
     }
 
     /// Returns the stretch, which ends before a row that cannot be read if there is an error.
@@ -256,6 +291,7 @@ impl<'a> Builder<'a> {
             left_out: self.rows - self.with_key.len() as u32,
             keys: Keys::parted(&fingerprints, &self.with_key),
             numbers: self.numbers,
+            labels: self.labels,
             observed,
             bad_cells: self.bad_cells,
             bad_numbers: self.bad_numbers,

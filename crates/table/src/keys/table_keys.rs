@@ -24,7 +24,7 @@ use psijoin_runtime::parallel;
 use super::{
     Counts, Wanted,
     collected::{Collected, Position},
-    distinct::{Items, MostFrequent, Repeats},
+    distinct::{Items, MostFrequent, Repeats, UnlikeLabels},
     identity::Recogniser,
     inspector::{Findings, Kept},
     partitions::{Partitions, Records},
@@ -33,17 +33,41 @@ use super::{
 };
 use psijoin_source::{Dialect, Doubt, Progress, Source};
 
-use crate::{Error, MAX_ITEMS, Numbers, numbers::Totals};
+use crate::{Error, Labels, MAX_ITEMS, Numbers, numbers::Totals};
 
 /// Bytes of a row that repeats a key, and of the first row that has it.
 const REPEAT: usize = 2 * size_of::<u32>();
 
+/// What is seen of a partition when it is gone through for the first time.
+struct Seen<T> {
+    items: u64,
+    frequent: MostFrequent,
+    unlike: Option<UnlikeLabels>,
+    looked: T,
+}
+
+/// The columns that are read beside the key.
+#[derive(Debug, Clone, Copy, Default)]
+pub struct Beside<'a> {
+    /// Columns of numbers.
+    pub numbers: &'a [String],
+    /// Columns of labels, by which keys are grouped: two at most.
+    pub labels: &'a [String],
+}
+
+impl Beside<'_> {
+    /// Returns whether a key has labels.
+    pub(crate) fn brings_label(self) -> bool {
+        !self.labels.is_empty()
+    }
+}
+
 /// The keys of a table: what a protocol needs from the table, and what is needed to find the
 /// matching rows again.
 ///
-/// Takes the memory of the budget, and per thread a few MiB, or a partition if that is more: one
-/// of 256. In the budget, or on disk, each row with a key takes 36 bytes, and 8 more for each
-/// column of numbers; each row whose key an earlier row has takes 8 more. If all are
+/// Takes the memory of the budget, and per thread a few MiB, or a partition if that is more: one of
+/// 256. In the budget, or on disk, each row with a key takes 36 bytes, and 8 more for each column
+/// of numbers, and for labels; each row whose key an earlier row has takes 8 more. If all are
 /// [gathered](Self::gather), each distinct key takes these bytes in memory.
 pub struct TableKeys {
     collected: Collected,
@@ -73,30 +97,53 @@ impl TableKeys {
         spill: &Spill,
         progress: &Progress,
     ) -> Result<Self, Error> {
-        let wanted = Wanted::new(key, numbers, spill);
+        let beside = Beside {
+            numbers,
+            labels: &[],
+        };
+        Self::read_beside(source, key, beside, spill, progress)
+    }
+
+    /// Reads the keys of a table and, for each key, what is in the columns beside it.
+    ///
+    /// # Errors
+    /// As [`read`](Self::read); and if a cell of a column of labels has none, or rows with one key
+    /// have several.
+    ///
+    /// # Panics
+    /// If there are more than two columns of labels.
+    pub fn read_beside(
+        source: &Source,
+        key: &KeySpec,
+        beside: Beside<'_>,
+        spill: &Spill,
+        progress: &Progress,
+    ) -> Result<Self, Error> {
+        let wanted = Wanted::new(key, beside, spill);
         let (keys, ..) = Self::read_with(source, &wanted, progress, &|_| ())?;
         Ok(keys)
     }
 
-    /// Reads the keys, and returns a tag by which whoever has this secret recognises the table:
-    /// which rows have which keys and numbers.
+    /// As [`read_beside`](Self::read_beside), and returns a tag by which whoever has this secret
+    /// recognises the table: which rows have which keys, numbers and labels.
     ///
     /// # Errors
-    /// As [`read`](Self::read).
+    /// As that.
     pub fn read_identified(
         source: &Source,
         key: &KeySpec,
-        numbers: &[String],
+        beside: Beside<'_>,
         spill: &Spill,
         progress: &Progress,
         secret: &[u8; 32],
     ) -> Result<(Self, blake3::Hash), Error> {
-        let recogniser = Recogniser::new(secret, numbers.len());
+        let columns = beside.numbers.len() + usize::from(beside.brings_label());
+        let recogniser = Recogniser::new(secret, columns);
         let tag = |records: &Records<'_>| recogniser.tag(records);
-        let wanted = Wanted::new(key, numbers, spill);
+        let wanted = Wanted::new(key, beside, spill);
         let (keys, _, tags) = Self::read_with(source, &wanted, progress, &tag)?;
-        let scales = keys.collected.totals.iter().map(|totals| totals.scale);
-        let identity = recogniser.finish(&tags, keys.counts.rows, scales);
+        let Collected { totals, labels, .. } = &keys.collected;
+        let identity = recogniser.finish(&tags, keys.counts.rows, (&totals[..], &labels[..]));
         Ok((keys, identity))
     }
 
@@ -127,7 +174,7 @@ impl TableKeys {
         let spill = Spill::in_memory();
         let wanted = Wanted {
             inspected: Some(kept),
-            ..Wanted::new(key, &[], &spill)
+            ..Wanted::new(key, Beside::default(), &spill)
         };
         let (keys, findings, _) = Self::read_with(source, &wanted, progress, &|_| ())?;
         Ok((keys, findings))
@@ -142,16 +189,25 @@ impl TableKeys {
     ) -> Result<(Self, Findings, Vec<T>), Error> {
         let (mut collected, findings) = read(source, wanted, progress)?;
         let repeats = Store::new(collected.partitions.len(), REPEAT, wanted.spill);
-        let go_through = |partition| -> Result<(u64, MostFrequent, T), Error> {
+        let go_through = |partition| -> Result<Seen<T>, Error> {
             let records = collected.partitions.read(partition)?;
             let found = Repeats::of(&records);
             repeats.append(partition, &back_to_rows::written(&found.rows))?;
-            Ok((found.items as u64, found.most_frequent(), look(&records)))
+            Ok(Seen {
+                items: found.items as u64,
+                frequent: found.most_frequent(),
+                unlike: found.unlike_labels,
+                looked: look(&records),
+            })
         };
         let seen = parallel::map(collected.partitions.len(), &go_through);
-        let seen: Vec<(u64, MostFrequent, T)> = seen.into_iter().collect::<Result<_, Error>>()?;
-        let counts = collected.counts(seen.iter().map(|(items, ..)| items).sum());
-        let frequent = seen.iter().map(|(_, frequent, _)| *frequent);
+        let seen: Vec<Seen<T>> = seen.into_iter().collect::<Result<_, Error>>()?;
+        let unlike = seen.iter().filter_map(|seen| seen.unlike);
+        if let Some(unlike) = unlike.reduce(UnlikeLabels::and) {
+            return Err(unlike.error(&collected.table, wanted.beside.labels));
+        }
+        let counts = collected.counts(seen.iter().map(|seen| seen.items).sum());
+        let frequent = seen.iter().map(|seen| seen.frequent);
         let frequent = frequent.fold(MostFrequent::default(), MostFrequent::or);
         collected.doubts.extend(frequent.doubt(&counts));
         let keys = Self {
@@ -160,7 +216,7 @@ impl TableKeys {
             repeats,
             counts,
         };
-        let looked = seen.into_iter().map(|(.., looked)| looked).collect();
+        let looked = seen.into_iter().map(|seen| seen.looked).collect();
         Ok((keys, findings, looked))
     }
 
@@ -215,6 +271,11 @@ impl TableKeys {
     /// Returns what is known of each column of numbers, without the numbers.
     pub fn numbers(&self) -> Vec<Numbers> {
         self.collected.totals.iter().map(Totals::known).collect()
+    }
+
+    /// Returns the labels of each column of labels.
+    pub fn labels(&self) -> &[Labels] {
+        &self.collected.labels
     }
 
     /// Returns the totals of each column of numbers.

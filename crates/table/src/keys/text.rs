@@ -25,7 +25,8 @@ pub(super) fn read_text(
     let header = blocks.text().header();
     let key = header.key_columns(wanted.key)?;
     let countries = header.country_columns(wanted.key)?;
-    let numbers = header.find_all(wanted.numbers)?;
+    let numbers = header.find_all(wanted.beside.numbers)?;
+    let labels = header.find_all(wanted.beside.labels)?;
     let key_names = header.shown_names(wanted.key).into_iter();
     let key_texts = key_names.map(|name| (name, Kind::Text));
     let sought = Sought {
@@ -33,12 +34,12 @@ pub(super) fn read_text(
         columns: header.names.len(),
         key: KeyColumns::new(wanted.key, key_texts).below_header(layout.has_header()),
         bad_keys: wanted.bad_keys(),
-        numbers: wanted.numbers,
+        beside: wanted.beside,
         inspected: wanted.inspected.as_ref(),
         spill: wanted.spill,
     };
     let columns = key.iter().chain(countries.iter().flatten());
-    let columns = columns.chain(&numbers).max();
+    let columns = columns.chain(&numbers).chain(&labels).max();
     let reader = Reader {
         sought: &sought,
         layout,
@@ -46,6 +47,7 @@ pub(super) fn read_text(
         key,
         countries,
         numbers,
+        labels,
     };
     let mut verified = Verified::new(&reader);
     in_order(
@@ -66,9 +68,10 @@ pub(super) fn read_text(
 struct Reader<'a> {
     sought: &'a Sought<'a>,
     layout: Layout,
-    /// The columns of the key, and those of numbers.
+    /// The columns of the key, those of numbers, and those of labels.
     key: Vec<usize>,
     numbers: Vec<usize>,
+    labels: Vec<usize>,
     /// For each of the key, that of the countries of its telephone numbers.
     countries: Vec<Option<usize>>,
     /// The columns that they are among.
@@ -119,6 +122,9 @@ impl<'a> Reader<'a> {
         for (index, &column) in self.numbers.iter().enumerate() {
             let number = Number::parse(&row.field(column));
             stretch.number(index, number, place)?;
+        }
+        for (index, &column) in self.labels.iter().enumerate() {
+            stretch.label(index, Ok(&*row.field(column)), place)?;
         }
         Ok(())
     }

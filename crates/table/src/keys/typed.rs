@@ -35,8 +35,9 @@ pub(super) fn read_typed(
     let countries = header.country_columns(wanted.key)?;
     let country_columns: Vec<_> = countries.iter().flatten().copied().collect();
     source.check_key_types(&schema, &country_columns)?;
-    let number_columns = header.find_all(wanted.numbers)?;
+    let number_columns = header.find_all(wanted.beside.numbers)?;
     source.check_number_types(&schema, &number_columns)?;
+    let label_columns = header.find_all(wanted.beside.labels)?;
 
     let kinds = key_columns.iter().map(|&column| {
         let field = schema.field(column);
@@ -48,13 +49,14 @@ pub(super) fn read_typed(
         columns: names.len(),
         key: KeyColumns::new(wanted.key, key_names.zip(kinds)),
         bad_keys: wanted.bad_keys(),
-        numbers: wanted.numbers,
+        beside: wanted.beside,
         inspected: wanted.inspected.as_ref(),
         spill: wanted.spill,
     };
     // The batches have the wanted columns in the table's order.
     let columns = key_columns.iter().chain(&country_columns);
-    let columns: BTreeSet<_> = columns.chain(&number_columns).copied().collect();
+    let columns = columns.chain(&number_columns).chain(&label_columns);
+    let columns: BTreeSet<_> = columns.copied().collect();
     let place = |column: &usize| columns.range(..column).count();
     let reader = Reader {
         sought: &sought,
@@ -64,6 +66,9 @@ pub(super) fn read_typed(
             .map(|&key| Stored::of(schema.field(key)))
             .collect(),
         numbers: number_columns.iter().map(place).collect(),
+        labels: (label_columns.iter())
+            .map(|column| (place(column), Stored::of(schema.field(*column))))
+            .collect(),
         countries: (countries.iter())
             .map(|column| column.as_ref().map(place))
             .collect(),
@@ -92,6 +97,8 @@ struct Reader<'a> {
     stored: Vec<Stored>,
     /// The columns of numbers.
     numbers: Vec<usize>,
+    /// Those of labels, and the meanings of their values.
+    labels: Vec<(usize, Stored)>,
     /// For each of the key, that of the countries of its telephone numbers.
     countries: Vec<Option<usize>>,
     progress: &'a Progress,
@@ -118,8 +125,12 @@ impl<'a> Reader<'a> {
             let broken = || Error::from(batch.broken());
             let numbers = self.columns(&batch, &self.numbers).map(NumberColumn::new);
             let numbers = numbers.map(|column| column.ok_or_else(broken));
+            let labels = self.labels.iter().map(|&(place, stored)| {
+                KeyColumn::new(batch.rows.column(place), stored).ok_or_else(broken)
+            });
             let batch_rows = Rows {
                 numbers: numbers.collect::<Result<_, Error>>()?,
+                labels: labels.collect::<Result<_, Error>>()?,
                 first: batch.first_row() - first_row,
             };
             match self.only_dictionary(&batch) {
@@ -172,6 +183,7 @@ impl<'a> Reader<'a> {
 /// The rows of a batch.
 struct Rows<'a> {
     numbers: Vec<NumberColumn<'a>>,
+    labels: Vec<KeyColumn<'a>>,
     /// The number of the piece's rows that come before.
     first: u64,
 }
@@ -196,7 +208,7 @@ impl Rows<'_> {
                 stretch.key_field(position, field, country.unwrap_or_default(), place);
             }
             if stretch.finish_row(place) {
-                self.read_numbers(row, &mut buffer, stretch)?;
+                self.read_beside(row, &mut buffer, stretch)?;
             }
         }
         Ok(())
@@ -225,13 +237,14 @@ impl Rows<'_> {
                 }
             };
             if has_key {
-                self.read_numbers(row, &mut buffer, stretch)?;
+                self.read_beside(row, &mut buffer, stretch)?;
             }
         }
         Ok(())
     }
 
-    fn read_numbers(
+    /// Reads the numbers and labels of a row.
+    fn read_beside(
         &self,
         row: usize,
         buffer: &mut String,
@@ -239,6 +252,9 @@ impl Rows<'_> {
     ) -> Result<(), Error> {
         for (index, column) in self.numbers.iter().enumerate() {
             stretch.number(index, column.read(row, buffer), self.place(row))?;
+        }
+        for (index, column) in self.labels.iter().enumerate() {
+            stretch.label(index, column.text(row, buffer), self.place(row))?;
         }
         Ok(())
     }

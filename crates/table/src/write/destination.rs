@@ -304,6 +304,32 @@ impl Destination {
         self.stage_with(source, shared, None, progress)
     }
 
+    /// Writes all rows of a source of typed columns, of which there are this many, as
+    /// [`stage_rows`](Self::stage_rows) writes some.
+    ///
+    /// # Errors
+    /// As those of that.
+    ///
+    /// # Panics
+    /// If columns of the other party are [to be added](Self::adding), or rows are to be
+    /// [aligned](Self::aligning).
+    pub fn stage_all(
+        &self,
+        source: &Source,
+        rows: u64,
+        progress: &Progress,
+    ) -> Result<StagedRows, Error> {
+        assert!(!self.aligned, "rows are as they come");
+        self.check_columns(None);
+        let chosen = Chosen {
+            rows: &Bitmap::new(rows).complement(),
+            starts: &[],
+            added: None,
+            order: None,
+        };
+        self.stage_chosen(source, &chosen, progress)
+    }
+
     /// As [`stage_rows`](Self::stage_rows), with the columns that the other party gives. A shared
     /// row is written once for each row that the other party has of its key; one without a partner
     /// has nulls there.

@@ -25,6 +25,7 @@ mod headers;
 mod held;
 mod inspections;
 mod keys;
+mod labels;
 mod logical_types;
 mod lost_types;
 mod malformed;

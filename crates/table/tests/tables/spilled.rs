@@ -5,7 +5,7 @@ use std::borrow::Cow;
 use psijoin_files::spill::{Budget, Folder, Spill};
 use psijoin_runtime::parallel::Pool;
 use psijoin_source::ErrorKind;
-use psijoin_table::{Items, SharedKeys, TableKeys};
+use psijoin_table::{Beside, Items, SharedKeys, TableKeys};
 
 use super::*;
 
@@ -188,11 +188,15 @@ fn identity(text: &str, secret: u8, budget: u64) -> blake3::Hash {
     let source = open(&files.text("t.csv", text));
     let spill = &Spill::new(Budget::new(budget), Folder::new(files.0.path()));
     let numbers = ["a".to_owned()];
+    let beside = Beside {
+        numbers: &numbers,
+        labels: &[],
+    };
     let key = key(&["k"], &[]);
     let read = TableKeys::read_identified(
         &source,
         &key,
-        &numbers,
+        beside,
         spill,
         &Progress::default(),
         &[secret; 32],

@@ -1,0 +1,62 @@
+//! Groups, for scripts.
+
+use psijoin_session::{AgreedLabels, GroupTotals, Grouped, Outcome};
+use serde::Serialize;
+
+/// The groups that both parties agreed on.
+#[derive(Serialize)]
+pub(super) struct GroupsReport {
+    by: Vec<GroupColumnReport>,
+    /// Groups of fewer shared keys are withheld; 0 if none is.
+    min_group: u64,
+}
+
+/// A column whose values name groups.
+#[derive(Serialize)]
+struct GroupColumnReport {
+    name: String,
+    holder: String,
+    /// The number of its different values.
+    labels: usize,
+}
+
+/// The totals of a group. All are `null` if it is withheld.
+#[derive(Serialize)]
+pub(super) struct GroupReport {
+    /// Its label in each of the columns.
+    labels: Vec<Option<String>>,
+    withheld: bool,
+    shared_keys: Option<u64>,
+    /// In the order of the columns that were asked for; decimals as texts, since they are exact.
+    sums: Option<Vec<String>>,
+}
+
+impl GroupsReport {
+    /// Returns those of a run, if it had groups.
+    pub(super) fn of(outcome: &Outcome) -> Option<Self> {
+        let asked = outcome.question.asked.groups()?;
+        let by = outcome.groups.0.iter();
+        let column = |AgreedLabels { column, labels }: &AgreedLabels| GroupColumnReport {
+            name: column.to_string(),
+            holder: column.holder.to_string(),
+            labels: labels.len(),
+        };
+        Some(Self {
+            by: by.map(column).collect(),
+            min_group: asked.least,
+        })
+    }
+}
+
+impl GroupReport {
+    pub(super) fn all(grouped: &Grouped) -> Vec<Self> {
+        let report = |GroupTotals { labels, totals }: &GroupTotals| Self {
+            labels: labels.clone(),
+            withheld: totals.is_none(),
+            shared_keys: totals.as_ref().map(|totals| totals.shared_keys),
+            sums: (totals.as_ref())
+                .map(|totals| totals.sums.iter().map(ToString::to_string).collect()),
+        };
+        grouped.groups.iter().map(report).collect()
+    }
+}

@@ -1,0 +1,153 @@
+//! Counts and sums of groups, as both parties ask for them.
+
+use std::{fmt, str::FromStr};
+
+use psijoin::{Columns, Role};
+use psijoin_printable::Quoted;
+
+use crate::{
+    names,
+    requested_output::{ColumnName, of_names},
+};
+
+/// The most columns that name groups.
+const MAX_COLUMNS: usize = 2;
+
+/// Counts and sums of the shared keys of each group. A group has all keys of one label, or of one
+/// pair of labels: the values of these columns.
+#[derive(Debug, Clone, Default, PartialEq, Eq)]
+pub struct RequestedGroups {
+    /// The columns whose numbers are added up.
+    pub sums: Vec<ColumnName>,
+    /// The columns whose values name the groups: one, or two that are crossed.
+    pub by: Vec<GroupColumn>,
+    /// A group of fewer shared keys is withheld: its count, and its sums. None is if this is 0.
+    pub least: u64,
+}
+
+impl RequestedGroups {
+    /// Returns a request for the sums of these columns, each with the name of a [`ColumnName`],
+    /// which does not say by which columns, and of which size.
+    ///
+    /// # Errors
+    /// If there are too many, or one cannot be asked for, or is named twice.
+    pub fn of_sums(names: &[String]) -> Result<Self, String> {
+        Ok(Self {
+            sums: of_names(names)?,
+            ..Self::default()
+        })
+    }
+
+    /// Returns the number of columns of each party that name groups.
+    pub fn holders(&self) -> Columns {
+        let of = |role| {
+            self.by
+                .iter()
+                .filter(|column| column.holder == role)
+                .count()
+        };
+        Columns {
+            sender: of(Role::Sender),
+            receiver: of(Role::Receiver),
+        }
+    }
+
+    /// Returns whether a group of a single key is shown.
+    pub fn shows_single_keys(&self) -> bool {
+        self.least < 2
+    }
+
+    /// Returns the columns that name groups, as they are said.
+    pub fn listed(&self) -> String {
+        let names: Vec<_> = self.by.iter().map(GroupColumn::to_string).collect();
+        names::listed(&names)
+    }
+}
+
+/// A column whose values name groups: `sender.COLUMN` or `receiver.COLUMN`.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct GroupColumn {
+    /// The party that has the column.
+    pub holder: Role,
+    /// Its name in its holder's table.
+    pub name: String,
+}
+
+impl GroupColumn {
+    /// Reads a list of [names](crate::names) of columns, one or two.
+    ///
+    /// # Errors
+    /// If there are more, one is named twice, or one does not tell its holder.
+    pub fn list(text: &str) -> Result<Vec<Self>, String> {
+        Self::of_names(&names::parse(text)?)
+    }
+
+    /// Returns the columns of these names, one or two.
+    ///
+    /// # Errors
+    /// As [`list`](Self::list), and if there are none.
+    pub fn of_names(names: &[String]) -> Result<Vec<Self>, String> {
+        let columns = names.iter().map(|name| name.parse());
+        let columns: Vec<Self> = columns.collect::<Result<_, _>>()?;
+        match &columns[..] {
+            [] => Err("name the columns to group by".to_owned()),
+            [one, other] if one == other => Err(format!(
+                "the column {} is given twice",
+                Quoted(&one.to_string())
+            )),
+            columns if columns.len() > MAX_COLUMNS => {
+                Err("keys are grouped by one or two columns".to_owned())
+            }
+            _ => Ok(columns),
+        }
+    }
+}
+
+impl FromStr for GroupColumn {
+    type Err = String;
+
+    fn from_str(text: &str) -> Result<Self, String> {
+        let ColumnName { holder, name } = text.parse()?;
+        let holder =
+            holder.ok_or("say whose column it is, as in receiver.segment or sender.plan")?;
+        Ok(Self { holder, name })
+    }
+}
+
+impl fmt::Display for GroupColumn {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        write!(f, "{}.{}", self.holder, self.name)
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn columns_are_read_as_they_are_listed() {
+        for text in [
+            "receiver.segment",
+            "sender.plan,receiver.exposed",
+            "sender.plan,\"sender.last, first\"",
+        ] {
+            let by = GroupColumn::list(text).unwrap();
+            let groups = RequestedGroups {
+                by,
+                ..RequestedGroups::default()
+            };
+            assert_eq!(groups.listed(), text);
+        }
+        for wrong in [
+            "",
+            "segment",
+            "sender.",
+            "receiver.a,receiver.a",
+            "sender.a,sender.b,sender.c",
+            "sender.a\tb",
+        ] {
+            assert!(GroupColumn::list(wrong).is_err(), "{wrong}");
+        }
+        assert!(GroupColumn::of_names(&[]).is_err());
+    }
+}
