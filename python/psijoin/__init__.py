@@ -23,7 +23,7 @@ from psijoin._errors import (
     UsageError,
 )
 from psijoin._identity import Identity
-from psijoin._joined import Compared, Counted, Joined, Summed
+from psijoin._joined import Compared, Counted, Grouped, Joined, Summed
 from psijoin._pair import local_pair, together
 from psijoin._peers import Peer, accept, invite, peers
 from psijoin._plan import Plan, plan
@@ -34,6 +34,7 @@ __all__ = [
     "Compared",
     "Counted",
     "Error",
+    "Grouped",
     "Identity",
     "InputError",
     "Joined",

@@ -49,6 +49,20 @@ class Compared:
 
 
 @dataclass(frozen=True)
+class Grouped(Generic[Rows]):
+    """The result of `Session.grouped`."""
+
+    groups: Rows
+    """A row for each group, in the type of the table: its labels, in columns that are called as
+    they were asked for; `shared_keys`; `withheld`, true if the group is too small to be shown, and
+    then its totals are null; and a column `sum:COLUMN` for each sum."""
+    statement: str
+    """The statement of who has learned what."""
+    report: dict[str, Any]
+    """The facts of the join."""
+
+
+@dataclass(frozen=True)
 class Summed:
     """The result of `Session.sum`."""
 

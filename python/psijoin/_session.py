@@ -15,7 +15,7 @@ from psijoin import _psijoin, _tables
 from psijoin._call import stopped_with_its_call
 from psijoin._errors import UsageError, raised
 from psijoin._identity import Identity
-from psijoin._joined import Compared, Counted, Joined, Summed
+from psijoin._joined import Compared, Counted, Grouped, Joined, Summed
 from psijoin._listening import Listener, progress_bar
 from psijoin._tables import Use, Wanted
 from psijoin._types import (
@@ -294,7 +294,7 @@ class Session:
           tables, with a row per key. It needs `learn="both"`. A side that breaks off and runs again
           gets another order.
         - `output_kind`: "shares" (with `output`) is the one that has no method of its own; see
-          `count`, `threshold`, `sum`.
+          `count`, `threshold`, `sum`, `grouped`.
         - `min_intersection`: fewer shared keys than this are an error (`PolicyError`), and nothing
           more is learned.
         - `post_quantum`: nothing rests on what a quantum computer is known to break, so that
@@ -401,8 +401,8 @@ class Session:
         output_kind: Asked = "rows",
         **options: Any,
     ) -> Joined[Any]:
-        """Helps the other party to its result. That party calls `receive`, `count`, `sum` or
-        `threshold`.
+        """Helps the other party to its result. That party calls `receive`, `count`, `sum`,
+        `threshold` or `grouped`.
 
         >>> import psijoin
         >>> with psijoin.local_pair() as (ann, bob):
@@ -413,14 +413,17 @@ class Session:
         ['b']
 
         - `output_kind`: the other party's output: "rows", "count", "threshold:K" or
-          "sum:COLUMN,…" (or a pair, ("sum", [COLUMN, …])), the same on both sides. With "shares"
-          and `output` on both sides, each gets a file of shares.
+          "sum:COLUMN,…" (or a pair, ("sum", [COLUMN, …])), the same on both sides; "counts" or
+          "counts,sum:COLUMN,…" (or ("counts", [COLUMN, …])) for `grouped`. With "shares" and
+          `output` on both sides, each gets a file of shares.
+        - `group_by`, `min_group`: the columns by which `grouped` groups there, and the least size.
         - `give`: the columns that go to the other party with the shared keys. It chooses those
           that it takes.
         - `learn`: with "both" this party's rows are returned, as those of `receive`; otherwise
           nothing is.
-        - `allow_sums_that_reveal_keys`: help to sums of columns of the receiver, too. It chooses
-          their numbers, and can tell from a sum which of some keys you have.
+        - `allow_sums_that_reveal_keys`: help to sums of columns of the receiver, too, and to groups
+          by them of however few keys. It chooses their numbers, and can tell from a sum which of
+          some keys you have; and it chooses who is in a group, which may have a single key.
 
         Everything else is as in `receive`.
         """
@@ -511,6 +514,88 @@ class Session:
         sums, statement, report = self._learned("receive", table, on, told)
         return Summed({name: Decimal(value) for name, value in sums}, statement, report)
 
+    @overload
+    def grouped(
+        self,
+        table: Table,
+        on: Columns | None = None,
+        *,
+        by: Columns,
+        sums: Columns | None = None,
+        min_group: int | None = None,
+        normalize: Mapping[str, str] | None = None,
+        **options: Unpack[Agreed],
+    ) -> Grouped[Table]: ...
+    @overload
+    def grouped(
+        self,
+        table: Lazy[Result],
+        on: Columns | None = None,
+        *,
+        by: Columns,
+        sums: Columns | None = None,
+        min_group: int | None = None,
+        normalize: Mapping[str, str] | None = None,
+        **options: Unpack[Agreed],
+    ) -> Grouped[Result]: ...
+    @overload
+    def grouped(
+        self,
+        table: object,
+        on: Columns | None = None,
+        *,
+        by: Columns,
+        sums: Columns | None = None,
+        min_group: int | None = None,
+        normalize: Mapping[str, str] | None = None,
+        **options: Unpack[Agreed],
+    ) -> Grouped[Any]: ...
+    def grouped(
+        self,
+        table: Any,
+        on: Columns | None = None,
+        *,
+        by: Columns,
+        sums: Columns | None = None,
+        min_group: int | None = None,
+        normalize: Mapping[str, str] | None = None,
+        **options: Any,
+    ) -> Grouped[Any]:
+        """Counts the shared keys of each group, and sums columns of either party over them: the
+        `groups` of the result, a data frame. The other party calls `send` with
+        `output_kind="counts,sum:COLUMN,…"`, and the same `group_by` and `min_group`.
+
+        >>> import psijoin, pyarrow
+        >>> customers = pyarrow.table({"id": ["a", "b", "c"], "segment": ["test", "test", "control"]})
+        >>> payments = pyarrow.table({"id": ["a", "b", "d"], "paid": [20, 5, 1]})
+        >>> groups = {"min_group": 2}
+        >>> with psijoin.local_pair() as (ann, bob):
+        ...     shared, _ = psijoin.together(
+        ...         lambda: ann.grouped(customers, on="id", by="receiver.segment", sums="sender.paid", **groups),
+        ...         lambda: bob.send(
+        ...             payments, "id", output_kind="counts,sum:sender.paid", group_by="receiver.segment", **groups
+        ...         ),
+        ...     )
+        >>> shared.groups.to_pylist()[1]
+        {'receiver.segment': 'test', 'shared_keys': 2, 'withheld': False, 'sum:sender.paid': Decimal('25')}
+
+        - `by`: the columns whose values name the groups: one, or two that are crossed, as
+          "receiver.COLUMN" or "sender.COLUMN". There can be 256 groups. The other side learns the
+          values of this side's columns, and not which key has which. Rows with one key must have
+          one value.
+        - `sums`: the columns that are added up.
+        - `min_group`: a group of fewer shared keys is withheld: its count, and its sums. Without
+          it, the other party refuses groups by columns of this one.
+
+        The data frame is of the library of `table`: of pandas, polars, pyarrow or Spark, and of
+        pyarrow for a relation of DuckDB; for any other table, it is something with
+        `__arrow_c_stream__`.
+        The options are those of `receive` that are not about rows.
+        """
+        groups = {"output_kind": ("counts", sums), "group_by": by, "min_group": min_group}
+        told = {"normalize": normalize, **groups, **options}
+        return Grouped(*self._learned("receive", table, on, told))
+
     def _rows(
         self,
         role: Literal["receive", "send"],
@@ -544,13 +629,13 @@ class Session:
     ) -> tuple[Any, str, dict[str, Any]]:
         """Joins, and returns the result, the statement and the report."""
         self.statement = self.report = None
-        kind = options.get("output_kind", "rows")
+        kind, by = options.get("output_kind", "rows"), options.get("group_by")
         wanted = Wanted(
-            columns=_columns_read(on, give, kind),
+            columns=None if by is not None else _columns_read(on, give, kind),
             use=use,
             either=countries(options.get("normalize")),
             key=names_of(on),
-            beside_key={*names_of(give), *map(without_holder, summed(kind))},
+            beside_key={*names_of(give), *map(without_holder, [*summed(kind), *names_of(by)])},
             rows=options.get("rows") or "shared",
             is_aligned=bool(options.get("align")),
             stopped_with_join=self._stopped,
@@ -581,8 +666,9 @@ class Session:
         statement, report = joined["statement"], json.loads(joined["report"])
         self.statement, self.report = statement, report
         learned = joined["learned"]
-        rows = given.back(learned, report) if isinstance(learned, _psijoin.Rows) else learned
-        return rows, statement, report
+        if isinstance(learned, _psijoin.Rows):
+            learned = given.back(learned, report) if use is Use.BACK else _tables.of_library(table, learned)
+        return learned, statement, report
 
     @contextmanager
     def _stopped(self, work: Stoppable) -> Iterator[None]:
@@ -613,8 +699,8 @@ def summed(kind: Asked) -> Sequence[str]:
         case str():
             # They are quoted as in CSV.
             name, _, columns = kind.partition(":")
-            return next(csv.reader([columns]), []) if name == "sum" else []
-        case ("sum", str() | list() | tuple() as columns):
+            return next(csv.reader([columns]), []) if name in ("sum", "counts,sum") else []
+        case ("sum" | "counts", str() | list() | tuple() as columns):
             return names_of(columns)
         case _:
             return []

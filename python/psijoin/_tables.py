@@ -107,6 +107,21 @@ def library(table: Any) -> str:
     return type(table).__module__.partition(".")[0].lstrip("_")
 
 
+def of_library(table: Any, rows: Rows) -> Any:
+    """Returns rows that are not the table's own as a data frame of its library."""
+    match library(table):
+        case "pandas":
+            return pyarrow_module().table(rows).to_pandas()
+        case "polars":
+            return _to_polars(rows, numbered=False)
+        case "pyarrow" | "duckdb":
+            return pyarrow_module().table(rows)
+        case "pyspark":
+            return table.sparkSession.createDataFrame(pyarrow_module().table(rows))
+        case _:
+            return rows
+
+
 def _texts(rows: Rows, _: Mapping[str, Any]) -> Any:
     return rows.texts() if rows.columns() == [KEY] else rows
 

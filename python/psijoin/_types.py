@@ -11,7 +11,7 @@ from psijoin._identity import Identity
 Columns = str | Sequence[str]
 """A column by name, or several."""
 
-Asked = str | tuple[Literal["sum"], Columns] | tuple[Literal["threshold"], int]
+Asked = str | tuple[Literal["sum"], Columns] | tuple[Literal["counts"], Columns | None] | tuple[Literal["threshold"], int]
 """A kind of output: a text, or the kind with its argument."""
 
 Path = str | os.PathLike[str]
@@ -110,6 +110,8 @@ class Helped(TypedDict, total=False):
     """Options of a sender alone: see `Session.send`."""
 
     output_kind: Asked
+    group_by: Columns
+    min_group: int
     allow_sums_that_reveal_keys: bool
 
 

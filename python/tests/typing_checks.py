@@ -48,6 +48,13 @@ def numbers(session: psijoin.Session, keys: list[str]) -> None:
     assert_type(session.sum(keys, columns=["a", "b"]), psijoin.Summed)
 
 
+def groups(session: psijoin.Session, frame: polars.DataFrame, lazy: polars.LazyFrame) -> None:
+    by = ["receiver.segment", "sender.plan"]
+    assert_type(session.grouped(frame, on="id", by=by), psijoin.Grouped[polars.DataFrame])
+    assert_type(session.grouped(lazy, on="id", by=by, sums="a", min_group=9).groups, polars.DataFrame)
+    assert_type(session.send(frame, output_kind=("counts", ["a"]), group_by=by), psijoin.Joined[None])
+
+
 def pairs(keys: list[str]) -> None:
     with psijoin.local_pair(threads=1) as (ann, bob):
         both = psijoin.together(lambda: ann.receive(keys), lambda: bob.send(keys))

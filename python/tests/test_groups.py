@@ -1,0 +1,114 @@
+"""Counts and sums of groups."""
+
+from __future__ import annotations
+
+from decimal import Decimal
+from typing import Any
+
+import psijoin
+import pytest
+from parties import Pair
+
+CUSTOMERS: dict[str, list[Any]] = {
+    "id": ["a", "b", "c", "d"],
+    "segment": ["test", "test", None, "control"],
+    "spend": [1, 2, 3, 4],
+}
+PAYMENTS: dict[str, list[Any]] = {"id": ["a", "b", "c", "e"], "paid": [Decimal("1.50"), Decimal(-3), None, Decimal(9)]}
+KIND = "counts,sum:sender.paid"
+BY = "receiver.segment"
+
+GROUPS: list[dict[str, Any]] = [
+    {BY: "control", "shared_keys": None, "withheld": True, "sum:sender.paid": None},
+    {BY: "test", "shared_keys": 2, "withheld": False, "sum:sender.paid": Decimal("-1.50")},
+    {BY: None, "shared_keys": None, "withheld": True, "sum:sender.paid": None},
+]
+
+
+def rows_of(library: str, frame: Any) -> list[dict[str, Any]]:
+    """The rows of a data frame."""
+    match library:
+        case "polars":
+            rows: list[dict[str, Any]] = frame.to_dicts()
+        case "pandas":
+            table = pytest.importorskip("pyarrow").Table.from_pandas(frame, preserve_index=False)
+            rows = table.to_pylist()
+        case _:
+            rows = frame.to_pylist()
+    return rows
+
+
+@pytest.mark.parametrize("library", ["pyarrow", "polars", "pandas", "duckdb"])
+def test_groups_are_a_frame_of_the_library(pair: Pair, library: str) -> None:
+    pyarrow = pytest.importorskip("pyarrow")
+    customers, payments = pyarrow.table(CUSTOMERS), pyarrow.table(PAYMENTS)
+    module = pytest.importorskip(library)
+    tables: dict[str, Any] = {
+        "pyarrow": lambda: customers,
+        "polars": lambda: module.from_arrow(customers),
+        "pandas": lambda: customers.to_pandas(),
+        "duckdb": lambda: module.from_arrow(customers),
+    }
+    table = tables[library]()
+    ann, bob = pair
+    grouped, sent = psijoin.together(
+        lambda: ann.grouped(table, "id", by=[BY], sums=["sender.paid"], min_group=2),
+        lambda: bob.send(payments, "id", output_kind=KIND, group_by=BY, min_group=2),
+    )
+    frame = grouped.groups
+    assert type(frame).__module__.partition(".")[0] == ("pyarrow" if library == "duckdb" else library)
+    for row, expected in zip(rows_of(library, frame), GROUPS, strict=True):
+        assert {name: row[name] for name in expected} == expected
+    assert sent.rows is None
+    assert "2 of the 3 groups have fewer than 2 shared keys" in grouped.statement
+    assert [group["withheld"] for group in grouped.report["result"]["groups"]] == [True, False, True]
+
+
+def test_counts_of_crossed_groups_need_no_sums(pair: Pair) -> None:
+    pyarrow = pytest.importorskip("pyarrow")
+    plans = pyarrow.table({"id": ["a", "b", "z"], "plan": [1, 2, 2]})
+    ann, bob = pair
+    by = ["sender.plan", BY]
+    grouped, _ = psijoin.together(
+        lambda: ann.grouped(pyarrow.table(CUSTOMERS), "id", by=by),
+        lambda: bob.send(
+            plans, "id", output_kind=("counts", None), group_by=by, allow_sums_that_reveal_keys=True
+        ),
+    )
+    counts = grouped.groups.to_pylist()
+    assert [row["shared_keys"] for row in counts] == [0, 1, 0, 0, 1, 0]
+    assert counts[4] == {"sender.plan": "2", BY: "test", "shared_keys": 1, "withheld": False}
+
+
+def test_a_sender_refuses_small_groups(pair: Pair) -> None:
+    pyarrow = pytest.importorskip("pyarrow")
+    ann, bob = pair
+    errors: list[psijoin.Error] = []
+
+    def refused(call: Any) -> None:
+        with pytest.raises(psijoin.Error) as error:
+            call()
+        errors.append(error.value)
+
+    psijoin.together(
+        lambda: refused(lambda: ann.grouped(pyarrow.table(CUSTOMERS), "id", by=BY)),
+        lambda: refused(lambda: bob.send(["a"], output_kind="counts", group_by=BY)),
+    )
+    assert {type(error) for error in errors} == {psijoin.PolicyError, psijoin.PeerError}
+    assert any("`min_group` on both sides" in str(error) for error in errors)
+
+
+@pytest.mark.parametrize(
+    ("options", "said"),
+    [
+        ({"output_kind": "counts"}, "the columns to group by"),
+        ({"output_kind": "counts", "group_by": "segment"}, "say whose column"),
+        ({"output_kind": "counts", "group_by": ["sender.a"] * 2}, "twice"),
+        ({"output_kind": "count", "group_by": "sender.a"}, "leave it out"),
+        ({"min_group": 2}, "leave it out"),
+        ({"output_kind": ("counts", ["a", "a"]), "group_by": "sender.a"}, "twice"),
+    ],
+)
+def test_what_does_not_go_together(pair: Pair, options: dict[str, Any], said: str) -> None:
+    with pytest.raises(psijoin.UsageError, match=said):
+        pair[1].send(["a"], **options)
