@@ -294,7 +294,8 @@ class Session:
           tables, with a row per key. It needs `learn="both"`. A side that breaks off and runs again
           gets another order.
         - `output_kind`: "shares" (with `output`) is the one that has no method of its own; see
-          `count`, `threshold`, `sum`, `grouped`.
+          `count`, `threshold`, `sum`, and `grouped`, whose `by` and `min_group` are `group_by` and
+          `min_group` here.
         - `min_intersection`: fewer shared keys than this are an error (`PolicyError`), and nothing
           more is learned.
         - `post_quantum`: nothing rests on what a quantum computer is known to break, so that
@@ -667,7 +668,7 @@ class Session:
         self.statement, self.report = statement, report
         learned = joined["learned"]
         if isinstance(learned, _psijoin.Rows):
-            learned = given.back(learned, report) if use is Use.BACK else _tables.of_library(table, learned)
+            learned = given.back(learned, report) if by is None else _tables.of_library(table, learned)
         return learned, statement, report
 
     @contextmanager

@@ -504,7 +504,7 @@ def test_a_ticket_works_once_and_for_its_own_session(meeting: Meeting) -> None:
         ({"learn": "both", "give": "paid"}, "same columns to give"),
         ({"take": "all", "min_intersection": 2}, "shared keys and columns for the other party"),
         ({"repeated": "first"}, "`repeated`"),
-        ({"output_kind": "shares"}, "shares are for a table that is here"),
+        ({"output_kind": "shares"}, "shares and groups are for a table that is here"),
         ({"check": True}, "`check` is for a table that is here"),
         ({"lisen": 1}, "there is no keyword `lisen`"),
         ({"lanes": 0}, "`lanes` is a whole number"),
