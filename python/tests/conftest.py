@@ -51,3 +51,11 @@ def spark() -> Iterator[Any]:
     session = builder.config("spark.ui.showConsoleProgress", False).getOrCreate()
     yield session
     session.stop()
+
+
+@pytest.fixture(scope="session")
+def standalone(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Any]:
+    """A Spark of several processes."""
+    cluster = pytest.importorskip("standalone").Standalone(tmp_path_factory.mktemp("standalone"))
+    yield cluster
+    cluster.stop()

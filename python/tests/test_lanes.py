@@ -9,6 +9,7 @@ import random
 import subprocess
 import time
 from collections import Counter
+from collections.abc import Iterable
 from decimal import Decimal
 from pathlib import Path
 from typing import Any
@@ -242,7 +243,7 @@ def test_columns_of_the_other_party(meeting: Meeting, learn: str) -> None:
     assert received.report["given"] == sent.report["given"]
 
 
-PILED_UP = {
+PILED_UP: dict[str, tuple[Iterable[int | None], Iterable[int | None]]] = {
     "disjoint": (range(1_000), range(1_000, 2_000)),
     "the same": (range(1_000), range(1_000)),
     "half of the rows of one key": ([*range(1_000), *[0] * 1_000, *[None] * 50], range(900, 1_900)),
@@ -252,11 +253,11 @@ PILED_UP = {
 
 
 def test_bytes_depend_on_sizes_alone(meeting: Meeting) -> None:
-    """Those on the wire, of either direction."""
-    of_kinds = {
-        "rows": {},
-        "count": {"output_kind": "count"},
-        "columns": {"give": ["plan"], "give_bytes": 40, "repeated": "first", "take": "all"},
+    """Those on the wire, of either direction. Which protocol runs depends on the network, too."""
+    of_kinds: dict[str, dict[str, Any]] = {
+        "rows": {"protocol": "rr22"},
+        "count": {"protocol": "rr22-circuit", "output_kind": "count"},
+        "columns": {"protocol": "rr22", "give": ["plan"], "give_bytes": 40, "repeated": "first", "take": "all"},
     }
     for kind, options in of_kinds.items():
         traffic = set()
@@ -265,7 +266,7 @@ def test_bytes_depend_on_sizes_alone(meeting: Meeting) -> None:
                 pyarrow.table({"id": ids, "plan": [f"gold {number % 7}" for number in range(len(ids))]})
                 for ids in (pyarrow.array(map(str_of, keys), pyarrow.string()) for keys in (own, theirs))
             ]
-            takes = {name: options[name] for name in ("take", "output_kind") if name in options}
+            takes: dict[str, Any] = {name: options[name] for name in ("protocol", "take", "output_kind") if name in options}
             gives = {name: value for name, value in options.items() if name != "take"}
             ann = Party("receive", tables[0], meeting.ann, options={"parts": PARTS, **takes})
             bob = Party("send", tables[1], meeting.bob, options={"parts": PARTS, **gives})
