@@ -23,7 +23,10 @@ class Work:
         self._spark = spark
         jvm = spark.sparkContext._jvm
         self._new_path = jvm.org.apache.hadoop.fs.Path
-        self._path = self._new_path(within, f"psijoin-{uuid4()}")
+        name = f"psijoin-{uuid4()}"
+        self._path = self._new_path(within, name)
+        # For messages, as Spark's JVM may be gone then.
+        self._name = f"{within}/{name}"
         try:
             self._files = self._path.getFileSystem(spark._jsparkSession.sessionState().newHadoopConf())
             self._files.mkdirs(self._path)
@@ -44,7 +47,7 @@ class Work:
     ) -> None:
         if error is None and self._kept:
             return
-        self._remove(self._path)
+        self._remove()
 
     def write(self, rows: DataFrame, name: str) -> int:
         """Writes rows, once, and returns their number."""
@@ -77,13 +80,15 @@ class Work:
 
     def remove(self, name: str) -> None:
         """Removes what nobody reads again."""
-        self._remove(self._place(name))
+        self._remove(name)
 
     def _place(self, name: str) -> Any:
         return self._new_path(self._path, name)
 
-    def _remove(self, path: Any) -> None:
+    def _remove(self, name: str | None = None) -> None:
+        """Removes what has this name, or all of it."""
         try:
-            self._files.delete(path, True)
+            self._files.delete(self._path if name is None else self._place(name), True)
         except Exception:
-            log.warning("`work`: the folder %s cannot be removed", path.toString(), exc_info=True)
+            message = "`work`: what is in the folder %s cannot be removed"
+            log.warning(message, self._name, exc_info=True)
