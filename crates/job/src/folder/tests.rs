@@ -282,10 +282,12 @@ fn damage_is_named() {
         fs::write(path.join(name), whole).unwrap();
         open(path).unwrap();
     }
-    // A seed that was put in from elsewhere.
+    // A seed that was put in from elsewhere. It begins with a random byte, so one that differs is
+    // picked.
     let text = fs::read_to_string(path.join(JOB)).unwrap();
     let seed = open(path).unwrap().job().unwrap().seed.clone().unwrap();
-    let other = seed.replace(&seed[..2], "00");
+    let first = if seed.starts_with('0') { "1" } else { "0" };
+    let other = format!("{first}{}", &seed[1..]);
     fs::write(path.join(JOB), text.replace(&seed, &other)).unwrap();
     assert!(open(path).unwrap().joint_seed().is_err());
 }
