@@ -126,18 +126,47 @@ impl Party<'_> {
     /// Shares are useful only if both have theirs, so both wait. Whoever has its result after the
     /// last message has it whatever the other does: the receiver, or the sender if it learns, too.
     pub(crate) fn leave(&self, connection: Connection, has_receipt: bool) -> Result<(), Error> {
+        if self.learns_last() {
+            return Ok(());
+        }
+        match (self.wait_for_end(connection), has_receipt) {
+            (_, true) => Ok(()),
+            (ended, false) => ended,
+        }
+    }
+
+    /// Ends the session of a side whose table lies elsewhere. `comes_again` if both sides meet
+    /// again should a lane be lost.
+    ///
+    /// The other side may lose one that has answered, but not reported. So whoever has its result
+    /// waits, too. It has that whatever the other side does but meet again.
+    pub(crate) fn leave_elsewhere(
+        &self,
+        connection: Connection,
+        comes_again: bool,
+    ) -> Result<(), Error> {
+        if !(self.learns_last() && comes_again) {
+            return self.leave(connection, false);
+        }
+        match self.wait_for_end(connection) {
+            Err(error) if error.is_lane_lost() => Err(error),
+            _ => Ok(()),
+        }
+    }
+
+    /// Returns whether this party has its result after the last message, alone.
+    fn learns_last(&self) -> bool {
         let learns_last = match self.question.learners {
             Learners::Receiver => Role::Receiver,
             Learners::Both => Role::Sender,
         };
         let gets_shares = matches!(self.question.asked, RequestedOutput::Shares(_));
-        if self.role == learns_last && !gets_shares {
-            return Ok(());
-        }
-        let finished = waiting(self.watcher, Work::WaitingForEnd, || connection.finish());
-        match has_receipt {
-            true => Ok(()),
-            false => Ok(finished?),
-        }
+        self.role == learns_last && !gets_shares
+    }
+
+    fn wait_for_end(&self, connection: Connection) -> Result<(), Error> {
+        Ok(waiting(self.watcher, Work::WaitingForEnd, || {
+            connection.finish()
+        })?)
     }
 }

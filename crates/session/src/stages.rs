@@ -468,11 +468,12 @@ impl Agreed<'_> {
             steps: _,
             elsewhere,
         } = self;
+        let comes_again = agreement.next_attempt.is_some();
         let ended = underway.end(&party, opened, Learned::output);
         if let Err(error @ Error::Psi(psijoin::Error::Payload)) = ended {
             // The other party must not see it.
             connection.take_leave()?;
-            party.leave(connection, false)?;
+            party.leave_elsewhere(connection, comes_again)?;
             return Err(error);
         }
         let (learned, traffic) = ended.inspect_err(|error| connection.abort(error.abort_code()))?;
@@ -483,7 +484,7 @@ impl Agreed<'_> {
             let _ = connection.finish();
             return Err(Error::TooFew(party.question.min_intersection));
         }
-        party.leave(connection, false)?;
+        party.leave_elsewhere(connection, comes_again)?;
         party.watcher.hear(Event::HandsOut);
         let received = match learned {
             Learned::Places(shared) => Some(Received::Places(shared)),
@@ -545,11 +546,11 @@ impl Agreed<'_> {
     }
 
     /// Ends the session, as a lane of this side was lost, and tells the other party. Returns
-    /// whether it comes again, as this side has to: not if it was done, or has given up before.
+    /// whether it comes again, as this side has to: not if it has given up before.
     pub fn lose_lane(self) -> bool {
         let comes = match self.connection.ended() {
-            None => true,
-            Some(Ok(())) => false,
+            // If it is done, it waits for this side.
+            None | Some(Ok(())) => true,
             Some(Err(error)) => Error::from(error).is_lane_lost(),
         };
         let comes_again = comes && self.next_attempt().is_some();

@@ -8,10 +8,10 @@ use std::{
     time::Duration,
 };
 
-use psijoin_session::{ElsewhereFault, Error, ErrorKind, Stop};
+use psijoin_session::{Agreed, Attempt, ElsewhereFault, Error, ErrorKind, Outcome, Stop};
 use psijoin_transport::{Endpoint, endpoint::Address};
 
-use crate::{Keys, LANES, Listens, listening, specs, to};
+use crate::{Keys, LANES, Listens, at_relay, listening, run_lanes, specs, to};
 
 #[test]
 fn a_run_that_fails_elsewhere_is_told_to_the_other_side() {
@@ -131,4 +131,53 @@ fn lanes_that_are_not_started_are_named() {
         assert!(error.starts_with(named), "{error}");
         assert!(agreed.watch().until_over().is_err());
     });
+}
+
+/// Runs the lanes of two sides that come again, which find rows. When the receiver is done, and
+/// waits for the sender, that does this. Returns how the receiver has ended.
+fn once_the_receiver_is_done(
+    number: Option<Attempt>,
+    sender_does: impl FnOnce(Agreed<'_>) + Send,
+) -> Result<Outcome, Error> {
+    let folder = tempfile::tempdir().unwrap();
+    let folder = folder.path();
+    at_relay(specs(folder, "rows", 0), |[sender, receiver]| {
+        thread::scope(|scope| {
+            let attempt = number.clone();
+            scope.spawn(move || {
+                let keys = Keys::read(&folder.join("sender.csv"));
+                let facts = keys.facts.clone();
+                let agreed = sender.agree(facts, (LANES, attempt), &(), &Stop::default());
+                let mut agreed = agreed.unwrap();
+                run_lanes(&mut agreed, &keys);
+                agreed.watch().until_over().unwrap();
+                sender_does(agreed);
+            });
+            let keys = Keys::read(&folder.join("receiver.csv"));
+            let facts = keys.facts.clone();
+            let agreed = receiver.agree(facts, (LANES, number), &(), &Stop::default());
+            let mut agreed = agreed.unwrap();
+            run_lanes(&mut agreed, &keys);
+            agreed.finish()
+        })
+    })
+}
+
+/// Its process can be lost before it has reported, but after it has answered.
+#[test]
+fn a_lane_that_is_lost_when_the_receiver_is_done_is_told() {
+    let ended = once_the_receiver_is_done(Some(Attempt::default()), |sender| {
+        assert!(sender.lose_lane());
+    });
+    assert!(ended.is_err_and(|error| error.is_lane_lost()));
+}
+
+#[test]
+fn a_receiver_that_is_done_has_its_result_if_the_sender_does_not_come_again() {
+    for attempt in [None, Some(Attempt::default())] {
+        let ended = once_the_receiver_is_done(attempt, |sender| drop(sender));
+        ended.unwrap();
+    }
+    let ended = once_the_receiver_is_done(None, |sender| assert!(!sender.lose_lane()));
+    ended.unwrap();
 }

@@ -112,25 +112,10 @@ fn specs(folder: &Path, asked: &str, min_intersection: u64) -> [JoinSpec; 2] {
 /// Runs all lanes of a join, each as a process of its own would, and finishes it. Returns the
 /// places of shared keys, if rows are found.
 fn run(mut agreed: Agreed<'_>, keys: &Keys) -> (Result<Outcome, Error>, Vec<u32>) {
-    let tickets = (0..agreed.lanes()).map(|lane| agreed.ticket(lane));
-    let tickets: Vec<LaneTicket> = tickets.collect();
     let watch = agreed.watch();
     let watching = thread::spawn(move || watch.until_over());
-    let ran = thread::scope(|scope| {
-        let start = |ticket| scope.spawn(move || run_lane(ticket, keys));
-        let running: Vec<_> = tickets.iter().map(start).collect();
-        running
-            .into_iter()
-            .map(|lane| lane.join().unwrap())
-            .collect::<Vec<_>>()
-    });
-    let mut rows = Vec::new();
-    for lane in &ran {
-        agreed
-            .take(&LaneReport::from_bytes(&lane.report).unwrap())
-            .unwrap();
-        rows.extend(&lane.found);
-    }
+    let ran = run_lanes(&mut agreed, keys);
+    let mut rows: Vec<u32> = ran.iter().flat_map(|lane| lane.found.clone()).collect();
     let outcome = agreed.finish();
     watching.join().unwrap().unwrap();
     if let Ok(Outcome {
@@ -143,6 +128,23 @@ fn run(mut agreed: Agreed<'_>, keys: &Keys) -> (Result<Outcome, Error>, Vec<u32>
         }
     }
     (outcome, rows)
+}
+
+/// Runs all lanes of a join, and takes their reports.
+fn run_lanes(agreed: &mut Agreed<'_>, keys: &Keys) -> Vec<RanLane> {
+    let tickets = (0..agreed.lanes()).map(|lane| agreed.ticket(lane));
+    let tickets: Vec<LaneTicket> = tickets.collect();
+    let ran: Vec<RanLane> = thread::scope(|scope| {
+        let start = |ticket| scope.spawn(move || run_lane(ticket, keys));
+        let running: Vec<_> = tickets.iter().map(start).collect();
+        let ended = running.into_iter().map(|lane| lane.join().unwrap());
+        ended.collect()
+    });
+    for lane in &ran {
+        let report = LaneReport::from_bytes(&lane.report).unwrap();
+        agreed.take(&report).unwrap();
+    }
+    ran
 }
 
 /// A lane that has run.
@@ -221,28 +223,35 @@ fn by_stages_of(spec: JoinSpec, table: &Path) -> (Result<Outcome, Error>, Vec<u3
 }
 
 /// Joins both parties by stages, which meet at a relay. Returns what [`joined`] does.
-fn both_by_stages(
-    [mut sender, mut receiver]: [JoinSpec; 2],
-    folder: &Path,
-) -> ([Result<Outcome, Error>; 2], Vec<u32>) {
+fn both_by_stages(specs: [JoinSpec; 2], folder: &Path) -> ([Result<Outcome, Error>; 2], Vec<u32>) {
+    at_relay(specs, |[sender, receiver]| {
+        thread::scope(|scope| {
+            let sent = scope.spawn(|| by_stages_of(sender, &folder.join("sender.csv")));
+            let received = scope.spawn(|| by_stages_of(receiver, &folder.join("receiver.csv")));
+            let [(sent, _), (received, rows)] = [sent, received].map(|side| side.join().unwrap());
+            ([sent, received], rows)
+        })
+    })
+}
+
+/// Lets both parties meet at a relay, as long as this runs.
+fn at_relay<T>(specs: [JoinSpec; 2], run: impl FnOnce([JoinSpec; 2]) -> T) -> T {
     let relay = Relay::bind(Options::new("127.0.0.1:0".parse().unwrap())).unwrap();
     let (address, drain) = (relay.address(), relay.drain());
-    for spec in [&mut sender, &mut receiver] {
+    let specs = specs.map(|mut spec| {
         let Security::PinnedTls { identity, peer } = &spec.meeting.security else {
             panic!("parties that know each other");
         };
         let relay = address.to_string().parse().unwrap();
         let at = AtRelay::first_meeting(relay, identity.fingerprint(), *peer);
         spec.meeting.endpoint = Endpoint::Relay(at);
-    }
+        spec
+    });
     thread::scope(|scope| {
         scope.spawn(|| relay.run().unwrap());
-        let sent = scope.spawn(|| by_stages_of(sender, &folder.join("sender.csv")));
-        let received = scope.spawn(|| by_stages_of(receiver, &folder.join("receiver.csv")));
-        let [sent, received] = [sent.join(), received.join()];
+        let ran = run(specs);
         drain.begin(Duration::ZERO);
-        let ((sent, _), (received, rows)) = (sent.unwrap(), received.unwrap());
-        ([sent, received], rows)
+        ran
     })
 }
 
