@@ -36,6 +36,31 @@ fn a_run_that_fails_elsewhere_is_told_to_the_other_side() {
     });
 }
 
+#[test]
+fn keys_that_got_lost_on_their_way_to_a_lane_are_no_smaller_set() {
+    for asked in ["count", "rows"] {
+        let folder = tempfile::tempdir().unwrap();
+        let [sender, receiver] = specs(folder.path(), asked, 0);
+        let mut keys = Keys::read(&folder.path().join("receiver.csv"));
+        thread::scope(|scope| {
+            let (listens, address) = Listens::new();
+            let sender = listening(sender);
+            let sent = scope.spawn(move || sender.join(&listens, &Stop::default()).map(drop));
+            let facts = keys.facts.clone();
+            let agreed = to(address, receiver).agree(facts, (LANES, None), &(), &Stop::default());
+            let mut agreed = agreed.unwrap();
+            keys.fingerprints.pop();
+            keys.numbers.pop();
+            run_lanes(&mut agreed, &keys);
+            let failed = agreed.finish().err().unwrap().to_string();
+            let named = "the number of items in all parts is not the one that was agreed on";
+            assert!(failed.contains(named), "{failed}");
+            let error = sent.join().unwrap().unwrap_err();
+            assert!(error.to_string().contains("gave up"), "{error}");
+        });
+    }
+}
+
 /// Lets bytes pass between whoever comes and this address, until it is told to stop.
 fn forward(to: &Address, stop: mpsc::Receiver<()>) -> Address {
     let listener = TcpListener::bind("127.0.0.1:0").unwrap();
