@@ -230,7 +230,9 @@ class Agreed:
         self._told(lambda: self._agreed.take(report))
 
     def finish(self) -> Finished:
-        """Ends the session once all lanes have reported, and returns the result."""
+        """Ends the session once all lanes have reported, and returns the result. If both sides come
+        again, this waits until the other one is done, too.
+        """
         joined = self._told(self._agreed.finish)
         told = joined["learned"]
         assert not isinstance(told, _psijoin.Rows), "rows are where their lanes ran"

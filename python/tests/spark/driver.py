@@ -14,7 +14,7 @@ from uuid import uuid4
 import psijoin
 import psijoin.spark
 from psijoin import lanes
-from psijoin.spark import _cluster, _tasks
+from psijoin.spark import _cluster, _lanes, _tasks, _work
 from pyspark.sql import SparkSession
 
 LANES = 2
@@ -46,16 +46,46 @@ class Stop(NamedTuple):
 stop = Stop("", "", "")
 
 
-class Running(_tasks.Running):
-    """Lanes that are open when they stop."""
+class Merging(_tasks.Merging):
+    """It has begun when it stops."""
 
     def __init__(self, *args: Any) -> None:
         super().__init__(*args)
         self._stop = stop
 
+    def __call__(self, batches: Any) -> Iterator[Any]:
+        self._stop.at("merging")
+        yield from super().__call__(batches)
+
+
+class Running(_tasks.Running):
+    """Lanes are open when they stop; have keys; or have answered, and reported nothing."""
+
+    def __init__(self, *args: Any) -> None:
+        super().__init__(*args)
+        self._stop = stop
+
+    def __call__(self, batches: Any) -> Iterator[Any]:
+        for batch in super().__call__(batches):
+            if batch.column(_tasks.LANE)[0].is_valid:
+                self._stop.at("answered")
+            yield batch
+
     def _keys(self, batches: Any) -> Iterator[Any]:
         self._stop.at("lanes")
-        yield from super()._keys(batches)
+        for number, keys in enumerate(super()._keys(batches)):
+            yield keys
+            if number == 0:
+                self._stop.at("parts")
+
+
+class Work(_work.Work):
+    """All is done but to remove the keys when it stops."""
+
+    def remove(self, name: str) -> None:
+        if name == _lanes.KEYS:
+            stop.at("removal")
+        super().remove(name)
 
 
 def stopping(moment: str, call: Callable[..., Any]) -> Callable[..., Any]:
@@ -66,6 +96,17 @@ def stopping(moment: str, call: Callable[..., Any]) -> Callable[..., Any]:
         return call(*args, **options)
 
     return stopped
+
+
+def agree(*args: Any, **options: Any) -> lanes.Agreed:
+    """Stops before both sides meet, and when they have agreed."""
+    stop.at("meeting")
+    agreed = lanes_agree(*args, **options)
+    stop.at("agreed")
+    return agreed
+
+
+lanes_agree = lanes.agree
 
 
 def joined(spark: SparkSession, role: str, told: dict[str, Any], folder: Path) -> dict[str, Any]:
@@ -137,8 +178,9 @@ def main() -> None:
     for name, value in {**settings, **further}.items():
         builder = builder.config(name, value)
     spark = builder.getOrCreate()
-    _tasks.Running = Running  # type: ignore[misc, assignment]
-    lanes.agree = stopping("meeting", lanes.agree)
+    _tasks.Merging, _tasks.Running = Merging, Running  # type: ignore[misc, assignment]
+    _lanes.Work = Work  # type: ignore[attr-defined]
+    lanes.agree = agree
     lanes.Agreed.take = stopping("reports", lanes.Agreed.take)  # type: ignore[method-assign]
     lanes.Agreed.finish = stopping("finish", lanes.Agreed.finish)  # type: ignore[method-assign]
     until_idle(spark)
