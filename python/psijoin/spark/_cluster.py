@@ -3,6 +3,8 @@
 from __future__ import annotations
 
 import time
+from collections.abc import Iterator
+from contextlib import contextmanager
 from typing import Any
 
 from psijoin._errors import Error, UsageError
@@ -119,6 +121,22 @@ def is_alive(spark: Any) -> bool:
         return not spark.sparkContext._jsc.sc().isStopped()
     except Exception:
         return False
+
+
+@contextmanager
+def end_is_told(spark: Any) -> Iterator[None]:
+    """Raises an error of this package if Spark's driver ends within the context, whichever call of
+    it notices.
+    """
+    try:
+        yield
+    except Error:
+        raise
+    except Exception as error:
+        if is_remote(spark) or is_alive(spark):
+            raise
+        message = "the JVM of Spark's driver has ended during the join: start a new SparkSession, and join again"
+        raise Error(message) from error
 
 
 def slots_of(spark: Any) -> int:

@@ -166,7 +166,8 @@ def _in_lanes(
     from psijoin.spark import _lanes
 
     told = {name: value for name, value in options.items() if name not in _OF_LANES}
-    return _lanes.joined(role, frame, on, options["lanes"], options.get("work"), {**told, **asked})
+    with _cluster.end_is_told(frame.sparkSession):
+        return _lanes.joined(role, frame, on, options["lanes"], options.get("work"), {**told, **asked})
 
 
 def _told(ended: Ended) -> tuple[Any, str, dict[str, Any]]:

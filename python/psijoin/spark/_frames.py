@@ -17,7 +17,7 @@ from psijoin._errors import InputError, UsageError
 from psijoin._listening import log
 from psijoin._psijoin import Rows
 from psijoin._tables import Given, Use, Wanted, pyarrow_module
-from psijoin.spark import _added
+from psijoin.spark import _added, _cluster
 from psijoin.spark._jobs import Jobs
 
 if TYPE_CHECKING:
@@ -62,7 +62,8 @@ def given(frame: Any, wanted: Wanted) -> Given:
     table = pyarrow.table(columns, names=names)
 
     def back(rows: Rows, report: Mapping[str, Any]) -> Any:
-        return _joined_back(frame, collected, pyarrow.table(rows), wanted, report)
+        with _cluster.end_is_told(frame.sparkSession):
+            return _joined_back(frame, collected, pyarrow.table(rows), wanted, report)
 
     return Given(table, "by number", back)
 

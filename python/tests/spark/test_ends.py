@@ -10,6 +10,7 @@ import psijoin
 import psijoin.spark
 import pytest
 from parties import PATIENCE, Meeting, python
+from psijoin.spark import _cluster
 from pyspark.sql import SparkSession
 
 LONG = 10 * PATIENCE
@@ -45,6 +46,25 @@ def test_a_column_that_is_not_there(spark: SparkSession, meeting: Meeting) -> No
             lambda: psijoin.spark.receive(mine, on="none", **meeting.ann),
             lambda: psijoin.Session(**meeting.bob).send(["a"]),
         )
+
+
+class Gone:
+    """A session of Spark whose driver has ended."""
+
+    @property
+    def sparkContext(self) -> object:
+        raise ConnectionRefusedError
+
+
+def test_that_sparks_driver_has_ended_is_told(spark: SparkSession) -> None:
+    with (
+        pytest.raises(psijoin.Error, match="has ended during the join") as told,
+        _cluster.end_is_told(Gone()),
+    ):
+        raise ConnectionRefusedError
+    assert isinstance(told.value.__cause__, ConnectionRefusedError)
+    with pytest.raises(ZeroDivisionError), _cluster.end_is_told(spark):
+        raise ZeroDivisionError
 
 
 INTERRUPTED = """
