@@ -29,16 +29,12 @@ use std::{
 
 use psijoin::{
     Context, Output, Plan, Role, Router,
-    parts::{Gathered, Learned, Session},
+    parts::{Learned, Session},
 };
 use psijoin_channel::count::counted;
 use psijoin_files::Existing;
-use psijoin_table::{
-    BadCellsOfKey, Counts, Doubt, Look, Meaning, Numbers, ShareError,
-    portions::{Offered, PortionFault, Whole},
-    share::{GivenColumns, RepeatedKeys},
-};
-use psijoin_transport::{Connection, Endpoint, Lanes, LanesAt, Timeouts};
+use psijoin_table::{BadCellsOfKey, Numbers};
+use psijoin_transport::{Connection, Endpoint};
 
 use crate::{
     Attempt, ElsewhereFault, Error, JoinSpec, Stop, Watcher, again,
@@ -47,55 +43,27 @@ use crate::{
     event::Event,
     join::tell_of,
     lane::{LaneReport, LaneTicket, Tickets},
-    lanes::Ways,
     outcome::{Outcome, Received},
-    own_table::{Facts, OwnTable},
     party::{Mode, Party},
     peer_watch::PeerWatch,
     phases::Phases,
     pulse,
     requested_output::RequestedOutput,
     run::Underway,
-    trade::{Give, Given},
+    trade::Given,
     workplace::received,
 };
 
+use elsewhere::Elsewhere;
+use facts::Unseen;
+
+mod elsewhere;
+mod facts;
+
+pub use facts::TableFacts;
+
 /// The name of a table that lies elsewhere, in warnings.
 const TABLE: &str = "the table";
-
-/// The facts about a table that lies elsewhere, as far as the other party is told of it.
-#[derive(Debug, Clone, Default)]
-pub struct TableFacts {
-    /// Its rows, and its distinct keys: the items of the set.
-    pub counts: Counts,
-    /// The meaning of each column of the key.
-    pub meanings: Vec<Meaning>,
-    /// The looks of the key's columns, of those that are known.
-    pub looks: Vec<Look>,
-    /// The rows without a key that have a cell of it that cannot be read.
-    pub bad_rows: u64,
-    /// The doubts about it. They are told before anybody is met.
-    pub doubts: Vec<Doubt>,
-    /// The columns of numbers, by name, without their values.
-    pub numbers: Vec<(String, Numbers)>,
-    /// The columns that it can give.
-    pub offered: Option<Offered>,
-}
-
-/// Those about a table that was read in portions.
-impl From<Whole> for TableFacts {
-    fn from(whole: Whole) -> Self {
-        Self {
-            counts: whole.counts,
-            meanings: whole.meanings,
-            looks: whole.looks,
-            bad_rows: whole.bad_rows,
-            doubts: whole.doubts,
-            numbers: whole.numbers,
-            offered: whole.offered,
-        }
-    }
-}
 
 /// A join that both parties have agreed on, and that may run.
 pub struct Agreed<'a> {
@@ -110,18 +78,6 @@ pub struct Agreed<'a> {
     started: Instant,
     steps: Arc<AtomicU64>,
     elsewhere: Elsewhere,
-}
-
-/// The lanes of a join that runs elsewhere, and what has come of them.
-struct Elsewhere {
-    lanes: Lanes,
-    at: LanesAt,
-    /// `None` if nothing runs, since the result follows from the sizes.
-    gathered: Option<Gathered>,
-    /// The lanes that have reported.
-    reported: Vec<bool>,
-    /// The shared keys that they have found.
-    shared: u64,
 }
 
 impl JoinSpec {
@@ -239,134 +195,6 @@ impl JoinSpec {
             facts.offer(give)?;
         }
         Ok((party, own, numbers))
-    }
-}
-
-impl TableFacts {
-    /// Returns those of these columns, in their order.
-    fn of_columns(&self, own: &OwnColumns) -> Result<Vec<Numbers>, Error> {
-        let of = |name: String| {
-            let found = self.numbers.iter().find(|(known, _)| *known == name);
-            let found = found.map(|(_, numbers)| numbers.clone());
-            found.ok_or_else(|| ElsewhereFault::Numbers(name).into())
-        };
-        own.to_read().into_iter().map(of).collect()
-    }
-
-    /// Returns what is known of the columns that can be given, and those that this party gives.
-    fn offer(&self, give: &Give) -> Result<(&Offered, GivenColumns), Error> {
-        let known = |offered: &&Offered| {
-            let columns = offered.columns();
-            let is_known = |wanted: &String| columns.names().any(|name| name == wanted);
-            offered.repeated() == give.repeated && give.columns.iter().all(is_known)
-        };
-        let offered = self.offered.as_ref().filter(known);
-        let offered =
-            offered.ok_or_else(|| psijoin_table::Error::from(PortionFault::OtherGiven))?;
-        Ok((offered, offered.columns().take(&give.columns)?))
-    }
-}
-
-impl Elsewhere {
-    fn new(
-        party: &Party<'_>,
-        agreement: &Agreement,
-        (connection, timeouts): (&Connection, Timeouts),
-    ) -> Result<Self, Error> {
-        let count = match agreement.ways(agreement.remaining(None)) {
-            Ways::Lanes(count) => count,
-            // The result follows from the sizes.
-            Ways::Meeting | Ways::Streams(_) => 0,
-        };
-        let plan = &agreement.plan;
-        let session = || Session::new(plan, party.role, &agreement.joint_seed);
-        Ok(Self {
-            lanes: agreement.lanes(count, timeouts)?,
-            at: connection.lanes_at().ok_or(ElsewhereFault::NoWay)?,
-            gathered: (count > 0).then(|| Gathered::new(&session())),
-            reported: vec![false; count as usize],
-            shared: 0,
-        })
-    }
-
-    /// Notes the report of a lane of a session in so many parts, once.
-    fn take(&mut self, report: &LaneReport, parts: u32) -> Result<(), Error> {
-        let reported = self.reported.get_mut(report.lane() as usize);
-        let fresh = reported.filter(|reported| !**reported);
-        let is_whole = report.has_all(parts, self.lanes.count);
-        let (fresh, gathered) = (fresh.filter(|_| is_whole))
-            .zip(self.gathered.as_mut())
-            .ok_or(ElsewhereFault::Report)?;
-        for done in report.parts() {
-            let (part, done) = done?;
-            gathered.take(part, done)?;
-        }
-        *fresh = true;
-        self.shared += report.shared();
-        Ok(())
-    }
-
-    /// Checks that all lanes have reported.
-    fn check_whole(&self) -> Result<(), Error> {
-        let missing = self.reported.iter().filter(|reported| !**reported).count() as u32;
-        match missing {
-            0 => Ok(()),
-            missing => Err(ElsewhereFault::Lanes {
-                missing,
-                lanes: self.lanes.count,
-            }
-            .into()),
-        }
-    }
-}
-
-/// A table that lies elsewhere.
-struct Unseen<'a> {
-    facts: &'a TableFacts,
-    numbers: &'a [Numbers],
-}
-
-impl OwnTable for Unseen<'_> {
-    fn facts(&self) -> Facts<'_> {
-        Facts {
-            counts: self.facts.counts,
-            meanings: &self.facts.meanings,
-            numbers: self.numbers,
-            labels: &[],
-        }
-    }
-
-    fn check_alignable(&self, _: RepeatedKeys) -> Result<(), Error> {
-        Err(ElsewhereFault::JobOrOrder.into())
-    }
-
-    fn offer(&mut self, give: &Give) -> Result<GivenColumns, Error> {
-        Ok(self.facts.offer(give)?.1)
-    }
-
-    fn row_bytes(
-        &mut self,
-        _: &Party<'_>,
-        give: &Give,
-        columns: &GivenColumns,
-    ) -> Result<usize, Error> {
-        let bytes = self.facts.offer(give)?.0.row_bytes(columns);
-        match give.row_bytes {
-            Some(most_bytes) if bytes > most_bytes => {
-                let row = ShareError::LongRow {
-                    file: TABLE.to_owned(),
-                    row: None,
-                    most_bytes,
-                };
-                Err(psijoin_table::Error::from(row).into())
-            }
-            Some(most_bytes) => Ok(most_bytes),
-            None => Ok(bytes),
-        }
-    }
-
-    fn take(&mut self, _: Role, _: &Given) -> Result<(), Error> {
-        Ok(())
     }
 }
 
