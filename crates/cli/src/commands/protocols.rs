@@ -1,6 +1,6 @@
 //! `psijoin protocols`: the protocols to choose from.
 
-use psijoin::{Columns, OutputKind, Protocol, Request, registry};
+use psijoin::{Columns, Groups, OutputKind, Protocol, Request, registry};
 use psijoin_frontend::{
     grid::{Align, Grid},
     sizes::SetSizes,
@@ -29,11 +29,20 @@ struct Row {
 
 /// Returns the outputs for a receiver, by their names in `--output-kind`.
 fn outputs(protocol: &Protocol) -> Vec<&'static str> {
+    let groups = Groups {
+        columns: Columns::default(),
+        labels: Columns {
+            sender: 0,
+            receiver: 2,
+        },
+        least: 0,
+    };
     [
         ("rows", OutputKind::Rows),
         ("count", OutputKind::Count),
         ("threshold", OutputKind::Threshold(1)),
         ("sum", OutputKind::Sums(Columns::default())),
+        ("counts", OutputKind::Groups(groups)),
         ("shares", OutputKind::Shares(Columns::default())),
     ]
     .into_iter()
