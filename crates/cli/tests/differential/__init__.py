@@ -10,6 +10,7 @@ From the values to the verdict:
     column_types, rules   the canonical texts of types and rules, in SQL
     kinds, amounts        random values of keys, and the ways to write them; numbers to add up
     cells                 columns of them
+    labels                columns by which keys are grouped
     formats, parts        how files are written, and which there are
     tables                tables, their files, and what DuckDB is given of them
     pairs                 a random pair of tables
@@ -21,6 +22,7 @@ From the values to the verdict:
     endings               how a join ends, and with which exit codes
     comparison            where psijoin says something else
     row_comparison        the same, of rows
+    groups                the same, of the totals of groups
     line_order            the order of aligned rows, as an output has it
     difference            how that is told
     unreadable            cells that a rule cannot read

@@ -22,6 +22,8 @@ from .endings import (
     with_data,
 )
 from .expectation import Expectation, Share
+from .formats import Format
+from .groups import compare_groups
 from .joined_rows import JoinedRows
 from .joins import Ended, Join, Run
 from .line_order import order_of
@@ -29,7 +31,7 @@ from .pairs import Pair
 from .row_comparison import compare_rows
 
 # The message of a party that refuses its own table. Odd texts have tests of their own.
-DOUBTED = "is doubtful as said above, and --strict refuses that"
+DOUBTED = "this side's table is doubtful as said above"
 
 
 def compare(program: Path, pair: Pair, join: Join, expectation: Expectation, run: Run) -> str:
@@ -107,6 +109,11 @@ def compare_results(program: Path, seen: list[View], run: Run) -> str:
         return ending.word
     if receiver.join.align:
         compare_alignment(seen, rows)
+    elif receiver.join.grouping:
+        join, target = receiver.join, receiver.join.output or Format.usual("csv")
+        compare_groups(
+            receiver.expectation, join.grouping, join.columns, target, run.rows["receiver"]
+        )
     elif receiver.join.kind == "shares":
         compare_shares(program, receiver.join, receiver.expectation, run)
     elif receiver.join.kind != "rows":

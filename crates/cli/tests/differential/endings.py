@@ -7,8 +7,10 @@ from .column_types import FLOATS
 from .expectation import Expectation
 from .formats import TYPED, Format
 from .giving import Giving
+from .groups import groups, number_of_groups, unlike
 from .joined_rows import JoinedRows, added_names
 from .joins import Join, written_as
+from .labels import MOST_GROUPS
 from .meanings import may_differ
 from .pairs import Pair
 
@@ -116,8 +118,11 @@ def of_one_party(pair: Pair, join: Join, expectation: Expectation) -> Ending:
         for column in join.columns
         if expectation.overflows(column.holder, column.amount)
     }
-    if overflowing:
-        return failing("overflowing", "receiver" in overflowing, "sender" in overflowing)
+    unfit = unlike(expectation, join.grouping) if join.grouping else set()
+    if overflowing or unfit:
+        failing_sides = overflowing | unfit
+        word = "overflowing" if overflowing else "unlike labels"
+        return failing(word, "receiver" in failing_sides, "sender" in failing_sides)
     giving, target = join.giving, output_format(pair, join)
     has_no_room = join.rows == "all" and target.name == "txt"
     cannot_give = giving is not None and not all(can_be_given(pair, giving))
@@ -180,8 +185,25 @@ def too_narrow(pair: Pair, join: Join, expectation: Expectation) -> Ending:
     return failing("unfit", True, False) if is_unfit else FINISHED
 
 
+def too_many_groups(pair: Pair, join: Join, expectation: Expectation) -> Ending:
+    """Returns the end if there would be more groups than there can be."""
+    grouping = join.grouping
+    if grouping is None or number_of_groups(expectation, grouping) <= MOST_GROUPS:
+        return FINISHED
+    return Ending("too many groups", (WRONG_USAGE, WRONG_USAGE))
+
+
 # Reasons in the order in which they show. Those of rows to align are in the table alone.
-REASONS = (of_one_party, not_aligned, strictly, repeated, not_offered, too_long, too_narrow)
+REASONS = (
+    of_one_party,
+    not_aligned,
+    strictly,
+    too_many_groups,
+    repeated,
+    not_offered,
+    too_long,
+    too_narrow,
+)
 
 
 def can_hold(pair: Pair, join: Join, giving: Giving) -> bool:
@@ -210,6 +232,8 @@ def with_data(view: View, rows: JoinedRows | None) -> Ending:
     pair, join, expectation = view.pair, view.join, view.expectation
     if join.min_intersection is not None and expectation.shared < join.min_intersection:
         return Ending("withheld", (REFUSED, REFUSED))
+    if join.grouping and not can_write_groups(join, expectation):
+        return Ending("unwritable", (UNUSABLE, DONE))
     if rows and not can_write(pair, join, rows):
         return Ending("unwritable", (UNUSABLE, DONE))
     return FINISHED
@@ -228,3 +252,11 @@ def can_write(pair: Pair, join: Join, rows: JoinedRows) -> bool:
         # Alone, an empty field would be a blank line, which is no row.
         unfit = f"{unfit}|^$"
     return unfit is None or not rows.has_text(unfit)
+
+
+def can_write_groups(join: Join, expectation: Expectation) -> bool:
+    """Returns whether the output can hold the labels of groups: TSV has no quotes."""
+    if join.output is None or join.output.name != "tsv":
+        return True
+    labels = [label for one in groups(expectation, join.grouping, []) for label in one.labels]
+    return not any(letter in label for label in labels if label for letter in "\t\n\r")

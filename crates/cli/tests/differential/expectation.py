@@ -12,6 +12,7 @@ from . import rules
 from .amounts import Amount
 from .given_bytes import Widths, flag_bytes, row_bytes, widths
 from .pairs import Pair, Side
+from .tables import Column
 
 # More decimals than any number has, and so many digits before them that no sum overflows.
 NUMBER = "DECIMAL(38, 18)"
@@ -34,11 +35,12 @@ class Share:
 
 
 class Expectation:
-    """A pair's keys and numbers, in tables of DuckDB.
+    """A pair's keys, numbers and labels, in tables of DuckDB.
 
     `receiver` and `sender` have a row for each of the party's: `row` numbers them from 0; `key` is
     the list of the key's canonical texts, or null for a row without a key; `n0`, `n1` and so on are
-    the numbers, and `s0`, `s1` the decimals that they show. `shared` has each shared key once.
+    the numbers, and `s0`, `s1` the decimals that they show; `l0` and `l1` are the labels, where an
+    empty text is null. `shared` has each shared key once.
     `given` has the sender's rows with a key; `place` numbers those of one key from 1.
     """
 
@@ -81,9 +83,14 @@ class Expectation:
             f", {number_of(side, amount)} AS n{index}, {decimals_of(side, amount)} AS s{index}"
             for index, amount in enumerate(side.amounts)
         ]
+        labels = [
+            f", nullif({column.type.canonical.format(f'c{side.place(column)}')}, '') AS l{index}"
+            for index, column in enumerate(side.labels)
+        ]
         self.connection.execute(
             f"CREATE OR REPLACE TEMP TABLE {name} AS"
-            f" SELECT row, {key} AS key{''.join(numbers)} FROM {side.table.relation()}"
+            f" SELECT row, {key} AS key{''.join(numbers)}{''.join(labels)}"
+            f" FROM {side.table.relation()}"
         )
         found = self._value(f"SELECT count(*) FROM {name}")
         if found != side.table.rows:
@@ -91,7 +98,7 @@ class Expectation:
 
     def scale(self, holder: str, amount: Amount) -> int:
         """The most decimals of a column's numbers, in rows with a key."""
-        index = self._index(holder, amount)
+        index = self.index(holder, amount)
         return self._value(
             f"SELECT coalesce(max(s{index}), 0) FROM {holder}"
             f" WHERE key IS NOT NULL AND n{index} IS NOT NULL"
@@ -99,7 +106,7 @@ class Expectation:
 
     def overflows(self, holder: str, amount: Amount) -> bool:
         """Returns whether a column's positive or negative numbers exceed 64 bits together."""
-        index, unit = self._index(holder, amount), 10 ** self.scale(holder, amount)
+        index, unit = self.index(holder, amount), 10 ** self.scale(holder, amount)
         above, below = self.connection.execute(
             f"SELECT coalesce(sum(n{index}) FILTER (n{index} > 0), 0),"
             f" coalesce(sum(n{index}) FILTER (n{index} < 0), 0) FROM {holder} WHERE key IS NOT NULL"
@@ -108,7 +115,7 @@ class Expectation:
 
     def sum(self, holder: str, amount: Amount) -> Decimal:
         """Returns the sum of a column's numbers over the shared keys."""
-        number = f"n{self._index(holder, amount)}"
+        number = f"n{self.index(holder, amount)}"
         return self._value(
             f"SELECT coalesce(sum({number}), 0) FROM {holder} SEMI JOIN shared USING (key)"
         )
@@ -122,7 +129,7 @@ class Expectation:
             return {}
         selected, totals = ["row", "is_shared"], ""
         for index, (holder, amount) in enumerate(columns):
-            total = f"sum(n{self._index(holder, amount)}) AS total{index}"
+            total = f"sum(n{self.index(holder, amount)}) AS total{index}"
             totals += f" LEFT JOIN (SELECT key, {total} FROM {holder} GROUP BY key) USING (key)"
             selected.append(f"CASE WHEN is_shared THEN coalesce(total{index}, 0) ELSE 0 END")
         found = self.connection.execute(
@@ -168,9 +175,16 @@ class Expectation:
         described = self.connection.execute(f"DESCRIBE SELECT * FROM {relation}")
         return [held for _, held, *_ in described.fetchall()]
 
-    def _index(self, holder: str, amount: Amount) -> int:
+    def columns(self, holder: str) -> list[str]:
+        """Returns the names of a party's columns of numbers and of labels here."""
         side = {"receiver": self._pair.receiver, "sender": self._pair.sender}[holder]
-        return side.amounts.index(amount)
+        numbers = [f"n{index}" for index in range(len(side.amounts))]
+        return numbers + [f"l{index}" for index in range(len(side.labels))]
+
+    def index(self, holder: str, column: Amount | Column) -> int:
+        """Returns the place of a column of numbers or labels among those of its holder."""
+        side = {"receiver": self._pair.receiver, "sender": self._pair.sender}[holder]
+        return (side.amounts if isinstance(column, Amount) else side.labels).index(column)
 
     def _value(self, query: str) -> Any:
         return self.connection.execute(query).fetchone()[0]
@@ -198,4 +212,4 @@ def decimals_of(side: Side, amount: Amount) -> str:
 
 def column_of(side: Side, amount: Amount) -> str:
     """Returns the name of a column of numbers in the table's relation."""
-    return f"c{side.place(amount)}"
+    return f"c{side.place(amount.column)}"

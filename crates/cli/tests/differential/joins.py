@@ -15,8 +15,8 @@ from .expectation import Expectation
 from .formats import COMPRESSIONS, TYPED, Format
 from .giving import CARRYING, REPEATED, Giving, draw_giving
 from .meanings import may_differ
-from .pairs import Pair
-from .tables import Table
+from .pairs import Pair, listed
+from .tables import Column, Table
 
 # Longer than anything takes on a busy machine.
 PATIENCE_SECONDS = 300
@@ -50,16 +50,36 @@ class Named:
 
 
 @dataclass
+class Grouping:
+    """The columns by which keys are grouped, each with its holder, and what becomes of groups."""
+
+    by: list[tuple[str, Column]]
+    # As psijoin calls them, without their holders.
+    names: list[str]
+    # Groups of fewer keys are withheld.
+    least: int | None
+    # What both sides say of how they compute, such as in which number of parts.
+    options: list[str]
+
+    @property
+    def said(self) -> str:
+        """Returns the value of `--group-by`."""
+        named = zip(self.by, self.names, strict=True)
+        return ",".join(listed(f"{holder}.{name}") for (holder, _), name in named)
+
+
+@dataclass
 class Join:
     """The task of both parties, and the receiver's output."""
 
     kind: str
     columns: list[Named] = field(default_factory=list)
     number: int | None = None
+    grouping: Grouping | None = None
     min_intersection: int | None = None
     protocol: str = "auto"
     receiver_listens: bool = True
-    # The format of the rows' file; None for standard output.
+    # The format of the file of rows or groups; None for standard output.
     output: Format | None = None
     # The rows that are written, and the sender's columns for them.
     rows: str = "shared"
@@ -82,6 +102,8 @@ class Join:
         details = [column.said for column in self.columns]
         if self.number is not None:
             details = [str(self.number)]
+        if self.grouping:
+            return ",".join([self.kind] + [f"sum:{','.join(details)}"] * bool(details))
         return f"{self.kind}:{','.join(details)}" if details else self.kind
 
     @property
@@ -115,14 +137,20 @@ def draw_join(
 ) -> Join:
     """Something to ask of a pair."""
     join = Join(kind, receiver_listens=rng.random() < 0.5)
-    if kind in ("sum", "shares"):
+    if kind == "counts":
+        join.grouping = draw_grouping(rng, pair)
+        join.kind = kind if join.grouping else "count"
+    if kind in ("sum", "shares") or join.grouping:
         join.columns = draw_columns(rng, pair)
         if kind == "sum" and not join.columns:
             join.kind = "count"
+    if join.grouping:
+        join.columns = rng.choice((join.columns, join.columns[:1], []))
+        join.output = draw_output_of_groups(rng)
     near = max(1, expectation.shared + rng.choice((-1, 0, 0, 1, 5)))
     if join.kind == "threshold":
         join.number = near
-    elif join.kind != "shares" and rng.random() < 0.2:
+    elif join.kind not in ("shares", "counts") and rng.random() < 0.2:
         join.min_intersection = near
     if join.kind == "rows":
         if join.min_intersection is None and rng.random() < 0.5:
@@ -137,6 +165,29 @@ def draw_join(
     join.strict = may_differ(pair) is not None and rng.random() < 0.3
     join.check = rng.random() < 0.1
     return join
+
+
+def draw_grouping(rng: random.Random, pair: Pair) -> Grouping | None:
+    """Some columns of labels of either table; None if there are none."""
+    both = {"receiver": pair.receiver, "sender": pair.sender}
+    columns = [(holder, column) for holder, side in both.items() for column in side.labels]
+    if not columns:
+        return None
+    by = rng.sample(columns, min(len(columns), rng.choice((1, 2, 2))))
+    names = [both[holder].table.names[both[holder].place(column)] for holder, column in by]
+    options = rng.choice(([], ["--parts", str(rng.choice((2, 3, 5)))]))
+    options = options + rng.choice(([], ["--table-memory", "0kB"]))
+    return Grouping(by, names, rng.choice((None, 1, 2, 2, 3, 5, 20)), options)
+
+
+def draw_output_of_groups(rng: random.Random) -> Format | None:
+    """A format for a table of groups."""
+    name = rng.choice((None, None, "csv", "tsv", *TYPED))
+    if name is None:
+        return None
+    if name in TYPED:
+        return Format(name, called=rng.choice(TYPED[name]))
+    return Format.usual(name, rng.choice(COMPRESSIONS))
 
 
 def draw_rows(rng: random.Random, join: Join, pair: Pair, expectation: Expectation) -> None:
@@ -158,7 +209,9 @@ def suits(protocol: str, join: Join, known: dict[str, list[str]]) -> bool:
     """Returns whether a protocol can answer."""
     if join.min_intersection is not None and protocol not in WITHHOLDING:
         return False
-    if any(column.holder == "sender" for column in join.columns):
+    by = join.grouping.by if join.grouping else []
+    holders = {column.holder for column in join.columns} | {holder for holder, _ in by}
+    if "sender" in holders or (join.grouping and join.grouping.options):
         return protocol in WITH_SENDERS_NUMBERS
     return join.kind in known[protocol]
 
@@ -170,7 +223,7 @@ def draw_columns(rng: random.Random, pair: Pair) -> list[Named]:
     columns = []
     for holder, side in both.items():
         for amount in side.amounts:
-            name = side.table.names[side.place(amount)]
+            name = side.table.names[side.place(amount.column)]
             is_clear = names.count(name) == 1 and rng.random() < 0.5
             columns.append(Named(holder, amount, name, name if is_clear else f"{holder}.{name}"))
     return rng.sample(columns, rng.randint(min(1, len(columns)), len(columns)))
@@ -219,7 +272,7 @@ class Run:
 
     ended: dict[str, Ended]
     outputs: dict[str, Path]
-    # The file of each party's rows, if it writes any, and its report.
+    # The file of each party's rows or groups, if it writes any, and its report.
     rows: dict[str, Path]
     reports: dict[str, Path]
     # The ends of `psijoin check`, before.
@@ -290,7 +343,11 @@ def command(
         # To refuse is the default.
         how = others.said_repeated
         arguments += [] if how == "refuse" else ["--repeated", how]
-    if role == "sender" and join.kind == "sum":
+    if join.grouping:
+        arguments += ["--group-by", join.grouping.said, *join.grouping.options]
+        least = join.grouping.least
+        arguments += [] if least is None else ["--min-group", str(least)]
+    if role == "sender" and join.kind in ("sum", "counts"):
         arguments += ["--allow-sums-that-reveal-keys"]
     return [*arguments, "--output", str(output)] if output else arguments
 

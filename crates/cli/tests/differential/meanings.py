@@ -4,7 +4,7 @@ from typing import Any
 
 from . import column_types as types
 from .column_types import ColumnType
-from .kinds import Text
+from .kinds import Text, ZonedTimestamp
 from .pairs import Pair, Side
 
 # The meanings of columns, by type.
@@ -59,7 +59,7 @@ def may_differ(pair: Pair) -> bool | None:
             meaning(
                 side.table.columns[place].type,
                 rules,
-                has_zones=one.kind.name == "zoned timestamp",
+                has_zones=isinstance(one.kind, ZonedTimestamp),
             )
             for one, place, rules in zip(pair.key, side.key, side.rules, strict=True)
         ]

@@ -10,6 +10,7 @@ from .cells import KeyColumn, draw_cells, draw_notes, draw_others, draw_value
 from .column_types import TEXT
 from .formats import TYPED, USUAL, Dialect, Format
 from .kinds import KINDS
+from .labels import draw_labels
 from .parts import LONGEST_FOLDER, draw_naming, draw_parts, draw_told, folders, parts_by
 from .tables import Column, Table
 
@@ -17,6 +18,9 @@ NAMES = ("id", "E-Mail", "Größe", "a=b", "key 3", "city", "née", "x'y", 'say 
 # Those that a folder's name can hold as they are.
 FOLDER_NAMES = ("id", "E-Mail", "Größe", "key 3", "city", "née", "x'y", "last, first")
 LARGE = 100_000
+
+# Columns by which keys are grouped.
+LABEL_NAMES = ("segment", "Région", "a, b")
 
 # Encodings of texts by Python's names; whether they have a mark; and the options for them.
 ENCODINGS = (
@@ -32,16 +36,17 @@ ENCODINGS = (
 
 @dataclass
 class Side:
-    """A party's table, where its key is, and its columns of numbers."""
+    """A party's table, where its key is, and its columns of numbers and of labels."""
 
     table: Table
     key: list[int]
     rules: list[str]
     amounts: list[Amount]
+    labels: list[Column]
 
-    def place(self, amount: Amount) -> int:
-        """Returns the place of a column of numbers among the table's columns."""
-        return [column.name for column in self.table.columns].index(amount.column.name)
+    def place(self, column: Column) -> int:
+        """Returns the place of a column among the table's columns."""
+        return [one.name for one in self.table.columns].index(column.name)
 
     def key_options(self, rng: random.Random) -> list[str]:
         """Returns the options for the key."""
@@ -180,6 +185,7 @@ def draw_side(
         parts, order = parts_by(by.name, by.cells)
         for column in columns:
             column.cells = [column.cells[row] for row in order]
+        values = [values[row] for row in order]
         told = [by]
     elif naming == "folder" and rng.random() < 0.5:
         names_of_told = rng.sample(("day", "region", "straße"), rng.choice((1, 1, 2)))
@@ -189,13 +195,16 @@ def draw_side(
         parts, told = draw_parts(rng, choice, naming, len(values)), []
     columns = [column for column in columns if column is not by]
 
-    amounts = []
+    amounts, labels = [], []
     is_narrow = columns and can_be_narrow(choice) and rng.random() < 0.25
     if not is_narrow and not is_of_one_column(choice):
         # Names that both tables may have.
         names_of_amounts = rng.sample(("amount", "price", "qty"), rng.choice((0, 1, 1, 2)))
         amounts = [draw_amount(rng, choice, name, len(values)) for name in names_of_amounts]
         columns += [amount.column for amount in amounts]
+        names_of_labels = rng.sample(LABEL_NAMES, rng.choice((0, 1, 1, 2)))
+        labels = [draw_labels(rng, choice, choice.fitted(one), values) for one in names_of_labels]
+        columns += labels
         columns += draw_others(rng, choice, len(values))
         if len(columns) <= 1 or rng.random() < 0.5:
             columns.append(draw_notes(rng, choice, len(values)))
@@ -207,6 +216,7 @@ def draw_side(
         key=[places.index(name) for name in names],
         rules=[one.rules[index] for one in key],
         amounts=amounts,
+        labels=labels,
     )
 
 

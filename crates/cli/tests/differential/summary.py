@@ -9,7 +9,7 @@ from .expectation import Expectation
 from .formats import COMPRESSIONS, TYPED, USUAL
 from .giving import CARRYING, PREFIX, REPEATED, Giving
 from .joined_rows import SHARED_PREFIX, added_names, wanted_names
-from .joins import REPEATED_ALIGNED, ROWS, ROWS_WITH_PARTNERS, Join
+from .joins import REPEATED_ALIGNED, ROWS, ROWS_WITH_PARTNERS, Grouping, Join
 from .kinds import KINDS
 from .pairs import ENCODINGS, Pair
 from .parts import NAMINGS
@@ -20,11 +20,13 @@ ALL_OCCUR_PAIRS = 2000
 
 FORMATS = (*USUAL, *TYPED)
 ENDINGS = ("done", "withheld", "overflowing", "unwritable", "differing", "unreadable")
+# And those of groups.
+GROUPS_ENDINGS = ("done", "overflowing", "unlike labels", "too many groups", "unwritable")
 # And those of joins with columns of the sender.
 GIVING_ENDINGS = ("unfit", "ungivable", "repeated", "not offered", "too long")
 # Topics of joins from which both learn, whose cases are formats of tables and of outputs.
 OF_BOTH_BY_FORMAT = ("rows of the sender", "aligned rows", "columns of the receiver")
-OUTPUT_KINDS = ("rows", "count", "threshold", "sum", "shares")
+OUTPUT_KINDS = ("rows", "count", "threshold", "sum", "shares", "counts")
 
 # A case that occurred: a topic and one of its cases, such as ("kind of key", "uuid").
 Case = tuple[str, str]
@@ -80,13 +82,28 @@ def cases_of_join(pair: Pair, join: Join, ending: str) -> set[Case]:
     for option in ("quote_empty", "strict", "check"):
         if getattr(join, option):
             cases.add((f"with --{option.replace('_', '-')}", ending))
-    if join.output:
+    if join.output and join.kind == "rows":
         cases.add(("rows", arrow(pair.receiver.table.format.name, join.output.name)))
     if join.kind == "rows":
         cases |= cases_of_rows(pair, join, ending)
     if join.back:
         cases |= cases_of_both(pair, join, join.back, ending)
     cases |= {(f"{join.kind} of a column of", column.holder) for column in join.columns}
+    if join.grouping:
+        cases |= cases_of_groups(join, join.grouping, ending)
+    return cases
+
+
+def cases_of_groups(join: Join, grouping: Grouping, ending: str) -> set[Case]:
+    """Returns the cases in counts of groups."""
+    cases = {("groups", ending)}
+    if ending != "done":
+        return cases
+    target = join.output.name if join.output else "standard output"
+    cases |= {("groups by", ", ".join(holder for holder, _ in grouping.by)), ("groups to", target)}
+    cases |= {("type of a label", column.type.name) for _, column in grouping.by}
+    cases |= {("groups with", option) for option in grouping.options if option.startswith("--")}
+    cases.add(("groups with", "a least size" if grouping.least else "all sizes"))
     return cases
 
 
@@ -178,10 +195,22 @@ def wanted(protocols: Iterable[str]) -> set[Case]:
     tables.add(("told by folders", "a key"))
     parties = {
         (f"{kind} of a column of", holder)
-        for kind in ("sum", "shares")
+        for kind in ("sum", "shares", "counts")
         for holder in ("receiver", "sender")
     }
-    return kinds | joins | tables | parties | wanted_of_rows() | wanted_of_both()
+    others = wanted_of_groups() | wanted_of_rows() | wanted_of_both()
+    return kinds | joins | tables | parties | others
+
+
+def wanted_of_groups() -> set[Case]:
+    """Returns those that have to occur among counts of groups."""
+    sides = ("receiver", "sender")
+    cases = {("groups", ending) for ending in GROUPS_ENDINGS}
+    cases |= {("groups by", one) for one in sides}
+    cases |= {("groups by", f"{one}, {other}") for one in sides for other in sides}
+    cases |= {("groups to", name) for name in ("standard output", "csv", "tsv", *TYPED)}
+    options = ("--parts", "--table-memory", "a least size", "all sizes")
+    return cases | {("groups with", one) for one in options}
 
 
 def wanted_of_rows() -> set[Case]:
