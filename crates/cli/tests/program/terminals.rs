@@ -138,6 +138,46 @@ fn values_are_escaped_on_a_terminal_and_nowhere_else() {
     assert_eq!(folder.read("rows.csv"), rows);
 }
 
+/// They are texts of the party that has the column, and name rows of the other one's table.
+#[test]
+fn labels_of_groups_are_escaped_on_a_terminal_and_nowhere_else() {
+    let folder = Folder::new();
+    let mine = folder.file("mine.csv", "id\n1\n2\n");
+    let theirs = format!("id,plan\n1,\"{HOSTILE}\nx\"\n2,\u{1b}[31mred\u{7}\n");
+    let theirs = folder.file("theirs.csv", theirs);
+    let [receiver, sender] = [&mine, &theirs].map(|table| {
+        let own = ["--insecure-plaintext", "--key", "id", "--input", table];
+        let groups = ["--output-kind", "counts", "--group-by", "sender.plan"];
+        [&own[..], &groups].concat()
+    });
+    // A line break in quotes is one.
+    let table = |red: &str, hostile: &str| {
+        let header = "sender.plan,shared_keys,withheld\n";
+        format!("{header}{red},1,false\n\"{hostile}\nx\",1,false\n")
+    };
+    let exact = table("\u{1b}[31mred\u{7}", HOSTILE);
+
+    let terminal = Terminal::open();
+    let (stdout, report) = (terminal.stream(), folder.path("report.json"));
+    let reporting = [&receiver[..], &["--report", &report]].concat();
+    let joined = join_with(&reporting, &sender, |command| {
+        command.stdin(Stdio::null()).stdout(stdout)
+    });
+    let said = joined.receiver.says(0, &[]).stderr.clone() + &joined.sender.stderr;
+    assert!(!said.contains(['\u{1b}', '\u{7}', '\u{202e}']), "{said:?}");
+    assert_eq!(terminal.shown(), table(r"\u{1b}[31mred\u{7}", SHOWN));
+    let report: serde_json::Value = serde_json::from_str(&folder.read("report.json")).unwrap();
+    let groups = &report["result"]["groups"];
+    assert_eq!(groups[0]["labels"][0], "\u{1b}[31mred\u{7}");
+    assert_eq!(groups[1]["labels"][0], format!("{HOSTILE}\nx"));
+
+    assert_eq!(join(&receiver, &sender).receiver.stdout, exact);
+    let output = folder.path("groups.csv");
+    let to_file = [&receiver[..], &["--output", &output]].concat();
+    join(&to_file, &sender).receiver.says(0, &[]);
+    assert_eq!(folder.read("groups.csv"), exact);
+}
+
 #[test]
 fn a_terminal_that_is_named_as_the_output_obeys_no_more() {
     let folder = Folder::new();
