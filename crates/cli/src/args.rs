@@ -113,10 +113,27 @@ pub(crate) enum Command {
 }
 
 #[derive(ClapArgs)]
+#[command(args_conflicts_with_subcommands = true, disable_help_subcommand = true)]
 pub(crate) struct Demo {
     /// The protocol to show.
     #[arg(long, value_name = "NAME", default_value = "rr22", hide_possible_values = true, value_parser = protocol())]
     pub(crate) protocol: &'static Protocol,
+
+    #[command(subcommand)]
+    pub(crate) of: Option<DemoOf>,
+}
+
+#[derive(Subcommand)]
+pub(crate) enum DemoOf {
+    /// Show counts and sums by groups: the lift of an advertiser's campaign at a shop.
+    Lift(Lift),
+}
+
+#[derive(ClapArgs)]
+pub(crate) struct Lift {
+    /// Write the result as a page, too: an HTML file with a chart, and without scripts.
+    #[arg(long, value_name = "FILE")]
+    pub(crate) page: Option<PathBuf>,
 }
 
 #[derive(ClapArgs)]

@@ -50,6 +50,9 @@ pub(crate) enum ProgramFault {
     )]
     Shares { path: PathBuf, source: io::Error },
 
+    #[error("cannot write the page {}: {source}", psijoin_printable::path(path))]
+    Page { path: PathBuf, source: io::Error },
+
     #[error("{0}")]
     Relay(#[from] psijoin_relay::Error),
 

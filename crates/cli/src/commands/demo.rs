@@ -1,23 +1,22 @@
-//! `psijoin demo`: a join of two sample tables, both parties in one process.
+//! `psijoin demo`: joins of sample tables, both parties in one process.
 
 use std::{fs, num::NonZeroUsize, path::Path, sync::mpsc, thread};
 
-use psijoin::{Protocol, Role};
-use psijoin_frontend::{
-    grid::{Align, Grid},
-    sentences::{insecurity, warning},
-};
-use psijoin_session::{
-    Error, Event, JoinSpec, Joined, Meeting, Outcome, Received, Stop, TableSpec, Watcher,
-};
+use psijoin::Role;
+use psijoin_frontend::grid::{Align, Grid};
+use psijoin_session::{Error, Event, JoinSpec, Joined, Meeting, Outcome, Stop, TableSpec, Watcher};
 use psijoin_table::KeySpec;
 use psijoin_transport::{Endpoint, Identity, Security, endpoint::Address};
 
 use crate::{
     args,
     exit::{Failure, ProgramFault},
-    humanize, output,
+    humanize,
 };
+
+mod lift;
+mod lift_page;
+mod rows;
 
 /// A sample table.
 struct Sample {
@@ -26,18 +25,6 @@ struct Sample {
     text: &'static str,
 }
 
-const SENDER: Sample = Sample {
-    party: "A newspaper (the sender)",
-    file: "subscribers.csv",
-    text: include_str!("../../samples/subscribers.csv"),
-};
-
-const RECEIVER: Sample = Sample {
-    party: "A shop (the receiver)",
-    file: "customers.csv",
-    text: include_str!("../../samples/customers.csv"),
-};
-
 const KEY: &str = "email";
 const NORMALIZATION: &str = "email=email";
 
@@ -45,19 +32,19 @@ const NORMALIZATION: &str = "email=email";
 const HEAD: usize = 4;
 
 pub(super) fn run(args: &args::Demo) -> Result<(), Failure> {
-    let folder = tempfile::tempdir().map_err(ProgramFault::Temporary)?;
-    let joined = folder.path().join("shared.csv");
-    let (sent, received) = join(args.protocol, folder.path(), &joined)?;
-    let shared = fs::read_to_string(&joined).map_err(ProgramFault::Temporary)?;
-    output::text(&story(&shared, &sent, &received))
+    match &args.of {
+        None => rows::run(args.protocol),
+        Some(args::DemoOf::Lift(args)) => lift::run(args),
+    }
 }
 
-/// Runs both parties over TLS, each as `send` and `receive` would.
+/// Runs both parties over TLS, the sender's table first, each as `send` and `receive` would that
+/// are asked for this.
 fn join(
-    protocol: &'static Protocol,
+    [theirs, mine]: [&Sample; 2],
     folder: &Path,
-    joined: &Path,
-) -> Result<(Outcome, Outcome), Failure> {
+    ask: impl Fn(&mut JoinSpec),
+) -> Result<[Outcome; 2], Failure> {
     let [sender, receiver] = [Identity::generate()?, Identity::generate()?];
     let [sender_is, receiver_is] = [sender.fingerprint(), receiver.fingerprint()];
     let spec = |role, sample: &Sample, endpoint, security| -> Result<_, Failure> {
@@ -66,17 +53,14 @@ fn join(
         let key = KeySpec::new(vec![KEY.into()], vec![NORMALIZATION.parse()?])?;
         let meeting = Meeting::new(endpoint, security);
         let mut spec = JoinSpec::new(role, meeting, TableSpec::file(path), key);
-        spec.protocol = protocol;
         spec.resources.threads = Some(NonZeroUsize::MIN);
-        if role == Role::Receiver {
-            spec.written.output = Some(joined.to_owned());
-        }
+        ask(&mut spec);
         Ok(spec)
     };
     let (tell, told) = mpsc::channel();
     let listening = spec(
         Role::Receiver,
-        &RECEIVER,
+        mine,
         Endpoint::Listen("127.0.0.1:0".parse()?),
         Security::PinnedTls {
             identity: receiver,
@@ -91,14 +75,14 @@ fn join(
                 identity: sender,
                 peer: receiver_is,
             };
-            let connecting = spec(Role::Sender, &SENDER, Endpoint::Connect(address), security)?;
+            let connecting = spec(Role::Sender, theirs, Endpoint::Connect(address), security)?;
             outcome(connecting.join(&(), &Stop::default()))
         });
         let received = match received.join() {
             Ok(received) => received?,
             Err(panic) => std::panic::resume_unwind(panic),
         };
-        Ok((sent.expect("the receiver was met")?, received))
+        Ok([sent.expect("the receiver was met")?, received])
     })
 }
 
@@ -121,15 +105,10 @@ impl Watcher for Ear {
     }
 }
 
-fn story(shared: &str, sent: &Outcome, received: &Outcome) -> String {
-    let info = received.plan.info();
-    let keys = match received.received {
-        Some(Received::Rows { shared_keys, .. }) => shared_keys,
-        _ => 0,
-    };
-    let mut text =
-        String::from("Two parties, two private tables, one question: whom do we share?\n\n");
-    for (sample, outcome) in [(&SENDER, sent), (&RECEIVER, received)] {
+/// Returns the beginnings of both samples, the sender's first, with their numbers of rows.
+fn heads(samples: [&Sample; 2], outcomes: &[Outcome; 2]) -> String {
+    let mut text = String::new();
+    for (sample, outcome) in samples.iter().zip(outcomes) {
         let rows = records(sample.text);
         text += &format!(
             "{}: {}, {}\n\n{}  …\n\n",
@@ -139,33 +118,17 @@ fn story(shared: &str, sent: &Outcome, received: &Outcome) -> String {
             grid(&rows[..=HEAD]),
         );
     }
-    text += &format!(
-        "They meet over TLS 1.3 and run {} ({}), on the column `{KEY}`, trimmed and in lower \
-         case.\nThe shop now holds its rows of {}, and nobody else's:\n\n{}\n",
-        info.name,
-        info.paper,
-        humanize::counted(keys, "shared customer"),
-        grid(&records(shared)),
-    );
-    text += &format!(
+    text
+}
+
+/// Returns what a run took.
+fn cost(outcome: &Outcome) -> String {
+    format!(
         "{}, {} of traffic, {}.\n\n",
-        humanize::time(received.time),
-        humanize::bytes(received.traffic.total_bytes()),
-        humanize::counted(received.traffic.flights, "flight"),
-    );
-    let sizes = received.plan.request().sizes;
-    text += &format!(
-        "The shop learned {} and that the newspaper has {}.\n\
-         The newspaper learned that the shop has {}.",
-        humanize::counted(keys, "shared key"),
-        humanize::counted(sizes.sender(), "distinct key"),
-        humanize::counted(sizes.receiver(), "distinct key"),
-    );
-    text += &match insecurity(info) {
-        Some(leaks) => format!("\n{}\n", warning(leaks)),
-        None => "\nNeither learned anything else about the other's keys.\n".to_owned(),
-    };
-    text + "\nYour own tables: psijoin keygen, then psijoin receive --help and psijoin send --help.\n"
+        humanize::time(outcome.time),
+        humanize::bytes(outcome.traffic.total_bytes()),
+        humanize::counted(outcome.traffic.flights, "flight"),
+    )
 }
 
 /// Returns the records of a CSV text without quotes, as the samples are.
@@ -189,11 +152,15 @@ mod tests {
 
     #[test]
     fn samples_are_plain_tables_of_one_shape() {
-        for sample in [SENDER, RECEIVER] {
+        for sample in [rows::SAMPLES, lift::SAMPLES].as_flattened() {
             assert!(!sample.text.contains('"'));
             let records = records(sample.text);
             assert!(records.len() > HEAD);
-            assert!(records.iter().all(|record| record.len() == 4));
+            assert!(
+                records
+                    .iter()
+                    .all(|record| record.len() == records[0].len())
+            );
         }
     }
 }

@@ -31,6 +31,8 @@ mod inviting;
 mod jobs;
 mod joining;
 mod learning;
+#[cfg(unix)]
+mod lift;
 mod line;
 mod listener;
 #[cfg(target_os = "linux")]

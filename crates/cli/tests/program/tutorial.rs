@@ -1,4 +1,4 @@
-//! The commands of the tutorial and of the README, run as they stand there.
+//! The commands of the tutorials and of the README, run as they stand there.
 //!
 //! Few things are put in the place of others: the word lists by short ones, since they are
 //! not on every machine, ports by free ones, and a link by one that was printed.
@@ -17,9 +17,9 @@ const README: &str = include_str!("../../../../README.md");
 const DICTIONARIES: &str = "/usr/share/dict";
 const ADDRESS: &str = "127.0.0.1:7766";
 
-/// Returns the commands in order, each with whose shell it is for.
-fn commands() -> Vec<(&'static str, &'static str)> {
-    let blocks = TUTORIAL.split("```sh\n").skip(1);
+/// Returns the commands of a page in order, each with whose shell it is for.
+fn commands(page: &'static str) -> Vec<(&'static str, &'static str)> {
+    let blocks = page.split("```sh\n").skip(1);
     blocks
         .map(|text| {
             let (block, _) = text.split_once("```").expect("a block ends");
@@ -30,7 +30,7 @@ fn commands() -> Vec<(&'static str, &'static str)> {
 }
 
 /// A person's shell.
-struct Shell {
+pub(crate) struct Shell {
     process: Process,
     stdin: PipeWriter,
 }
@@ -62,7 +62,7 @@ impl Shell {
     }
 
     /// Ends well, having said these texts; what all commands printed.
-    fn close(self, texts: &[&str]) -> String {
+    pub(crate) fn close(self, texts: &[&str]) -> String {
         drop(self.stdin);
         let ended = self.process.end();
         ended.says(0, texts);
@@ -70,26 +70,14 @@ impl Shell {
     }
 }
 
-#[test]
-fn its_commands_do_what_it_says() {
-    let folder = Folder::new();
-    let dictionaries = folder.path("dictionaries");
-    fs::create_dir(&dictionaries).unwrap();
-    folder.file(
-        "dictionaries/american-english-huge",
-        "color\ncentre\ntea\nÅngström\n",
-    );
-    folder.file(
-        "dictionaries/british-english-huge",
-        "tea\ncolour\nÅngström\ncentre\n",
-    );
+/// Enters the commands of a page into Ann's shell and Bob's, where some texts are replaced.
+pub(crate) fn follow(page: &'static str, folder: &Folder, replaced: &[(&str, &str)]) -> [Shell; 2] {
     let address = free_address();
-
-    let (mut ann, mut bob) = (Shell::start(&folder), Shell::start(&folder));
-    for (shell, commands) in commands() {
-        let commands = commands
-            .replace(DICTIONARIES, &dictionaries)
-            .replace(ADDRESS, &address);
+    let replaced = [replaced, &[(ADDRESS, &address)]].concat();
+    let (mut ann, mut bob) = (Shell::start(folder), Shell::start(folder));
+    for (shell, commands) in commands(page) {
+        let replace = |text: String, (from, to): &(&str, &str)| text.replace(from, to);
+        let commands = replaced.iter().fold(commands.to_owned(), replace);
         let person = match shell {
             "# Ann's shell" => &mut ann,
             "# Bob's shell" => &mut bob,
@@ -109,6 +97,23 @@ fn its_commands_do_what_it_says() {
             ann.wait();
         }
     }
+    [ann, bob]
+}
+
+#[test]
+fn its_commands_do_what_it_says() {
+    let folder = Folder::new();
+    let dictionaries = folder.path("dictionaries");
+    fs::create_dir(&dictionaries).unwrap();
+    folder.file(
+        "dictionaries/american-english-huge",
+        "color\ncentre\ntea\nÅngström\n",
+    );
+    folder.file(
+        "dictionaries/british-english-huge",
+        "tea\ncolour\nÅngström\ncentre\n",
+    );
+    let [ann, bob] = follow(TUTORIAL, &folder, &[(DICTIONARIES, &dictionaries)]);
     let learned = [3, 3, 1, 2].map(|keys| format!("You learned {keys} shared key"));
     let mut learned: Vec<_> = learned.iter().map(String::as_str).collect();
     learned.push("You learned that you share 3 keys");
