@@ -2,7 +2,7 @@
 //! honest; the other one has the same program, and forges its folder, drops what it should confirm,
 //! and comes back with another table.
 
-use std::{fs, path::Path};
+use std::{fs, ops::Range, path::Path};
 
 use psijoin::Ledger;
 use psijoin_job::{Job, Owner};
@@ -103,10 +103,10 @@ struct Plain {
 }
 
 impl Plain {
-    fn new(common: &[&str]) -> Self {
+    fn new([mine, theirs]: &[String; 2], common: &[&str]) -> Self {
         let folder = Folder::new();
-        folder.file("mine", lines(0..300));
-        folder.file("theirs", lines(100..500));
+        folder.file("mine", mine);
+        folder.file("theirs", theirs);
         let party = |input: &str, job: &str| {
             let own = ["--input", &folder.path(input), "--job", &folder.path(job)];
             let plain = ["--insecure-plaintext", "--wait", "20", "--threads", "1"];
@@ -144,7 +144,12 @@ impl Plain {
 /// A party has its answer, never confirms it, and asks again for another table. Its true self loses
 /// nothing.
 fn asks_again(cheat: Cheat, common: &[&str], expected: &str) {
-    let parties = Plain::new(common);
+    let tables = [lines(0..300), lines(100..500)];
+    asks_again_of(&tables, cheat, common, expected);
+}
+
+fn asks_again_of(tables: &[String; 2], cheat: Cheat, common: &[&str], expected: &str) {
+    let parties = Plain::new(tables, common);
     let [receiver, sender] = parties.args();
     let joined = join_without_receipt(&receiver, &sender, cheat);
     let (table, job, at) = match cheat {
@@ -196,6 +201,31 @@ fn a_receiver_gets_no_second_count() {
     }
     let count = ["--protocol", "dh", "--output-kind", "count"];
     asks_again(Cheat::Receiver, &count, "200\n");
+}
+
+/// Nor two answers of groups, which would tell of each key in which group it is.
+#[test]
+fn a_receiver_gets_no_second_counts_of_groups() {
+    let table = |ids: Range<u32>, name: &str| {
+        let rows = ids.map(|id| format!("word {id},{name}{}\n", id % 2));
+        format!("id,{name}\n{}", rows.collect::<String>())
+    };
+    let tables = [table(0..300, "segment"), table(100..500, "plan")];
+    let counts = "receiver.segment,shared_keys,withheld\nsegment0,100,false\nsegment1,100,false\n";
+    let groups = [
+        "--key",
+        "id",
+        "--delimiter",
+        ",",
+        "--output-kind",
+        "counts",
+        "--group-by",
+        "receiver.segment",
+        "--min-group",
+        "2",
+    ];
+    let common = [&groups[..], &["--parts", "2"]].concat();
+    asks_again_of(&tables, Cheat::Receiver, &common, counts);
 }
 
 /// If both learn, each confirms to the other, and each may cheat.

@@ -347,7 +347,7 @@ impl Parties {
     }
 
     /// Waits until both have done this many parts.
-    fn wait_for(&self, parts: u64) {
+    pub(crate) fn wait_for(&self, parts: u64) {
         let jobs = ["receiver-job", "sender-job"];
         while jobs.iter().any(|job| self.parts_done(job) < parts) {
             thread::sleep(Duration::from_millis(5));

@@ -25,6 +25,7 @@ mod given_memory;
 mod giving;
 mod grid;
 mod groups;
+mod groups_in_jobs;
 mod help;
 mod inputs;
 mod inviting;

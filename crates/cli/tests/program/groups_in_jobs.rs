@@ -1,0 +1,169 @@
+//! Jobs of counts and sums by groups: killed at any moment, and resumed with the same groups only.
+
+use std::mem;
+
+use crate::{jobs::Parties, support::Process};
+
+const BY: &str = "receiver.segment,sender.plan";
+
+const GROUPS: [&str; 13] = [
+    "--key",
+    "id",
+    "--delimiter",
+    ",",
+    "--output-kind",
+    "counts,sum:sender.amount",
+    "--group-by",
+    BY,
+    "--min-group",
+    "50",
+    "--wait",
+    "30",
+    "--protocol=rr22-circuit",
+];
+
+/// One part after the other, so that some are left.
+const IN_PARTS: [&str; 4] = ["--parts", "13", "--threads", "1"];
+
+const SEGMENTS: [&str; 3] = ["control", "test", ""];
+const PLANS: [&str; 2] = ["basic", "gold"];
+
+fn segment(id: u32) -> &'static str {
+    SEGMENTS[id as usize % 3]
+}
+
+/// Returns a plan: so few have the second one that their groups are withheld.
+fn plan(id: u32) -> &'static str {
+    PLANS[usize::from(id.is_multiple_of(40))]
+}
+
+/// Returns an amount in hundredths.
+fn amount(id: u32) -> i64 {
+    i64::from(id % 7) * 25 - 50
+}
+
+fn shown(hundredths: i64) -> String {
+    let sign = if hundredths < 0 { "-" } else { "" };
+    let digits = hundredths.abs();
+    format!("{sign}{}.{:02}", digits / 100, digits % 100)
+}
+
+/// Two parties whose tables share the keys 1000 to 2999.
+fn parties(common: &[&str]) -> Parties {
+    let parties = Parties::new(&[&GROUPS, common].concat());
+    let mine = (0..3000).map(|id| format!("{id},{}\n", segment(id)));
+    let mine = "id,segment\n".to_owned() + &mine.collect::<String>();
+    parties.folder.file("mine", mine);
+    parties.folder.file("theirs", theirs(plan));
+    parties
+}
+
+fn theirs(plan: impl Fn(u32) -> &'static str) -> String {
+    let rows = (1000..5000).map(|id| format!("{id},{},{}\n", plan(id), shown(amount(id))));
+    "id,plan,amount\n".to_owned() + &rows.collect::<String>()
+}
+
+/// Returns the table of groups.
+fn expected() -> String {
+    let mut text =
+        "receiver.segment,sender.plan,shared_keys,withheld,sum:sender.amount\n".to_owned();
+    for own in SEGMENTS {
+        for their in PLANS {
+            let members = (1000..3000).filter(|id| segment(*id) == own && plan(*id) == their);
+            let members: Vec<_> = members.collect();
+            let sum = shown(members.iter().map(|id| amount(*id)).sum());
+            text += &match members.len() {
+                count @ 50.. => format!("{own},{their},{count},false,{sum}\n"),
+                _ => format!("{own},{their},,true,\n"),
+            };
+        }
+    }
+    text
+}
+
+/// Either party after some parts, and the receiver when nothing but the opening is left, or not
+/// even that. The other one meets it again, and all receivers print the one answer.
+#[test]
+fn groups_survive_kills() {
+    let parties = parties(&IN_PARTS);
+    let start = |party| started(&parties, party);
+    let mut running = [0, 1].map(|party| Some(start(party)));
+    let mut printed = String::new();
+    for (parts, victim) in [(1, 0), (3, 1), (5, 0), (7, 1), (13, 0)] {
+        parties.wait_for(parts);
+        let killed = running[victim].take().unwrap();
+        killed.signal("KILL");
+        // Its lock is free when it has ended.
+        let killed = killed.end();
+        assert!(killed.code.is_none() || parts == 13, "{killed:#?}");
+        printed += &killed.stdout;
+        running[victim] = Some(start(victim));
+    }
+    let [receiver, sender] = running.map(|party| party.unwrap().end());
+    printed += &receiver.says(0, &[]).stdout;
+    // It cannot know that the receiver has all, if that was killed before it said so.
+    if sender.code != Some(0) {
+        let nothing_left = "if the other side has its result, nothing is left to do";
+        sender.says(4, &[nothing_left]);
+    }
+    // It may be killed when it has printed it, and before that is noted.
+    assert!(printed.starts_with(&expected()), "{printed}");
+    assert_eq!(printed.replace(&expected(), ""), "");
+}
+
+/// Either party, when both have begun.
+#[test]
+fn groups_in_one_run_survive_kills() {
+    for victim in [0, 1] {
+        let parties = parties(&[]);
+        let mut running = [0, 1].map(|party| Some(started(&parties, party)));
+        running[0].as_mut().unwrap().wait_for("to move");
+        let killed = running[victim].take().unwrap();
+        killed.signal("KILL");
+        let printed = killed.end().stdout;
+        running[victim] = Some(started(&parties, victim));
+        let [receiver, _] = running.map(|party| party.unwrap().end());
+        assert_eq!(printed + &receiver.says(0, &[]).stdout, expected());
+    }
+}
+
+/// Starts the receiver or the sender, again.
+fn started(parties: &Parties, party: usize) -> Process {
+    match party {
+        0 => parties.receiver(&[]),
+        _ => parties.sender(&[]),
+    }
+}
+
+/// Whoever could resume with other groups would have two answers of which one alone was agreed on.
+#[test]
+fn a_job_goes_on_with_the_same_groups_only() {
+    let mut parties = parties(&IN_PARTS);
+    parties.break_off();
+    for (word, other, said) in [
+        ("50", "49", "the least size of a group"),
+        (BY, "receiver.segment", "the groups"),
+        (GROUPS[5], "counts", "the output"),
+    ] {
+        let at = parties.receiver.iter().position(|one| one == word).unwrap();
+        let word = mem::replace(&mut parties.receiver[at], other.to_owned());
+        let refused = parties.receiver(&[]).end();
+        assert_eq!(refused.says(2, &[said]).stdout, "");
+        parties.receiver[at] = word;
+    }
+    // A label of one key is another one, or is there no more.
+    let swapped = theirs(|id| plan(if id == 1001 { 1000 } else { id }));
+    let lost = theirs(|_| PLANS[0]);
+    for table in [swapped, lost] {
+        parties.folder.file("theirs", table);
+        let joined = parties.join(&[], &[]);
+        joined
+            .sender
+            .says(2, &["a table (its keys, their order, and its numbers)"]);
+        assert_eq!(joined.receiver.says(7, &[]).stdout, "");
+    }
+    parties.folder.file("theirs", theirs(plan));
+    let joined = parties.join(&[], &[]);
+    joined.sender.says(0, &[" of 13 parts done before"]);
+    assert_eq!(joined.receiver.says(0, &[]).stdout, expected());
+}
