@@ -86,7 +86,7 @@ def run_pair(setting: Setting, number: int, folder: Path, summary: Summary) -> N
             join_folder.mkdir()
             ended = run(setting.program, pair, join, rng, join_folder)
             if is_doubted(ended):
-                compare_doubted(ended)
+                compare_doubted(pair, join, expectation, ended)
                 summary.doubted += 1
                 join = replace(join, strict=False)
                 ended = run(setting.program, pair, join, rng, join_folder)

@@ -15,6 +15,7 @@ from .endings import (
     Ending,
     View,
     before_data,
+    of_one_party,
     output_format,
     together,
     unfinished,
@@ -59,11 +60,14 @@ def is_doubted(run: Run) -> bool:
     return any(DOUBTED in ended.stderr for ended in run.ended.values())
 
 
-def compare_doubted(run: Run) -> None:
-    """Compares the end of a join with a doubtful table."""
-    for role, ended in run.ended.items():
+def compare_doubted(pair: Pair, join: Join, expectation: Expectation, run: Run) -> None:
+    """Compares the end of a join with a doubtful table. The other may be unusable, too."""
+    alone = of_one_party(pair, join, expectation).codes
+    for role, code in zip(("receiver", "sender"), alone, strict=True):
+        ended = run.ended[role]
         is_own = DOUBTED in ended.stderr
-        expect(f"exit code of the {role}", UNUSABLE if is_own else OTHER_GAVE_UP, ended.code)
+        fails = is_own or code == UNUSABLE
+        expect(f"exit code of the {role}", UNUSABLE if fails else OTHER_GAVE_UP, ended.code)
         expect(f"standard output of the {role}", b"", ended.stdout)
         # The first warning is about the plaintext.
         says_why = ended.stderr.count("WARNING: ") > 1
