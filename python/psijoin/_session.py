@@ -294,8 +294,8 @@ class Session:
           tables, with a row per key. It needs `learn="both"`. A side that breaks off and runs again
           gets another order.
         - `output_kind`: "shares" (with `output`) is the one that has no method of its own; see
-          `count`, `threshold`, `sum`, and `grouped`, whose `by` and `min_group` are `group_by` and
-          `min_group` here.
+          `count`, `threshold`, `sum`, and `grouped`, whose `by`, `min_group` and `noise` are
+          `group_by`, `min_group` and `noise` here.
         - `min_intersection`: fewer shared keys than this are an error (`PolicyError`), and nothing
           more is learned.
         - `post_quantum`: nothing rests on what a quantum computer is known to break, so that
@@ -417,7 +417,8 @@ class Session:
           "sum:COLUMN,…" (or a pair, ("sum", [COLUMN, …])), the same on both sides; "counts" or
           "counts,sum:COLUMN,…" (or ("counts", [COLUMN, …])) for `grouped`. With "shares" and
           `output` on both sides, each gets a file of shares.
-        - `group_by`, `min_group`: the columns by which `grouped` groups there, and the least size.
+        - `group_by`, `min_group`, `noise`: the columns by which `grouped` groups there, the least
+          size, and the noise that this party adds.
         - `give`: the columns that go to the other party with the shared keys. It chooses those
           that it takes.
         - `learn`: with "both" this party's rows are returned, as those of `receive`; otherwise
@@ -425,6 +426,8 @@ class Session:
         - `allow_sums_that_reveal_keys`: help to sums of columns of the receiver, too, and to groups
           by them of however few keys. It chooses their numbers, and can tell from a sum which of
           some keys you have; and it chooses who is in a group, which may have a single key.
+        - `budget`: a file that `psijoin budget create` made for this table: what the other party
+          may have of it over all answers. More is an error on both sides (`PolicyError`).
 
         Everything else is as in `receive`.
         """
@@ -524,6 +527,7 @@ class Session:
         by: Columns,
         sums: Columns | None = None,
         min_group: int | None = None,
+        noise: str | None = None,
         normalize: Mapping[str, str] | None = None,
         **options: Unpack[Agreed],
     ) -> Grouped[Table]: ...
@@ -536,6 +540,7 @@ class Session:
         by: Columns,
         sums: Columns | None = None,
         min_group: int | None = None,
+        noise: str | None = None,
         normalize: Mapping[str, str] | None = None,
         **options: Unpack[Agreed],
     ) -> Grouped[Result]: ...
@@ -548,6 +553,7 @@ class Session:
         by: Columns,
         sums: Columns | None = None,
         min_group: int | None = None,
+        noise: str | None = None,
         normalize: Mapping[str, str] | None = None,
         **options: Unpack[Agreed],
     ) -> Grouped[Any]: ...
@@ -559,12 +565,13 @@ class Session:
         by: Columns,
         sums: Columns | None = None,
         min_group: int | None = None,
+        noise: str | None = None,
         normalize: Mapping[str, str] | None = None,
         **options: Any,
     ) -> Grouped[Any]:
         """Counts the shared keys of each group, and sums columns of either party over them: the
         `groups` of the result, a data frame. The other party calls `send` with
-        `output_kind="counts,sum:COLUMN,…"`, and the same `group_by` and `min_group`.
+        `output_kind="counts,sum:COLUMN,…"`, and the same `group_by`, `min_group` and `noise`.
 
         >>> import psijoin, pyarrow
         >>> customers = pyarrow.table({"id": ["a", "b", "c"], "segment": ["test", "test", "control"]})
@@ -586,14 +593,17 @@ class Session:
           one value.
         - `sums`: the columns that are added up.
         - `min_group`: a group of fewer shared keys is withheld: its count, and its sums. Without
-          it, the other party refuses groups by columns of this one.
+          it, and without noise, the other party refuses groups by columns of this one.
+        - `noise`: the noise that the other party adds to all counts and sums, so that no single key
+          shows: "laplace:epsilon=E", with ",bound=COLUMN:LOW..HIGH" for each column that is added
+          up. E is the privacy loss of the counts, and again of the sums of each column.
 
         The data frame is of the library of `table`: of pandas, polars, pyarrow or Spark, and of
         pyarrow for a relation of DuckDB; for any other table, it is something with
         `__arrow_c_stream__`.
         The options are those of `receive` that are not about rows.
         """
-        groups = {"output_kind": ("counts", sums), "group_by": by, "min_group": min_group}
+        groups = {"output_kind": ("counts", sums), "group_by": by, "min_group": min_group, "noise": noise}
         told = {"normalize": normalize, **groups, **options}
         return Grouped(*self._learned("receive", table, on, told))
 

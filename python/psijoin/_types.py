@@ -112,7 +112,9 @@ class Helped(TypedDict, total=False):
     output_kind: Asked
     group_by: Columns
     min_group: int
+    noise: str
     allow_sums_that_reveal_keys: bool
+    budget: Path
 
 
 class HelpingOptions(Options, Helped, total=False): ...

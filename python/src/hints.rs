@@ -83,6 +83,11 @@ pub(crate) fn of(remedy: &Remedy) -> Option<Hint> {
             "`min_group` on both sides withholds groups of fewer keys than that"
         }
         Remedy::GroupBy => "`by` names them, and `group_by` as the other side sends",
+        Remedy::Budget => "`psijoin budget show FILE` shows what each partner has had",
+        Remedy::NewBudget => "`psijoin budget create FILE` makes one",
+        Remedy::Noise => {
+            "noise=\"laplace:epsilon=E,bound=COLUMN:LOW..HIGH\" says it, with a bound for each column"
+        }
         Remedy::NewCalibration => "make it again with `psijoin calibrate`, or delete it",
         Remedy::RoomForJob => {
             "nothing is lost: make room there, and both join again; they go on with what was kept"
@@ -137,6 +142,7 @@ fn agreeing(setting: Setting) -> &'static str {
             "one side groups by some columns, and the other says the same by `group_by` as it sends"
         }
         Setting::MinGroup => "say the same `min_group` on both sides, or leave it out on both",
+        Setting::Noise => "say the same `noise` on both sides, or leave it out on both",
         Setting::Minimum => {
             "say the same `min_intersection` on both sides, or leave it out on both"
         }
@@ -180,7 +186,9 @@ fn of_spec(fault: SpecFault) -> Option<&'static str> {
         SpecFault::SenderTakes => "say learn=\"both\" on both sides, or leave out `take`",
         SpecFault::TakesForUnshared => "leave out `take`, or say rows=\"all\"",
         SpecFault::AlignedForOne => "say learn=\"both\" on both sides, or leave out `align`",
-        SpecFault::RecordWithoutIdentities => return None,
+        SpecFault::BudgetOfReceiver => "leave out `budget`",
+        SpecFault::NoiseInJob => "leave out `job`, or `noise`",
+        SpecFault::RecordWithoutIdentities | SpecFault::BudgetWithoutIdentities => return None,
     })
 }
 

@@ -112,6 +112,7 @@ impl JoinCall {
             identity: Some(Named::new("`identity`", &self.identity)),
             passphrase: None,
             terms: named("`terms`", &self.terms),
+            budget: named("`budget`", &spec.budget),
             inputs: match &spec.table {
                 TableSpec::Files { inputs, .. } => {
                     (inputs.iter().map(|path| Named::new("a table", path))).collect()

@@ -49,13 +49,14 @@ const OF_SESSIONS: [&str; 14] = [
 ];
 
 /// Keywords of a join.
-const OF_JOINS: [&str; 30] = [
+const OF_JOINS: [&str; 31] = [
     "on",
     "normalize",
     "bad_keys",
     "output_kind",
     "group_by",
     "min_group",
+    "noise",
     "learn",
     "give",
     "give_bytes",
@@ -82,8 +83,9 @@ const OF_JOINS: [&str; 30] = [
     "report",
 ];
 
-/// A keyword of a sender alone.
+/// Keywords of a sender alone.
 const RECEIVERS_SUMS: &str = "allow_sums_that_reveal_keys";
+const BUDGET: &str = "budget";
 
 /// A keyword that withholds rows.
 const MINIMUM: &str = "min_intersection";
@@ -92,7 +94,7 @@ const MINIMUM: &str = "min_intersection";
 const PARTS: &str = "parts";
 
 /// Keywords of a join that are for a table that is here.
-const NOT_ELSEWHERE: [&str; 8] = [
+const NOT_ELSEWHERE: [&str; 9] = [
     "output",
     "no_clobber",
     "rows",
@@ -101,6 +103,7 @@ const NOT_ELSEWHERE: [&str; 8] = [
     "quote_formulas",
     "check",
     "job",
+    BUDGET,
 ];
 
 /// The longest time in seconds.
@@ -239,7 +242,9 @@ impl Party {
         known: &[&str],
     ) -> PyResult<JoinCall> {
         let mut known = known.to_vec();
-        known.extend((role == Role::Sender).then_some(RECEIVERS_SUMS));
+        if role == Role::Sender {
+            known.extend([RECEIVERS_SUMS, BUDGET]);
+        }
         let options = &Options::new(options, &known, ("Session", &OF_SESSIONS))?;
         let question = question(options)?;
         check_rows(options, &question, role)?;
@@ -264,6 +269,7 @@ impl Party {
             terms: text.transpose().map_err(|failure| raised(failure.into()))?,
             record: options.path("record")?,
             job: options.path("job")?.map(home::job),
+            budget: options.path(BUDGET)?,
             mode: mode(options)?,
             resources: self.resources.clone(),
             parts: options.whole(PARTS, 2..=MAX_PARTS.into())?,
@@ -373,9 +379,10 @@ pub(crate) fn asked(options: &Options<'_, '_>) -> PyResult<RequestedOutput> {
             groups.by = GroupColumn::of_names(&by)
                 .map_err(|error| usage(format!("the columns to group by: {error}")))?;
             groups.least = options.whole("min_group", 1..=u64::MAX)?.unwrap_or(0);
+            groups.noise = options.parsed("noise")?.map(Box::new);
         }
         other => {
-            for name in ["group_by", "min_group"] {
+            for name in ["group_by", "min_group", "noise"] {
                 if options.is_told(name)? {
                     return Err(usage(format!(
                         "`{name}` is for counts and sums of groups, and the output is {other}: leave it out"

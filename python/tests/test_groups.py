@@ -2,7 +2,10 @@
 
 from __future__ import annotations
 
+import subprocess
+import sys
 from decimal import Decimal
+from pathlib import Path
 from typing import Any
 
 import psijoin
@@ -80,6 +83,49 @@ def test_counts_of_crossed_groups_need_no_sums(pair: Pair) -> None:
     assert counts[4] == {"sender.plan": "2", BY: "test", "shared_keys": 1, "withheld": False}
 
 
+def test_noise_is_added_and_told(pair: Pair) -> None:
+    pyarrow = pytest.importorskip("pyarrow")
+    ann, bob = pair
+    # Noise that is 0, but for a probability below 2^-10,000; and numbers beyond their bounds.
+    noise = "laplace:epsilon=100000,bound=sender.paid:-1..1.25"
+    grouped, sent = psijoin.together(
+        lambda: ann.grouped(pyarrow.table(CUSTOMERS), "id", by=BY, sums="sender.paid", noise=noise),
+        lambda: bob.send(pyarrow.table(PAYMENTS), "id", output_kind=KIND, group_by=BY, noise=noise),
+    )
+    rows = grouped.groups.to_pylist()
+    assert [(row["shared_keys"], row["sum:sender.paid"]) for row in rows] == [
+        (0, Decimal("0.00")),
+        (2, Decimal("0.25")),
+        (1, Decimal("0.00")),
+    ]
+    for result in grouped, sent:
+        assert "ε = 200000 in all" in result.statement
+        told = result.report["groups"]["noise"]
+        assert told["total_epsilon"] == "200000"
+        assert told["columns"] == [{"name": "sender.paid", "low": "-1.00", "high": "1.25"}]
+
+
+def test_a_budget_is_spent(pair: Pair, tmp_path: Path) -> None:
+    budget = tmp_path / "payments.budget"
+    made = [sys.executable, "-m", "psijoin", "budget", "create", str(budget), "--epsilon", "150000"]
+    subprocess.run(made, check=True)
+    pyarrow = pytest.importorskip("pyarrow")
+    ann, bob = pair
+    noise = "laplace:epsilon=100000"
+
+    def ask() -> Any:
+        return psijoin.together(
+            lambda: ann.grouped(pyarrow.table(CUSTOMERS), "id", by=BY, noise=noise),
+            lambda: bob.send(["a", "b"], output_kind="counts", group_by=BY, noise=noise, budget=budget),
+        )
+
+    _, sent = ask()
+    assert sent.report["budget"]["epsilon_left"] == "50000"
+    assert "ε = 50000 of 150000 left" in sent.statement
+    with pytest.raises(psijoin.PolicyError):
+        ask()
+
+
 def test_a_sender_refuses_small_groups(pair: Pair) -> None:
     pyarrow = pytest.importorskip("pyarrow")
     ann, bob = pair
@@ -106,6 +152,9 @@ def test_a_sender_refuses_small_groups(pair: Pair) -> None:
         ({"output_kind": "counts", "group_by": ["sender.a"] * 2}, "twice"),
         ({"output_kind": "count", "group_by": "sender.a"}, "leave it out"),
         ({"min_group": 2}, "leave it out"),
+        ({"noise": "laplace:epsilon=1"}, "leave it out"),
+        ({"output_kind": "counts", "group_by": "sender.a", "noise": "laplace:epsilon=0"}, "epsilon is a number"),
+        ({"output_kind": "counts,sum:a", "group_by": "sender.a", "noise": "laplace:epsilon=1"}, "needs bounds"),
         ({"output_kind": ("counts", ["a", "a"]), "group_by": "sender.a"}, "twice"),
     ],
 )

@@ -151,6 +151,8 @@ pub enum AbortCode {
     LaneLost = 19,
     /// It allows no groups of the receiver's columns that may have a single key.
     ReceiverGroups = 20,
+    /// Its budget does not allow the answer.
+    BudgetSpent = 21,
     /// A reason that this version does not know: the peer's may be a later one.
     Unknown = 0,
 }
@@ -181,6 +183,7 @@ impl AbortCode {
             OtherRun,
             LaneLost,
             ReceiverGroups,
+            BudgetSpent,
         ]
         .into_iter()
         .find(|known| *known as u8 == code)
@@ -208,6 +211,7 @@ impl std::fmt::Display for AbortCode {
             Self::ReceiverGroups => {
                 "it does not allow groups by the receiver's columns without a least size of 2 or more"
             }
+            Self::BudgetSpent => "its budget for this side does not allow this answer",
             Self::UnlikeItems => {
                 "its keys and this side's differ in kind, and it demands that they do not"
             }
@@ -237,10 +241,10 @@ mod tests {
 
     #[test]
     fn codes_survive_the_wire_and_unknown_ones_say_so() {
-        for number in 1..=20 {
+        for number in 1..=21 {
             assert_eq!(AbortCode::from_wire(number) as u8, number);
         }
-        for number in [0, 21, 255] {
+        for number in [0, 22, 255] {
             assert_eq!(AbortCode::from_wire(number), AbortCode::Unknown);
         }
         let error = Error::PeerAborted(AbortCode::Unknown).to_string();

@@ -13,6 +13,7 @@ use psijoin_transport::Fingerprint;
 
 use crate::dialect;
 
+mod budget;
 mod connection;
 mod help;
 mod join;
@@ -23,6 +24,7 @@ mod relay;
 mod result;
 mod table;
 
+pub(crate) use budget::{Budget, BudgetAction, Limits};
 pub(crate) use connection::{Connection, Meeting, Trust, Unlock};
 pub(crate) use join::{Check, CheckedSide, Join, Receive, Send};
 pub(crate) use peers::{Accept, Invite, Peers, PeersAction, Told};
@@ -95,6 +97,8 @@ pub(crate) enum Command {
     Protocols(Protocols),
     /// Show the progress of a resumable job (--job).
     Jobs(Jobs),
+    /// Limit how much each receiver may learn of a table, over all answers (--budget).
+    Budget(Budget),
     /// Show a file of shares, as CSV.
     Shares(Shares),
     /// Print a shell completion script.

@@ -12,6 +12,7 @@ use crate::{
 };
 
 mod accept;
+mod budget;
 mod calibrate;
 mod columns;
 pub mod completions;
@@ -49,6 +50,7 @@ pub(crate) fn run(command: Command, profile: Option<AppliedProfile>) -> Result<(
         Command::Calibrate(args) => calibrate::run(&args),
         Command::Protocols(args) => protocols::run(&args),
         Command::Jobs(args) => jobs::run(&args),
+        Command::Budget(args) => budget::run(&args),
         Command::Shares(args) => shares::run(&args),
         Command::Verify(args) => verify::run(&args),
         Command::Relay(args) => relay::run(&args),

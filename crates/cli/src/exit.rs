@@ -19,8 +19,8 @@ Exit codes:
      refuses this run
   6  refused by policy: fewer keys are shared than --min-intersection demands, the other
      party's set is larger than --max-peer-keys or, without it, than there is memory for, it
-     gives more for a key than --take-rows or --take-bytes allow or there is memory for, or a
-     sum would reveal keys
+     gives more for a key than --take-rows or --take-bytes allow or there is memory for, a sum
+     would reveal keys, or the sender's --budget does not allow the answer
   7  the other party cannot go on, for a reason that its own message tells";
 
 /// A failure that only a program can have.

@@ -109,6 +109,11 @@ pub(crate) fn of(remedy: &Remedy) -> Hint {
             "--min-group K on both sides withholds groups of fewer than K keys"
         }
         Remedy::GroupBy => "--group-by names them, as in --group-by receiver.segment",
+        Remedy::Budget => "`psijoin budget show FILE` shows what each partner has had",
+        Remedy::NewBudget => "`psijoin budget create FILE` makes one",
+        Remedy::Noise => {
+            "--noise laplace:epsilon=E,bound=COLUMN:LOW..HIGH says it, with a bound for each column"
+        }
         Remedy::NewCalibration => "make it again with `psijoin calibrate`, or delete it",
         Remedy::LookAtKeys => {
             "`psijoin keys FILE` shows the first keys as they are compared, and what each rule of \
@@ -146,6 +151,11 @@ fn of_spec(fault: SpecFault) -> &'static str {
         SpecFault::SenderTakes => "give --learn both on both sides, or leave out --take",
         SpecFault::TakesForUnshared => "leave out --take, or say --rows all",
         SpecFault::AlignedForOne => "give --learn both on both sides, or leave out --align",
+        SpecFault::BudgetWithoutIdentities => {
+            "give --identity and --peer with --budget, and leave out --insecure-plaintext"
+        }
+        SpecFault::BudgetOfReceiver => "leave out --budget",
+        SpecFault::NoiseInJob => "leave out --job, or --noise",
     }
 }
 
@@ -204,6 +214,7 @@ fn agreeing(setting: Setting) -> &'static str {
         }
         Setting::GroupBy => "give the same --group-by on both sides",
         Setting::MinGroup => "give the same --min-group on both sides, or leave it out on both",
+        Setting::Noise => "give the same --noise on both sides, or leave it out on both",
         Setting::Minimum => {
             "give the same --min-intersection on both sides, or leave it out on both"
         }

@@ -27,6 +27,8 @@ pub(crate) struct Invocation<'a> {
     /// The file for the result, if one is named.
     pub(crate) output: Option<&'a Path>,
     receiver_sums: bool,
+    /// The sender's budget, if it has one.
+    budget: Option<&'a Path>,
     /// The extent of the join.
     pub(crate) mode: Mode,
     /// The profile that has set some options.
@@ -42,7 +44,10 @@ impl<'a> Invocation<'a> {
     /// Returns the sender's order.
     pub(crate) fn to_send(args: &'a args::Send, mode: Mode) -> Self {
         let receiver_sums = args.allow_sums_that_reveal_keys;
-        Self::new(Role::Sender, &args.join, receiver_sums, mode)
+        Self {
+            budget: args.budget.as_deref(),
+            ..Self::new(Role::Sender, &args.join, receiver_sums, mode)
+        }
     }
 
     /// Returns the order of the party that checks.
@@ -62,6 +67,7 @@ impl<'a> Invocation<'a> {
             // `-` is what is meant without a name too.
             output: named.filter(|path| *path != Path::new("-")),
             receiver_sums,
+            budget: None,
             mode,
             profile: None,
         }
@@ -89,6 +95,7 @@ impl<'a> Invocation<'a> {
             let by = self.join.asked.group_by.as_ref();
             groups.by = by.map_or_else(Vec::new, |by| by.0.clone());
             groups.least = self.join.safety.min_group.unwrap_or(0);
+            groups.noise = self.join.safety.noise.clone().map(Box::new);
         }
         asked
     }
@@ -171,6 +178,7 @@ impl<'a> Invocation<'a> {
             passphrase: (connection.trust.unlock.passphrase_file.as_deref())
                 .map(|path| NamedFile::new("--passphrase-file", path)),
             terms: (evidence.terms.as_deref()).map(|path| NamedFile::new("--terms", path)),
+            budget: self.budget.map(|path| NamedFile::new("--budget", path)),
             inputs: (table
                 .input
                 .iter()
@@ -196,6 +204,7 @@ impl<'a> Invocation<'a> {
         let said = [
             ("--group-by", self.join.asked.group_by.is_some()),
             ("--min-group", self.join.safety.min_group.is_some()),
+            ("--noise", self.join.safety.noise.is_some()),
         ];
         let said = said.iter().find(|(_, is_said)| *is_said);
         match (said, kind.groups()) {
@@ -373,6 +382,7 @@ impl<'a> Invocation<'a> {
             terms,
             record: evidence.record.clone(),
             job: resources.job.clone().map(home::job),
+            budget: self.budget.map(Path::to_owned),
             mode: self.mode,
             resources: Resources {
                 threads: resources.threads,

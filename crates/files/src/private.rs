@@ -25,6 +25,34 @@ pub fn open(path: &Path) -> io::Result<File> {
     for_owner(&mut options).open(path)
 }
 
+/// Opens a file that this user owns, and nobody else has rights to, to read and write it.
+///
+/// # Errors
+/// Of the kind [`PermissionDenied`](io::ErrorKind::PermissionDenied) if it is another's, others have
+/// rights to it, or it is a link, or anything else than a file. Those of the operating system.
+pub fn open_own(path: &Path) -> io::Result<File> {
+    let denied = |why| Err(io::Error::new(io::ErrorKind::PermissionDenied, why));
+    if !fs::symlink_metadata(path)?.is_file() {
+        return denied("it is a link, or no file");
+    }
+    let mut options = OpenOptions::new();
+    options.read(true).write(true);
+    // What comes into its place meanwhile is not followed either.
+    #[cfg(unix)]
+    std::os::unix::fs::OpenOptionsExt::custom_flags(
+        &mut options,
+        rustix::fs::OFlags::NOFOLLOW.bits() as i32,
+    );
+    let file = options.open(path)?;
+    match rights(&file.metadata()?) {
+        Access { is_ours: false, .. } => denied("it belongs to another user"),
+        Access {
+            is_shared: true, ..
+        } => denied("other users have rights to it: run chmod 600 on it"),
+        _ => Ok(file),
+    }
+}
+
 /// Writes a new file for its owner alone. Whoever reads it at the same time sees all of it, or no
 /// file. When this returns, it is on the disk.
 ///
@@ -101,24 +129,27 @@ pub struct Access {
 /// # Errors
 /// If it cannot be asked, as a file that is not there.
 pub fn access(path: &Path) -> io::Result<Access> {
-    let found = fs::metadata(path)?;
+    Ok(rights(&fs::metadata(path)?))
+}
+
+fn rights(found: &fs::Metadata) -> Access {
     #[cfg(unix)]
     {
         use std::os::unix::fs::MetadataExt;
 
         let user = rustix::process::geteuid().as_raw();
-        Ok(Access {
+        Access {
             is_ours: found.uid() == user,
             is_shared: is_shared(found.mode(), found.uid(), user),
-        })
+        }
     }
     #[cfg(not(unix))]
     {
         let _ = found;
-        Ok(Access {
+        Access {
             is_ours: true,
             is_shared: false,
-        })
+        }
     }
 }
 
@@ -178,6 +209,27 @@ mod tests {
         assert_eq!(fs::read(&path).unwrap(), b"second");
         assert!(is_private(&path));
         assert!(!left.exists());
+    }
+
+    #[cfg(unix)]
+    #[test]
+    fn a_file_of_ones_own_is_no_link_and_nobody_elses() {
+        use std::os::unix::fs::{PermissionsExt, symlink};
+
+        let folder = tempfile::tempdir().unwrap();
+        let [path, link] = ["own", "link"].map(|name| folder.path().join(name));
+        write_new(&path, b"content").unwrap();
+        symlink(&path, &link).unwrap();
+        assert_eq!(
+            io::read_to_string(open_own(&path).unwrap()).unwrap(),
+            "content"
+        );
+        let denied = |path| open_own(path).unwrap_err().kind();
+        assert_eq!(denied(&link), io::ErrorKind::PermissionDenied);
+        assert_eq!(denied(folder.path()), io::ErrorKind::PermissionDenied);
+        fs::set_permissions(&path, fs::Permissions::from_mode(0o640)).unwrap();
+        assert_eq!(denied(&path), io::ErrorKind::PermissionDenied);
+        assert_eq!(denied(&folder.path().join("none")), io::ErrorKind::NotFound);
     }
 
     #[cfg(unix)]

@@ -172,6 +172,7 @@ impl<'a> Session<'a> {
             streams: Vec::new(),
             rng: Some(randomness(role)),
             pool: &self.pools[role as usize],
+            noise: &[],
         };
         let (sent, received) = pair::run_sides(
             self.plan,

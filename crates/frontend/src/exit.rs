@@ -146,6 +146,7 @@ impl IntoSession for HandshakeError {}
 impl IntoSession for psijoin::Error {}
 impl IntoSession for psijoin_job::Error {}
 impl IntoSession for psijoin_record::Error {}
+impl IntoSession for psijoin_session::BudgetError {}
 impl IntoSession for psijoin_session::QuestionFault {}
 impl IntoSession for psijoin_session::SpecFault {}
 
@@ -238,6 +239,7 @@ mod tests {
             (AbortCode::ProtocolViolation, Code::Peer),
             (AbortCode::Incompatible, Code::Peer),
             (AbortCode::Refused, Code::Policy),
+            (AbortCode::BudgetSpent, Code::Policy),
         ] {
             let error = || ChannelError::PeerAborted(said);
             assert_eq!(code(psijoin::Error::from(error())), expected, "{said}");

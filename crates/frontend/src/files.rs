@@ -41,6 +41,8 @@ pub struct Files<'a> {
     pub passphrase: Option<Named<'a>>,
     /// The text of the terms.
     pub terms: Option<Named<'a>>,
+    /// Its budget.
+    pub budget: Option<Named<'a>>,
     /// The table.
     pub inputs: Vec<Named<'a>>,
 }
@@ -59,8 +61,8 @@ impl<'a> Named<'a> {
 }
 
 /// Refuses a report, a record or an output in the place of the identity, of its passphrase, of the
-/// terms, of an input or of each other, as far as their names tell. The files of a pattern or a
-/// folder are known once it has been opened.
+/// terms, of the budget, of an input or of each other, as far as their names tell. The files of a
+/// pattern or a folder are known once it has been opened.
 ///
 /// # Errors
 /// [`Failure::Usage`].
@@ -72,12 +74,14 @@ pub fn refuse_clashes(files: &Files<'_>) -> Result<(), Failure> {
         identity,
         passphrase,
         terms,
+        budget,
         inputs,
     } = files;
     for written in [report, record, output].into_iter().flatten() {
         refuse_pair(written, identity.as_ref())?;
         refuse_pair(written, passphrase.as_ref())?;
         refuse_pair(written, terms.as_ref())?;
+        refuse_pair(written, budget.as_ref())?;
     }
     for written in [report, record].into_iter().flatten() {
         refuse_pair(written, output.as_ref())?;

@@ -9,8 +9,9 @@ use psijoin_channel::{AbortCode, Error as ChannelError};
 use psijoin_handshake::Error as HandshakeError;
 use psijoin_record::Error as RecordError;
 use psijoin_session::{
-    Ability, Error, Further, JobTerm, KeyDifference, QuestionFault, Setting, SpecFault, Warning,
-    settings::OUTPUT,
+    Ability, BudgetError, Error, Further, JobTerm, KeyDifference, QuestionFault, Setting,
+    SpecFault, Warning,
+    settings::{NOISE, OUTPUT},
 };
 use psijoin_source::Doubt;
 use psijoin_transport::{
@@ -114,6 +115,12 @@ pub enum Remedy {
     MinimumForGroups,
     /// Name the columns to group by.
     GroupBy,
+    /// Look at the budget, and ask for less, or make another one.
+    Budget,
+    /// Make a budget.
+    NewBudget,
+    /// Say how much noise there is, and the bounds of each column that is added up.
+    Noise,
     /// Measure the machine again, or do without.
     NewCalibration,
     /// Look at the keys as they are compared.
@@ -190,6 +197,14 @@ fn of_session(error: &Error) -> Option<Remedy> {
         Error::NoRoomForPeerKeys { .. } => Remedy::RoomForPeerKeys,
         Error::TooMuchGiven(_) => Remedy::TakeLess,
         Error::ReceiverSums(_) => Remedy::AllowSums,
+        Error::Noise(_) => Remedy::Noise,
+        Error::Budget(BudgetError::Exact) => Remedy::Noise,
+        Error::Budget(BudgetError::File { source, .. })
+            if source.kind() == io::ErrorKind::NotFound =>
+        {
+            Remedy::NewBudget
+        }
+        Error::Budget(error) if error.is_refusal() => Remedy::Budget,
         Error::ReceiverGroups(_) => Remedy::AllowGroups,
         Error::UnlikeKeys | Error::DoubtfulTable => Remedy::LessStrict,
         Error::NoRecord { source, .. } if source.kind() == io::ErrorKind::AlreadyExists => {
@@ -207,7 +222,9 @@ fn of_handshake(error: &HandshakeError) -> Option<Remedy> {
             let settings = Setting::all_named(on.iter().map(|one| &*one.field));
             (!settings.is_empty()).then_some(Remedy::Agree(settings))
         }
-        HandshakeError::Setting { name, .. } if name == OUTPUT => Some(Remedy::FewerOutputColumns),
+        HandshakeError::Setting { name, .. } if name == OUTPUT || name == NOISE => {
+            Some(Remedy::FewerOutputColumns)
+        }
         HandshakeError::Setting { .. } => Some(Remedy::FewerKeyColumns),
         _ => None,
     }
@@ -317,6 +334,7 @@ fn of_question(fault: &QuestionFault) -> Remedy {
         QuestionFault::MinimumWith(further) => Remedy::MinimumOr(*further),
         QuestionFault::MinimumOf(_) => Remedy::NoMinimum,
         QuestionFault::NoGroups => Remedy::GroupBy,
+        QuestionFault::NoBound(_) | QuestionFault::BoundOfOther(_) => Remedy::Noise,
     }
 }
 

@@ -15,9 +15,12 @@ use serde::Serialize;
 
 use crate::{AppliedProfile, Failure, Hint, Known, Listener};
 
+mod budget;
 mod file;
 mod groups;
+mod noise;
 
+use budget::BudgetReport;
 pub use file::ReportFile;
 use groups::{GroupReport, GroupsReport};
 
@@ -99,6 +102,9 @@ struct RunReport {
     /// Missing if no groups were asked for.
     #[serde(skip_serializing_if = "Option::is_none")]
     groups: Option<GroupsReport>,
+    /// Missing if the answer was taken from no budget.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    budget: Option<BudgetReport>,
     /// The columns that each party gave with its keys.
     given: Vec<GivenReport>,
     security: SecurityReport,
@@ -376,6 +382,7 @@ impl RunReport {
             protocol: ProtocolReport::new(plan),
             columns: outcome.columns.0.iter().map(ColumnReport::new).collect(),
             groups: GroupsReport::of(outcome),
+            budget: outcome.balance.as_ref().map(BudgetReport::new),
             given: outcome.given.all().map(GivenReport::new).collect(),
             security: SecurityReport::new(plan),
             sizes: SizesReport {

@@ -1,7 +1,9 @@
 //! The protocol of a run, its cost, and who learned what, for people. Never an item.
 
+mod budget;
 pub mod caveats;
 mod groups;
+mod noise;
 
 use std::path::Path;
 
@@ -56,10 +58,12 @@ pub(crate) fn statement(outcome: &Outcome, output: Option<&str>, by_auto: bool) 
     let all = outcome.given.all();
     lines.extend(all.map(|(giver, layout)| given(outcome.role, giver, layout)));
     if let Some(asked) = outcome.question.asked.groups() {
+        lines.extend(noise::added(outcome));
         lines.extend(groups::withheld(outcome, asked));
         lines.extend(groups::chosen(outcome, asked));
         lines.extend(groups::known(outcome));
     }
+    lines.extend(budget::left(outcome));
     lines.extend(readable_from_sums(outcome));
     lines.extend(known_of_columns(&outcome.columns.0));
     lines.extend(known_of_size(outcome));

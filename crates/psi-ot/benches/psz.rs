@@ -56,6 +56,7 @@ fn both_parties(bencher: Bencher, scheme: &'static Scheme, bits: u32, log_n: u32
                 streams: Vec::new(),
                 rng: None,
                 pool,
+                noise: &[],
             };
             (input, side)
         };

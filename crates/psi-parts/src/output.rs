@@ -14,6 +14,7 @@ pub(crate) fn output_of_a_part(request: &Request) -> OutputKind {
         | OutputKind::GroupTotals(_)) => kept.clone(),
         OutputKind::Groups(groups) => OutputKind::GroupTotals(Groups {
             least: 0,
+            noisy: false,
             ..*groups
         }),
         _ => OutputKind::Totals(Opening::new(request).totals()),

@@ -387,7 +387,7 @@ impl<'a> Session<'a> {
         let (channel, rng) = (&mut *context.channel, &mut context.rng);
         if self.role == Role::Sender {
             let sender = opening::Sender::offline(opening, channel, rng)?;
-            return sender.release(totals, &bits, channel).map(Learned::Output);
+            return sender.release(totals, &bits, context).map(Learned::Output);
         }
         let receiver = opening::Receiver::offline(opening, channel, rng)?;
         Ok(match receiver.learn(totals, &bits, channel)? {

@@ -10,7 +10,7 @@ use psijoin_runtime::parallel::Pool;
 
 use crate::{
     Sets, Subject,
-    sets::{all_columns, columns, number, payloads},
+    sets::{all_columns, columns, noise, number, payloads},
 };
 
 /// The sender's output, and the receiver's.
@@ -89,6 +89,7 @@ pub(crate) fn run_streams(
     let receiver_columns = columns(Role::Receiver, &sets.receiver, output);
     let sender_payloads = payloads(Role::Sender, &sets.sender, output);
     let receiver_payloads = payloads(Role::Receiver, &sets.receiver, output);
+    let noise = noise(plan.request());
     let pool = |threads| Pool::new(threads).expect("the system gives threads");
     let pools = setup.threads.map(pool);
     let (senders_ends, receivers_ends): (Vec<_>, Vec<_>) = pairs.into_iter().unzip();
@@ -100,6 +101,7 @@ pub(crate) fn run_streams(
             streams: channels.collect(),
             rng: setup.seeds.map(seeded),
             pool: &pools[party],
+            noise: if party == 0 { &noise } else { &[] },
         }
     };
     let senders = Input {
@@ -156,7 +158,7 @@ fn assert_totals(sets: &Sets, output: &OutputKind, sent: &TotalShares, received:
         let opened = sent.sums.iter().zip(&received.sums);
         let opened: Vec<i64> = opened.map(|(a, b)| a.wrapping_add(*b) as i64).collect();
         let expected: Vec<Group> = sets.groups(*groups).into_iter().flatten().collect();
-        let counts = expected.iter().map(|group| group.count as i64);
+        let counts = expected.iter().map(|group| group.count);
         let sums = (0..groups.columns.total())
             .flat_map(|column| expected.iter().map(move |group| group.sums[column]));
         return assert!(counts.chain(sums).eq(opened), "totals of groups");
@@ -252,6 +254,7 @@ pub fn run_tables(
             streams: Vec::new(),
             rng: None,
             pool,
+            noise: &[],
         };
         (input, side)
     };

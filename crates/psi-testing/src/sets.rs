@@ -56,6 +56,13 @@ impl Sets {
             columns,
             labels,
             least,
+            noisy: false,
+        };
+        let noisy = |groups| {
+            OutputKind::Groups(Groups {
+                noisy: true,
+                ..groups
+            })
         };
         let payloads = |from_sender, back| OutputKind::Payloads(Payloads { from_sender, back });
         let kinds = [
@@ -75,6 +82,8 @@ impl Sets {
             OutputKind::Groups(groups(columns(1, 1), columns(3, 2), 0)),
             OutputKind::Groups(groups(columns(0, 2), columns(0, 7), shared / 7)),
             OutputKind::Groups(groups(columns(1, 0), columns(4, 0), shared / 4)),
+            noisy(groups(columns(1, 1), columns(0, 5), 0)),
+            noisy(groups(columns(0, 1), columns(3, 4), shared / 9 + 2)),
             OutputKind::GroupTotals(groups(columns(0, 0), columns(1, 2), 0)),
         ];
         let withheld = [
@@ -140,7 +149,15 @@ impl Sets {
                 *sum += number(role, column, item);
             }
         }
-        let is_shown = |group: &Group| group.count >= groups.least;
+        let request = self.request(OutputKind::Groups(groups));
+        for (number, noise) in noise(&request).into_iter().enumerate() {
+            let (total, group) = (number / groups.count(), number % groups.count());
+            let Group { count, sums } = &mut totals[group];
+            let total = [count].into_iter().chain(sums).nth(total);
+            *total.expect("a number for each total") += noise as i64;
+        }
+        // With noise a count may be below 0, and none is withheld without a least size.
+        let is_shown = |group: &Group| groups.least == 0 || group.count >= groups.least as i64;
         totals
             .into_iter()
             .map(|group| Some(group).filter(is_shown))
@@ -216,6 +233,15 @@ pub(crate) fn number(role: Role, column: usize, item: u64) -> i64 {
     let hash = blake3::hash(input.as_flattened());
     let (first, _) = hash.as_bytes().split_first_chunk().expect("32 bytes");
     i64::from_le_bytes(*first) >> (17 + 13 * column)
+}
+
+/// Returns the noise that the sender adds, of either sign: it hides how many items a group has, of
+/// which there are few.
+pub(crate) fn noise(request: &Request) -> Vec<u64> {
+    let count = request.noise(Role::Sender) as u64;
+    (0..count)
+        .map(|i| number(Role::Sender, 3, i) as u64)
+        .collect()
 }
 
 /// Returns the label of an item, the highest for most; 0 if the party has none.

@@ -40,6 +40,10 @@ pub struct Context<'a> {
     pub phases: Phases<'a>,
     /// Knows the steps that are done, and keeps those to come.
     pub ledger: Option<&'a dyn Ledger>,
+    /// The numbers that the sender adds to the totals of [groups](crate::Groups), modulo 2^64,
+    /// before they are compared and opened: for the counts of all groups, then for the sums of each
+    /// column, group by group. None, if they are without noise, and for the receiver.
+    pub noise: &'a [u64],
 }
 
 impl<'a> Context<'a> {
@@ -52,6 +56,7 @@ impl<'a> Context<'a> {
             rng: Prg::from_os(),
             phases: Phases(None),
             ledger: None,
+            noise: &[],
         }
     }
 
@@ -74,6 +79,12 @@ impl<'a> Context<'a> {
             ledger: Some(ledger),
             ..self
         }
+    }
+
+    /// Sets the noise that the sender adds.
+    #[must_use]
+    pub fn adding(self, noise: &'a [u64]) -> Self {
+        Self { noise, ..self }
     }
 
     /// Lets `observer` hear about the phases.

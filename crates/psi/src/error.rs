@@ -110,6 +110,10 @@ impl Error {
     pub(crate) const OTHER_DIGESTS: Self =
         Self::Misuse("the item digests do not have the length that the plan demands");
 
+    /// Returned to a sender whose noise is not what was agreed on.
+    pub const OTHER_NOISE: Self =
+        Self::Misuse("the noise does not have a number for each total that was agreed on");
+
     /// Returns whose fault it is.
     pub fn kind(&self) -> ErrorKind {
         match self {

@@ -20,6 +20,7 @@ use crate::{Columns, Role};
 ///     columns: Columns { sender: 1, receiver: 0 },
 ///     labels: Columns { sender: 0, receiver: 2 },
 ///     least: 50,
+///     noisy: false,
 /// };
 /// let request = Request::rows(100_000, 80_000)?.output(OutputKind::Groups(groups));
 /// // The sender brings its numbers, and the receiver its labels.
@@ -34,6 +35,9 @@ pub struct Groups {
     pub labels: Columns,
     /// A group of fewer items is withheld: its count and its sums. None is if this is 0.
     pub least: u64,
+    /// The sender adds [noise](crate::Context::noise) to all totals, before a count is compared
+    /// with the least.
+    pub noisy: bool,
 }
 
 impl Groups {
@@ -52,6 +56,15 @@ impl Groups {
     /// Returns the number of totals of a group: how many items it has, and a sum for each column.
     pub fn totals(self) -> usize {
         1 + self.columns.total()
+    }
+
+    /// Returns the number of numbers of [noise](crate::Context::noise) that the sender brings: one
+    /// for each total of each group, if it adds noise.
+    pub fn noise(self) -> usize {
+        match self.noisy {
+            true => self.totals() * self.count(),
+            false => 0,
+        }
     }
 
     /// Returns the columns that the parties bring, with those of labels.
@@ -95,11 +108,13 @@ impl fmt::Display for Groups {
             columns,
             labels: Columns { sender, receiver },
             least,
+            noisy,
         } = self;
         write!(
             f,
             "counts and sums of {columns} by {sender} labels of the sender and {receiver} of the \
-             receiver, of at least {least} items"
+             receiver, of at least {least} items{}",
+            if *noisy { ", with noise" } else { "" }
         )
     }
 }
@@ -107,8 +122,8 @@ impl fmt::Display for Groups {
 /// The totals of a group.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct Group {
-    /// The number of its items that are shared.
-    pub count: u64,
+    /// The number of its items that are shared. With noise it may be below zero.
+    pub count: i64,
     /// The sum of each column over them: the sender's columns, then the receiver's.
     pub sums: Vec<i64>,
 }
@@ -125,6 +140,7 @@ mod tests {
             },
             labels: Columns { sender, receiver },
             least: 0,
+            noisy: false,
         }
     }
 

@@ -64,9 +64,9 @@ pub fn keeping(
     run: impl FnOnce(&mut Context<'_>) -> Result<Output>,
 ) -> Result<Output> {
     let Attempt { rng, witness } = ledger.begin(step)?;
-    let phases = context.phases;
+    let (phases, noise) = (context.phases, context.noise);
     let (output, passed) = context.channel.witnessed(witness, |channel| {
-        let mut context = Context::new(channel).randomness(rng);
+        let mut context = Context::new(channel).randomness(rng).adding(noise);
         context.phases = phases;
         // The witness has to know of it before the peer does.
         run(&mut context).inspect_err(|error| error.tell(context.channel))

@@ -59,6 +59,14 @@ impl OutputKind {
         }
     }
 
+    /// Returns the number of numbers of [noise](crate::Context::noise) that a party brings.
+    pub fn noise(&self, role: Role) -> usize {
+        match (self, role) {
+            (Self::Groups(groups), Role::Sender) => groups.noise(),
+            _ => 0,
+        }
+    }
+
     /// Returns whether both parties get something: the receiver and the sender.
     pub fn is_for_both(&self) -> bool {
         match self {

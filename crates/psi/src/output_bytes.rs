@@ -141,7 +141,7 @@ fn decode_groups(bytes: &[u8]) -> Option<Vec<Option<Group>>> {
                 let (sums, after) = after.split_at_checked(columns.checked_mul(8)?)?;
                 rest = after;
                 Some(Group {
-                    count: u64::from_le_bytes(*count),
+                    count: i64::from_le_bytes(*count),
                     sums: numbers(sums, i64::from_le_bytes)?,
                 })
             }
@@ -210,7 +210,7 @@ mod tests {
             Output::Groups(vec![
                 None,
                 Some(Group {
-                    count: 7,
+                    count: -7,
                     sums: vec![-1, 1 << 60],
                 }),
             ]),

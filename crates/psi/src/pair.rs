@@ -18,6 +18,8 @@ pub struct Side<'a> {
     pub rng: Option<Prg>,
     /// Its threads.
     pub pool: &'a Pool,
+    /// As [`Context::noise`].
+    pub noise: &'a [u64],
 }
 
 /// The input of one party.
@@ -82,6 +84,7 @@ pub fn run<'a>(
         streams: Vec::new(),
         rng: None,
         pool,
+        noise: &[],
     };
     let (sent, received) = run_sides(
         plan,
@@ -118,9 +121,12 @@ pub fn run_sides(
             mut streams,
             rng,
             pool,
+            noise,
         } = side;
         pool.run(|| {
-            let mut context = Context::new(&mut channel).streams(&mut streams);
+            let mut context = Context::new(&mut channel)
+                .streams(&mut streams)
+                .adding(noise);
             if let Some(rng) = rng {
                 context.rng = rng;
             }

@@ -389,7 +389,7 @@ impl Prepared {
     /// peer misbehaves, or a statistical failure occurs.
     pub fn run(self, input: &Input, context: &mut Context) -> Result<Output, Error> {
         self.demands
-            .check(input)
+            .check(input, context)
             .and_then(|()| self.online.online(input, context))
             .inspect_err(|error| error.tell(context.channel))
     }
@@ -430,7 +430,7 @@ fn run_once(
 /// As [`prepare`] and [`Prepared::run`], and if the [ledger](Context::ledger) fails.
 pub fn run(plan: &Plan, role: Role, input: &Input, context: &mut Context) -> Result<Output, Error> {
     Demands::of(plan, role)
-        .check(input)
+        .check(input, context)
         .and_then(|()| plan.feasible())
         .and_then(|()| match (context.ledger, plan.parts()) {
             (Some(ledger), None) => run_once(ledger, role, context, |context| {
@@ -473,6 +473,7 @@ struct Demands {
     in_parts: bool,
     columns: usize,
     payload_bytes: usize,
+    noise: usize,
     /// The groups whose labels are among the columns of a party in this role.
     groups: Option<(Groups, Role)>,
 }
@@ -487,11 +488,12 @@ impl Demands {
             in_parts: plan.parts.is_some(),
             columns: request.output.columns().of(role),
             payload_bytes: request.output.payload_bytes(role),
+            noise: request.noise(role),
             groups: request.output.groups().map(|groups| (groups, role)),
         }
     }
 
-    fn check(&self, input: &Input) -> Result<(), Error> {
+    fn check(&self, input: &Input, context: &Context) -> Result<(), Error> {
         if input.items.len() as u64 != self.items {
             return Err(Error::OTHER_NUMBER);
         }
@@ -525,6 +527,9 @@ impl Demands {
             return Err(Error::Misuse(
                 "the payloads do not have the length that was agreed on",
             ));
+        }
+        if context.noise.len() != self.noise {
+            return Err(Error::OTHER_NOISE);
         }
         let mut columns = input.columns.iter();
         columns.try_for_each(|column| ColumnSum::default().add(column))

@@ -4,7 +4,7 @@ use psijoin_channel::path::Path;
 use psijoin_ot::BaseOts;
 use psijoin_params::{FailureBudget, Security, Sizes, key_encapsulation};
 
-use crate::{Error, OutputKind, items};
+use crate::{Error, OutputKind, Role, items};
 
 /// Base OTs of a run, at most: eight batches of κ. Vector OLE, lookups, paths of either party,
 /// products with the numbers of either party and a comparison, in a run of `rr22-circuit`, are
@@ -135,6 +135,15 @@ impl Request {
         most == 0
             || self.min_intersection > most
             || matches!(self.output, OutputKind::Threshold(least) if least == 0 || least > most)
+    }
+
+    /// Returns the number of numbers of [noise](crate::Context::noise) that a party brings: none if
+    /// the result follows from the sizes, as then there is nothing to hide.
+    pub fn noise(&self, role: Role) -> usize {
+        match self.is_decided() {
+            true => 0,
+            false => self.output.noise(role),
+        }
     }
 
     /// Returns the statistical failure of a run that was planned for this.

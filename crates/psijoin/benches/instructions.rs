@@ -87,6 +87,7 @@ fn run(name: &str) {
             streams: Vec::new(),
             rng: Some(Prg::from_seed(Block(party as u128))),
             pool: &pools[party],
+            noise: &[],
         };
         (input, side)
     };

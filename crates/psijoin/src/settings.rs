@@ -39,6 +39,9 @@ pub const GROUP_BY: &str = "the groups";
 /// The least number of shared keys of a group that is shown, of an output of groups.
 pub const MIN_GROUP: &str = "the least size of a group";
 
+/// The noise that is added to the totals of groups. Only sides that want some name it.
+pub const NOISE: &str = "the noise";
+
 /// The least number of shared keys for any output.
 pub const MINIMUM: &str = "the least number of shared keys";
 

@@ -9,6 +9,7 @@ use crate::{
     columns::AgreedColumns,
     labels::AgreedGroups,
     lanes::{LaneTerms, Ways},
+    noise::AgreedNoise,
     trade::Given,
 };
 
@@ -19,6 +20,8 @@ pub(crate) struct Agreement {
     pub(crate) lanes: LaneTerms,
     pub(crate) columns: AgreedColumns,
     pub(crate) groups: AgreedGroups,
+    /// The noise in their totals, if there is some.
+    pub(crate) noise: Option<AgreedNoise>,
     /// The columns that are given.
     pub(crate) given: Given,
     /// Fresh for each meeting.

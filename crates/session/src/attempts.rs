@@ -9,6 +9,7 @@ use crate::{
     Error,
     event::{Event, Warning},
     job::Job,
+    noise::Noising,
     patience::Patience,
     phases::Phases,
     ready::{Computed, Ready},
@@ -64,6 +65,7 @@ impl Ready<'_> {
             role: party.role,
             joint_seed: &joint_seed,
             ledger: Some(job.results()),
+            noise: &Noising::default(),
         };
         let (mut channels, compute) = ([memory::pair().0], (workplace.pool, &phases));
         let allowance = &workplace.allowance;
@@ -71,6 +73,7 @@ impl Ready<'_> {
         Ok(Computed {
             agreement,
             joint_seed,
+            balance: None,
             steps_run_again: job.steps_run_again(),
             traffic: Snapshot::default(),
             phases,

@@ -10,8 +10,10 @@ use psijoin_record::Error as RecordError;
 use psijoin_table::ErrorKind as TableKind;
 use psijoin_transport::Kind as TransportKind;
 
+use crate::budget::BudgetError;
 use crate::fault::{
-    ColumnsFault, ElsewhereFault, QuestionFault, SpecFault, TooManyGroups, TooMuchGiven, Unable,
+    ColumnsFault, ElsewhereFault, NoiseFault, QuestionFault, SpecFault, TooManyGroups,
+    TooMuchGiven, Unable,
 };
 
 /// The reason that a party's join did not start, or ended without a result.
@@ -67,6 +69,18 @@ pub enum Error {
     /// There would be more groups than there can be.
     #[error(transparent)]
     TooManyGroups(#[from] TooManyGroups),
+
+    /// The noise that is asked for cannot be added.
+    #[error(transparent)]
+    Noise(#[from] NoiseFault),
+
+    /// The budget does not allow the answer, or cannot be used.
+    #[error(transparent)]
+    Budget(#[from] BudgetError),
+
+    /// The system gives no randomness for noise.
+    #[error("no noise can be drawn, as the system gives no randomness")]
+    Randomness,
 
     /// Too little memory is allowed.
     #[error(
@@ -318,9 +332,12 @@ impl Error {
             | Self::Question(_)
             | Self::Columns(_)
             | Self::TooManyGroups(_)
+            | Self::Noise(_)
             | Self::TooLittleMemory { .. }
             | Self::OverwritesInput(_) => ErrorKind::Usage,
+            Self::Budget(error) if !error.is_refusal() => ErrorKind::Local,
             Self::TooFew(_)
+            | Self::Budget(_)
             | Self::JobIsOver { .. }
             | Self::TooManyPeerKeys { .. }
             | Self::NoRoomForPeerKeys { .. }
@@ -334,6 +351,7 @@ impl Error {
             | Self::KeyExchange(_) => ErrorKind::Peer,
             Self::Unconfirmed(error) | Self::UnconfirmedResult(error) => error.kind(),
             Self::OutOfMemory
+            | Self::Randomness
             | Self::NoRecord { .. }
             | Self::DoubtfulTable
             | Self::Shares { .. } => ErrorKind::Local,
@@ -415,6 +433,7 @@ impl Error {
             Self::TooMuchGiven(_) => AbortCode::TooMuchGiven,
             Self::ReceiverSums(_) => AbortCode::ReceiverSums,
             Self::ReceiverGroups(_) => AbortCode::ReceiverGroups,
+            Self::Budget(error) if error.is_refusal() => AbortCode::BudgetSpent,
             Self::UnlikeKeys => AbortCode::UnlikeItems,
             Self::OtherSet => AbortCode::OtherRun,
             Self::Table(psijoin_table::Error::Share(psijoin_table::ShareError::NotOffered {

@@ -81,6 +81,15 @@ pub enum SpecFault {
     /// Rows are to be lined up with those of a party that writes none.
     #[error("rows are lined up only if both parties learn")]
     AlignedForOne,
+    /// A budget is of partners, and nobody knows who this one is.
+    #[error("a budget is of partners that are known by their keys: meet over TLS")]
+    BudgetWithoutIdentities,
+    /// The receiver gets the answers.
+    #[error("a budget is the sender's")]
+    BudgetOfReceiver,
+    /// A job would have to keep the noise.
+    #[error("a job keeps no noise: join with noise without a job")]
+    NoiseInJob,
 }
 
 /// A part of a join that a table that lies elsewhere cannot have.
@@ -92,6 +101,9 @@ pub enum ElsewhereFault {
     /// Shares, which would have to be kept with the rows.
     #[error("shares of a table that lies elsewhere cannot be kept: ask for rows, count or sum")]
     Shares,
+    /// A budget.
+    #[error("a table that lies elsewhere has no budget")]
+    Budget,
     /// Groups, whose labels would have to be read with the keys.
     #[error("a table that lies elsewhere has no groups: ask for rows, count or sum")]
     Groups,
@@ -155,6 +167,18 @@ pub enum QuestionFault {
         "counts are of groups: name the columns to group by, one or two; for one number ask for count"
     )]
     NoGroups,
+    /// A column is added up with noise, and nothing tells how much one key can change the sum.
+    #[error(
+        "with noise, the column {} needs bounds, between which the number of each key is brought",
+        Quoted(.0)
+    )]
+    NoBound(String),
+    /// A column has bounds, and is not added up.
+    #[error(
+        "the column {} has bounds for noise, and is not added up; it is named as in the output",
+        Quoted(.0)
+    )]
+    BoundOfOther(String),
     /// An output that tells nothing that could be withheld.
     #[error(
         "a least number of shared keys is for rows, count and sum; {}: leave it out", .0.why_not_withheld()
@@ -182,6 +206,27 @@ pub enum ColumnsFault {
     /// Neither table has one.
     #[error("neither table has a column {}", Quoted(.0))]
     OfNeither(String),
+}
+
+/// A fault in noise, as both parties find it once they know each column's decimals.
+#[derive(Debug, Clone, PartialEq, Eq, thiserror::Error)]
+pub enum NoiseFault {
+    /// ε is too large to be added up, or so small that counts have no room.
+    #[error("no noise can be drawn for this epsilon: take another")]
+    Epsilon,
+    /// No number of a column lies between its bounds.
+    #[error(
+        "no number with the decimals of the column {} lies between the bounds that were given",
+        Quoted(.0)
+    )]
+    NoNumber(String),
+    /// The sums of a column could exceed 64 bits with their noise.
+    #[error(
+        "the sums of the column {} could exceed 64 bits with this noise: give it narrower bounds, or \
+         a larger epsilon",
+        Quoted(.0)
+    )]
+    NoRoom(String),
 }
 
 /// More groups than there can be.

@@ -52,8 +52,8 @@ pub struct GroupTotals {
 /// The totals of a group that is shown.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct Totals {
-    /// The number of its shared keys.
-    pub shared_keys: u64,
+    /// The number of its shared keys. With noise it may be below zero.
+    pub shared_keys: i64,
     /// The sum of each column over them.
     pub sums: Vec<Decimal>,
 }
@@ -128,7 +128,7 @@ impl Grouped {
             let labels = self.groups.iter().map(|group| group.labels[at].as_deref());
             columns.push((name.clone(), Arc::new(StringArray::from_iter(labels))));
         }
-        let counts = totals().map(|totals| totals.map(|totals| totals.shared_keys as i64));
+        let counts = totals().map(|totals| totals.map(|totals| totals.shared_keys));
         columns.push((COUNT.to_owned(), Arc::new(Int64Array::from_iter(counts))));
         let withheld = totals().map(|totals| Some(totals.is_none()));
         columns.push((
@@ -270,7 +270,7 @@ mod tests {
                 "sender.amount".parse().unwrap(),
             ],
             by: vec!["receiver.segment".parse().unwrap()],
-            least: 0,
+            ..RequestedGroups::default()
         };
         for name in ["groups.csv", "groups.tsv", "groups.parquet", "groups.arrow"] {
             let written = Written {

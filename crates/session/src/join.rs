@@ -252,6 +252,7 @@ impl JoinSpec {
             question: self.question,
             consent: self.consent,
             terms: self.terms,
+            budget: self.budget.map(|path| (path, self.meeting.name)),
             recording,
             key: self.key,
             trade: self.trade,

@@ -33,7 +33,8 @@
 //! | `run`, `lanes` | the protocol's streams, and the last words |
 //! | `stages`, `lane`, `again` | all of that one by one, for a table that lies elsewhere |
 //! | `negotiation`, `agreement`, `key_facts`, [`settings`], `setting` | the agreement before data moves |
-//! | `question`, `requested_output`, `requested_groups` | the output that is asked for |
+//! | `question`, `requested_output`, `requested_groups`, `requested_noise` | the output that is asked for |
+//! | `epsilon`, `noise`, `budget` | noise in the totals of groups, what it promises, and how much of that a partner may have |
 //! | `columns`, `labels`, `trade`, `giving` | columns of numbers and of labels, and columns that one gives to the other |
 //! | `table` | the party's table during a run |
 //! | `job`, `attempts`, `patience` | the state that is kept, so that a join that broke off can be resumed |
@@ -50,7 +51,9 @@ mod agreement;
 pub mod allowance;
 mod arrow_table;
 mod attempts;
+mod budget;
 mod columns;
+mod epsilon;
 mod error;
 mod event;
 mod fault;
@@ -68,6 +71,7 @@ pub mod memory;
 pub mod names;
 mod negotiation;
 mod network;
+mod noise;
 mod outcome;
 mod own_table;
 mod party;
@@ -79,6 +83,7 @@ mod question;
 mod ready;
 mod recording;
 mod requested_groups;
+mod requested_noise;
 mod requested_output;
 mod run;
 mod setting;
@@ -93,12 +98,14 @@ mod workplace;
 pub use again::Attempt;
 pub use allowance::Said as Memory;
 pub use arrow_table::ArrowTable;
+pub use budget::{Answer, Balance, Budget, BudgetError, Limits};
 pub use columns::{AgreedColumn, AgreedColumns, Sum};
+pub use epsilon::Epsilon;
 pub use error::{Error, ErrorKind};
 pub use event::{Event, MeetingPlace, Warning, Watcher, Work};
 pub use fault::{
-    Ability, ColumnsFault, ElsewhereFault, Further, QuestionFault, SpecFault, TooManyGroups,
-    TooMuchGiven, Unable,
+    Ability, ColumnsFault, ElsewhereFault, Further, NoiseFault, QuestionFault, SpecFault,
+    TooManyGroups, TooMuchGiven, Unable,
 };
 pub use grouped::{GroupTotals, Grouped, Totals};
 pub use job::JobFolder;
@@ -109,6 +116,7 @@ pub use lane::{FoundKeys, Lane, LaneInOrder, LaneReport, LaneTicket};
 pub use limits::MaxPeerKeys;
 pub use meet::meet;
 pub use network::measure as measure_network;
+pub use noise::{AgreedNoise, Noising, NoisyColumn};
 pub use outcome::{Batches, Outcome, Received};
 pub use party::{Consent, Mode};
 pub use peer_watch::PeerWatch;
@@ -116,6 +124,7 @@ pub use phases::{Phase, Phases};
 pub use psijoin::settings;
 pub use question::{Learners, Question};
 pub use requested_groups::{GroupColumn, RequestedGroups};
+pub use requested_noise::{Bound, RequestedNoise};
 pub use requested_output::{ColumnName, RequestedOutput};
 pub use run::{Run, Set};
 pub use setting::{JobTerm, Setting};

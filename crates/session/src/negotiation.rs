@@ -19,6 +19,7 @@ use crate::{
     labels::AgreedGroups,
     lanes::{self, LaneTerms, OwnLanes},
     limits,
+    noise::AgreedNoise,
     own_table::OwnTable,
     party::{Mode, Party},
     requested_groups::RequestedGroups,
@@ -27,7 +28,7 @@ use crate::{
 };
 
 /// Returns the name of a session, which both parties derive, and which tells nothing.
-fn session_name(joint_seed: &JointSeed) -> String {
+pub(crate) fn session_name(joint_seed: &JointSeed) -> String {
     let name = psijoin::share_file::session(joint_seed);
     name[..16]
         .iter()
@@ -161,6 +162,8 @@ impl Party<'_> {
             )?
             .path(pending.path()?);
         let request = self.with_item_bits(request)?;
+        let noise = AgreedNoise::of(self.question.asked.groups(), &columns)?;
+        (noise.as_ref()).map_or(Ok(()), |noise| noise.check_room(&request))?;
         let job = job.filter(|_| goes_on);
         let plan = self.plan(job, &lanes, &request)?;
         (self.consent.max_peer_keys).check_memory(self.role, &plan, self.of_one_run)?;
@@ -195,6 +198,7 @@ impl Party<'_> {
             lanes,
             columns,
             groups,
+            noise,
             given,
             joint_seed,
             document,
@@ -254,6 +258,7 @@ impl Party<'_> {
         Ok(Agreement {
             plan: self.plan(Some(job), &lanes, &request)?,
             lanes,
+            noise: AgreedNoise::of(self.question.asked.groups(), &columns)?,
             columns,
             groups,
             given,

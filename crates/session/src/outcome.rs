@@ -9,9 +9,11 @@ use psijoin_channel::count::Snapshot;
 use psijoin_table::{BadCellsOfKey, Counts, Look, WhichRows};
 
 use crate::{
+    budget::Balance,
     columns::{AgreedColumns, Sum},
     grouped::Grouped,
     labels::AgreedGroups,
+    noise::AgreedNoise,
     phases::Phase,
     question::Question,
     trade::Given,
@@ -49,6 +51,10 @@ pub struct Outcome {
     pub columns: AgreedColumns,
     /// The columns whose values name groups, and their labels.
     pub groups: AgreedGroups,
+    /// The noise in their totals, if there is some.
+    pub noise: Option<AgreedNoise>,
+    /// The other party's balance, if the answer was taken from a budget.
+    pub balance: Option<Balance>,
     /// The columns that were given.
     pub given: Given,
     /// The number of rows with a key but no number, for each of this party's columns of numbers.

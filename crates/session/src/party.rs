@@ -1,18 +1,21 @@
 //! A party, as the other one meets it: what it asks for, and what it lets the other one do. It
 //! knows no table.
 
-use std::{num::NonZeroU32, sync::Arc};
+use std::{num::NonZeroU32, path::PathBuf, sync::Arc};
 
 use psijoin::{Protocol, Role};
 use psijoin_handshake::Versions;
 use psijoin_record::Terms;
 use psijoin_source::Doubt;
 use psijoin_table::{KeySpec, share::RepeatedKeys};
-use psijoin_transport::Connection;
+use psijoin_transport::{Connection, PublicKey};
 
 use crate::{
     Attempt, Error, Watcher,
+    agreement::Agreement,
+    budget::{Answer, Balance, Budget},
     event::{Event, Warning, Work, waiting},
+    fault::SpecFault,
     limits::MaxPeerKeys,
     question::{Learners, Question},
     recording::Recording,
@@ -32,6 +35,8 @@ pub(crate) struct Party<'a> {
     pub(crate) consent: Consent,
     /// A text that both agree to.
     pub(crate) terms: Option<Terms>,
+    /// The budget from which the answer is taken, and the name by which the other party is known.
+    pub(crate) budget: Option<(PathBuf, Option<String>)>,
     /// The record that is to be signed.
     pub(crate) recording: Option<Arc<Recording>>,
     /// The key of its table.
@@ -91,6 +96,30 @@ impl Party<'_> {
             }
             _ => Ok(()),
         }
+    }
+
+    /// Takes the answer from the budget, if there is one, in the session of this name. When this
+    /// returns, that is on the disk. An answer that follows from the sizes costs nothing.
+    ///
+    /// # Errors
+    /// [`Error::Budget`].
+    pub(crate) fn spend(
+        &self,
+        partner: Option<PublicKey>,
+        agreement: &Agreement,
+        session: String,
+    ) -> Result<Option<Balance>, Error> {
+        let Some((path, name)) = &self.budget else {
+            return Ok(None);
+        };
+        if agreement.plan.request().is_decided() {
+            return Ok(None);
+        }
+        let partner = partner.ok_or(SpecFault::BudgetWithoutIdentities)?;
+        let partner = partner.fingerprint();
+        let epsilon = agreement.noise.as_ref().map(|noise| noise.total);
+        let answer = Answer::now(partner, name.clone(), epsilon, session);
+        Ok(Some(Budget::spend(path, answer)?))
     }
 
     /// Warns of what is doubtful about a table, which is called so.

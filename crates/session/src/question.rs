@@ -10,7 +10,7 @@ use crate::{
     fault::{Ability, Further, QuestionFault, Unable},
     requested_groups::RequestedGroups,
     requested_output::RequestedOutput,
-    settings::{GROUP_BY, LEARNERS, MIN_GROUP, MINIMUM, OUTPUT, POST_QUANTUM},
+    settings::{GROUP_BY, LEARNERS, MIN_GROUP, MINIMUM, NOISE, OUTPUT, POST_QUANTUM},
 };
 
 /// The output, and its condition.
@@ -151,15 +151,20 @@ impl Question {
         }
     }
 
-    /// Checks that groups have columns that name them.
+    /// Checks that groups have columns that name them, and that noise is for the columns that are
+    /// added up.
     ///
     /// # Errors
-    /// If they have none.
+    /// If they have none, or it is for others.
     pub fn check_groups(&self) -> Result<(), QuestionFault> {
-        match self.asked.groups() {
-            Some(RequestedGroups { by, .. }) if by.is_empty() => Err(QuestionFault::NoGroups),
-            _ => Ok(()),
+        let Some(groups) = self.asked.groups() else {
+            return Ok(());
+        };
+        if groups.by.is_empty() {
+            return Err(QuestionFault::NoGroups);
         }
+        let noise = groups.noise.as_deref();
+        noise.map_or(Ok(()), |noise| noise.check(&groups.sums))
     }
 
     /// Adds to a hello what must be the same on both sides.
@@ -173,6 +178,14 @@ impl Question {
             Some(groups) => hello
                 .setting(GROUP_BY, groups.listed())
                 .setting(MIN_GROUP, groups.least),
+        };
+        let hello = match self
+            .asked
+            .groups()
+            .and_then(|groups| groups.noise.as_deref())
+        {
+            None => hello,
+            Some(noise) => hello.setting(NOISE, noise),
         };
         match self.post_quantum {
             false => hello,

@@ -22,9 +22,11 @@ use psijoin_transport::Connection;
 use crate::{
     Error,
     agreement::Agreement,
+    budget::Balance,
     columns::OwnColumns,
     event::{Event, Work, during},
     job::Job,
+    negotiation::session_name,
     network,
     outcome::Outcome,
     party::Party,
@@ -51,6 +53,8 @@ pub(crate) struct Computed {
     pub(crate) agreement: Agreement,
     /// The seed that items were digested under.
     pub(crate) joint_seed: JointSeed,
+    /// What the other party's balance is then, if there is a budget.
+    pub(crate) balance: Option<Balance>,
     pub(crate) steps_run_again: u32,
     pub(crate) traffic: Snapshot,
     pub(crate) phases: Phases,
@@ -208,13 +212,18 @@ impl Ready<'_> {
         let joint_seed = job_before.map_or(Ok(agreement.joint_seed), Job::joint_seed)?;
         let steps_run_again = job_before.map_or(0, Job::steps_run_again);
         let ledger = job_before.map(|job| job.results() as &dyn Ledger);
-        let first = (channel, counters);
+        let (partner, first) = (connection.peer_key(), (channel, counters));
         let mut underway = Underway::begin(party, &mut agreement, (connection, first), ledger)?;
+        let balance = party.spend(partner, &agreement, session_name(&joint_seed))?;
+        let request = agreement.plan.request();
+        let noise = agreement.noise.as_ref();
+        let noise = noise.map(|noise| noise.begin(party.role, request));
         let run = Run {
             plan: &agreement.plan,
             role: party.role,
             joint_seed: &joint_seed,
             ledger,
+            noise: &noise.transpose()?.unwrap_or_default(),
         };
         let remaining = agreement.remaining(ledger);
         let ran = workplace.run(party, (&run, remaining), table, &mut underway, &phases);
@@ -231,6 +240,7 @@ impl Ready<'_> {
         Ok(Computed {
             agreement,
             joint_seed,
+            balance,
             steps_run_again,
             traffic,
             phases,
@@ -280,6 +290,7 @@ impl Ready<'_> {
         let Computed {
             agreement,
             joint_seed,
+            balance,
             steps_run_again,
             traffic,
             phases,
@@ -304,6 +315,8 @@ impl Ready<'_> {
             question: self.party.question,
             columns: agreement.columns,
             groups: agreement.groups,
+            noise: agreement.noise,
+            balance,
             given: agreement.given,
             rows_without_number: self.own.rows_without_number(&table.numbers),
             received,

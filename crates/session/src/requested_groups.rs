@@ -7,6 +7,7 @@ use psijoin_printable::Quoted;
 
 use crate::{
     names,
+    requested_noise::RequestedNoise,
     requested_output::{ColumnName, of_names},
 };
 
@@ -23,6 +24,8 @@ pub struct RequestedGroups {
     pub by: Vec<GroupColumn>,
     /// A group of fewer shared keys is withheld: its count, and its sums. None is if this is 0.
     pub least: u64,
+    /// The noise that the sender adds to all totals, if it does.
+    pub noise: Option<Box<RequestedNoise>>,
 }
 
 impl RequestedGroups {
@@ -52,9 +55,9 @@ impl RequestedGroups {
         }
     }
 
-    /// Returns whether a group of a single key is shown.
+    /// Returns whether a group of a single key is shown, and exactly.
     pub fn shows_single_keys(&self) -> bool {
-        self.least < 2
+        self.least < 2 && self.noise.is_none()
     }
 
     /// Returns the columns that name groups, as they are said.

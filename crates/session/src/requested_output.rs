@@ -68,10 +68,13 @@ impl RequestedOutput {
             Self::Threshold(least) => OutputKind::Threshold(least),
             Self::Sum(_) => OutputKind::Sums(columns),
             Self::Shares(_) => OutputKind::Shares(columns),
-            Self::Groups(RequestedGroups { least, .. }) => OutputKind::Groups(Groups {
+            Self::Groups(RequestedGroups {
+                least, ref noise, ..
+            }) => OutputKind::Groups(Groups {
                 columns,
                 labels,
                 least,
+                noisy: noise.is_some(),
             }),
         }
     }

@@ -15,6 +15,7 @@ use crate::{
     Error,
     agreement::Agreement,
     lanes::Ways,
+    noise::Noising,
     party::Party,
     phases::Phases,
     signing::{self, Signing},
@@ -350,6 +351,8 @@ pub struct Run<'a> {
     pub joint_seed: &'a JointSeed,
     /// The ledger that keeps its steps.
     pub ledger: Option<&'a dyn Ledger>,
+    /// What it does for noise.
+    pub noise: &'a Noising,
 }
 
 impl Run<'_> {
@@ -391,7 +394,10 @@ impl Run<'_> {
         phases: &'c Phases,
     ) -> Context<'c> {
         let (first, further) = channels.split_first_mut().expect("a stream");
-        let mut context = Context::new(first).streams(further).observed(phases);
+        let mut context = Context::new(first)
+            .streams(further)
+            .observed(phases)
+            .adding(&self.noise.numbers);
         context.ledger = self.ledger;
         context
     }

@@ -48,6 +48,8 @@ pub enum Setting {
     GroupBy,
     /// [`MIN_GROUP`].
     MinGroup,
+    /// [`NOISE`].
+    Noise,
     /// [`MINIMUM`].
     Minimum,
     /// [`KEY_COLUMNS`].
@@ -76,6 +78,7 @@ impl Setting {
             OUTPUT => Self::Output,
             GROUP_BY => Self::GroupBy,
             MIN_GROUP => Self::MinGroup,
+            NOISE => Self::Noise,
             MINIMUM => Self::Minimum,
             KEY_COLUMNS => Self::KeyColumns,
             ITEM_BITS => Self::ItemBits,

@@ -274,7 +274,11 @@ fn totals_of(groups: &RequestedGroups) -> String {
         0 => String::new(),
         least => format!(" that has at least {least} of them, and which groups have fewer"),
     };
-    format!("how many keys are shared{sums} in each group{which}")
+    let noise = match groups.noise {
+        None => "",
+        Some(_) => ", all of this with the noise that was agreed on",
+    };
+    format!("how many keys are shared{sums} in each group{which}{noise}")
 }
 
 /// Returns what the other party learns of the labels of a column.
@@ -406,6 +410,7 @@ mod tests {
         groups.asked = RequestedOutput::Groups(RequestedGroups {
             sums: vec!["sender.amount".parse().unwrap()],
             least: 50,
+            noise: None,
             ..RequestedGroups::default()
         });
         assert_eq!(

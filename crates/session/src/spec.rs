@@ -50,6 +50,8 @@ pub struct JoinSpec {
     pub record: Option<PathBuf>,
     /// The folder of its state, to resume after a failure.
     pub job: Option<JobFolder>,
+    /// The file of its budget for the table, from which the answer is taken. Only a sender has one.
+    pub budget: Option<PathBuf>,
     /// The extent of the session.
     pub mode: Mode,
     /// The resources that it may use.
@@ -82,6 +84,7 @@ impl JoinSpec {
             terms: None,
             record: None,
             job: None,
+            budget: None,
             mode: Mode::Join,
             resources: Resources::default(),
             parts: None,
@@ -121,10 +124,18 @@ impl JoinSpec {
         let learners = self.question.learners;
         self.trade.check(self.role, learners, self.written.rows)?;
         check_aligned(self.aligned, learners)?;
+        let noise = self.question.asked.groups().map(|groups| &groups.noise);
+        if self.job.is_some() && noise.is_some_and(Option::is_some) {
+            return Err(SpecFault::NoiseInJob.into());
+        }
         let has_identities = self.meeting.security.identity().is_some();
-        match self.record.is_some() && !has_identities {
-            true => Err(SpecFault::RecordWithoutIdentities.into()),
-            false => Ok(()),
+        if self.budget.is_some() && self.role == Role::Receiver {
+            return Err(SpecFault::BudgetOfReceiver.into());
+        }
+        match (has_identities, self.record.is_some(), self.budget.is_some()) {
+            (false, true, _) => Err(SpecFault::RecordWithoutIdentities.into()),
+            (false, _, true) => Err(SpecFault::BudgetWithoutIdentities.into()),
+            _ => Ok(()),
         }
     }
 }
@@ -359,7 +370,7 @@ impl Stop {
 
 #[cfg(test)]
 mod tests {
-    use crate::{Give, Taken};
+    use crate::{Give, RequestedGroups, Taken};
 
     use super::*;
 
@@ -380,9 +391,26 @@ mod tests {
             repeated: RepeatedKeys::Refuse,
         });
         type Wanted<'a> = &'a dyn Fn(&mut JoinSpec);
-        let faults: [(SpecFault, Role, Wanted<'_>); 7] = [
+        let faults: [(SpecFault, Role, Wanted<'_>); 10] = [
             (RecordWithoutIdentities, Role::Sender, &|spec| {
                 spec.record = Some("record.json".into());
+            }),
+            (BudgetWithoutIdentities, Role::Sender, &|spec| {
+                spec.budget = Some("table.budget".into());
+            }),
+            (NoiseInJob, Role::Sender, &|spec| {
+                spec.question.asked = RequestedOutput::Groups(RequestedGroups {
+                    noise: Some(Box::new("laplace:epsilon=1".parse().unwrap())),
+                    ..RequestedGroups::default()
+                });
+                spec.job = Some(JobFolder {
+                    path: "job".into(),
+                    marks: None,
+                    command: String::new(),
+                });
+            }),
+            (BudgetOfReceiver, Role::Receiver, &|spec| {
+                spec.budget = Some("table.budget".into());
             }),
             (NoFileForShares, Role::Sender, &|spec| {
                 spec.question.asked = RequestedOutput::Shares(Vec::new());

@@ -100,6 +100,9 @@ impl JoinSpec {
         if self.job.is_some() || self.aligned.is_some() {
             return Err(ElsewhereFault::JobOrOrder.into());
         }
+        if self.budget.is_some() {
+            return Err(ElsewhereFault::Budget.into());
+        }
         match self.question.asked {
             RequestedOutput::Shares(_) => return Err(ElsewhereFault::Shares.into()),
             RequestedOutput::Groups(_) => return Err(ElsewhereFault::Groups.into()),
@@ -343,6 +346,8 @@ impl Agreed<'_> {
             question: party.question,
             columns: agreement.columns,
             groups: agreement.groups,
+            noise: agreement.noise,
+            balance: None,
             given: agreement.given,
             rows_without_number: own.rows_without_number(&numbers),
             received,

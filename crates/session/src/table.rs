@@ -243,6 +243,7 @@ impl Table {
             return pool.run(|| self.run_in_parts(run, of, allowance, channels, phases));
         }
         let items = self.keys.gather().map_err(failed)?;
+        run.noise.bring_within(&mut items.numbers);
         let taken = (!of.stays()).then(|| mem::take(&mut items.fingerprints));
         let set = Set {
             fingerprints: taken.map_or(Cow::Borrowed(&items.fingerprints[..]), Cow::Owned),
@@ -398,7 +399,10 @@ impl Table {
         let (keys, rows) = (&self.keys, self.counts.rows as u32);
         let poured = Spilled::new(run.plan, run.role, run.joint_seed, rows, spill)?;
         let pour = |partition| {
-            let items = items(keys, partition, of.keys)?;
+            let mut items = items(keys, partition, of.keys)?;
+            if run.noise.has_bounds() {
+                run.noise.bring_within(&mut items.to_mut().numbers);
+            }
             let add = |some: Range<usize>, given: &[u8]| {
                 let columns = items.numbers.iter().map(|column| &column[some.clone()]);
                 let columns: Vec<&[i64]> = columns.collect();

@@ -757,7 +757,7 @@ impl From<&ChannelError> for Kind {
                 | AbortCode::NotOffered
                 | AbortCode::OtherRun => Self::Peer,
                 AbortCode::LocalFailure | AbortCode::InternalFailure => Self::PeerFailed,
-                AbortCode::Refused => Self::Policy,
+                AbortCode::Refused | AbortCode::BudgetSpent => Self::Policy,
                 // Everything that may be different the next time.
                 _ => Self::Network,
             },
@@ -811,6 +811,7 @@ mod tests {
             (AbortCode::NotOffered, Kind::Peer),
             (AbortCode::OtherRun, Kind::Peer),
             (AbortCode::Refused, Kind::Policy),
+            (AbortCode::BudgetSpent, Kind::Policy),
             (AbortCode::Interrupted, Kind::Network),
             (AbortCode::BadLuck, Kind::Network),
             (AbortCode::TimedOut, Kind::Network),

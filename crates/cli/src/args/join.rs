@@ -1,5 +1,7 @@
 //! The arguments of `send` and `receive`.
 
+use std::path::PathBuf;
+
 use clap::{ArgAction, Args as ClapArgs, Subcommand};
 use psijoin::Protocol;
 
@@ -30,6 +32,19 @@ pub(crate) struct Send {
     /// groups: one of a single key tells whether you have that key.
     #[arg(long, help_heading = "Safety")]
     pub(crate) allow_sums_that_reveal_keys: bool,
+
+    /// Take the answer from the receiver's part of this budget for your table.
+    ///
+    /// `psijoin budget create` makes the file: with the privacy loss that all answers to one
+    /// receiver may have together (--noise), or with the number of answers. What exceeds it is
+    /// refused, and ends both sides with exit code 6. An answer is spent before it is sent.
+    #[arg(
+        long,
+        help_heading = "Safety",
+        value_name = "FILE",
+        conflicts_with = "insecure_plaintext"
+    )]
+    pub(crate) budget: Option<PathBuf>,
 }
 
 #[derive(ClapArgs)]

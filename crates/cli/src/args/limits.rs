@@ -7,7 +7,7 @@ use std::{
 
 use clap::Args as ClapArgs;
 use psijoin_params::parts;
-use psijoin_session::AtMost;
+use psijoin_session::{AtMost, RequestedNoise};
 
 use psijoin_frontend::sizes;
 
@@ -27,6 +27,16 @@ pub(crate) struct Safety {
     /// With --group-by. The receiver learns only that it has fewer. Must be the same on both sides.
     #[arg(long, value_name = "K", value_parser = clap::value_parser!(u64).range(1..))]
     pub(crate) min_group: Option<u64>,
+
+    /// Have the sender add noise to the counts and sums of groups, so that no single key shows.
+    ///
+    /// With --group-by, as `laplace:epsilon=E`, and for each column that is added up
+    /// `,bound=COL:LOW..HIGH`: the number of each key is brought between these bounds. E is the
+    /// privacy loss of the counts, and again of the sums of each column, as differential privacy
+    /// has it: 0.5, say. A group of fewer than --min-group keys is then one whose count with noise
+    /// is less. Must be the same on both sides.
+    #[arg(long, value_name = "NOISE")]
+    pub(crate) noise: Option<RequestedNoise>,
 
     /// Rest on nothing that a quantum computer is known to break.
     ///

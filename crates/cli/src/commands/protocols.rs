@@ -36,6 +36,7 @@ fn outputs(protocol: &Protocol) -> Vec<&'static str> {
             receiver: 2,
         },
         least: 0,
+        noisy: false,
     };
     [
         ("rows", OutputKind::Rows),

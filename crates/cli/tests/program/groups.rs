@@ -74,6 +74,21 @@ fn both_are_told_what_was_learned_of_groups() {
     assert_said!(said.as_flattened());
 }
 
+/// The noise is 0, but for a probability below 2^-10,000.
+#[test]
+fn both_are_told_what_noise_the_sender_added() {
+    let tables = Tables::new();
+    let noise = "laplace:epsilon=100000,bound=sender.amount:-2.5..7";
+    let both = [&BY_SEGMENT[..], &["--noise", noise]].concat();
+    let least = ["--min-group", "2"];
+    let said = [
+        tables.join(&both, &[], &[]),
+        tables.join(&[&both[..], &least].concat(), &[], &[]),
+    ];
+    all_exit(said.as_flattened(), 0);
+    assert_said!(said.as_flattened());
+}
+
 #[test]
 fn groups_go_to_a_file_in_its_format() {
     let tables = Tables::new();
@@ -226,6 +241,16 @@ fn what_does_not_go_together_is_said_at_once() {
             &[&counts[..], &["--group-by", "receiver.m"]].concat()
         ),
         refused("receive", &["--output-kind", "counts,sum:", by[0], by[1]]),
+        refused("receive", &["--noise", "laplace:epsilon=1"]),
+        refused("send", &with(&["--noise", "gaussian:rho=1"])),
+        refused(
+            "send",
+            &with(&["--noise", "laplace:epsilon=1,bound=n:0..1"])
+        ),
+        refused(
+            "send",
+            &with(&["--noise", "laplace:epsilon=1", "--job", "x"])
+        ),
         refused("receive", &with(&["--min-intersection", "2"])),
         refused("receive", &with(&["--learn", "both"])),
         refused("receive", &with(&["--rows", "all"])),

@@ -7,6 +7,8 @@ const PROGRAM: &str = env!("CARGO_BIN_EXE_psijoin");
 mod answered_once;
 mod bad_input;
 mod bad_peers;
+#[cfg(unix)]
+mod budgets;
 mod carriers;
 mod cheats;
 mod commands;

@@ -3,12 +3,17 @@
 use psijoin_session::{AgreedLabels, GroupTotals, Grouped, Outcome};
 use serde::Serialize;
 
+use super::noise::NoiseReport;
+
 /// The groups that both parties agreed on.
 #[derive(Serialize)]
 pub(super) struct GroupsReport {
     by: Vec<GroupColumnReport>,
     /// Groups of fewer shared keys are withheld; 0 if none is.
     min_group: u64,
+    /// Missing if the totals are exact.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    noise: Option<NoiseReport>,
 }
 
 /// A column whose values name groups.
@@ -26,7 +31,7 @@ pub(super) struct GroupReport {
     /// Its label in each of the columns.
     labels: Vec<Option<String>>,
     withheld: bool,
-    shared_keys: Option<u64>,
+    shared_keys: Option<i64>,
     /// In the order of the columns that were asked for; decimals as texts, since they are exact.
     sums: Option<Vec<String>>,
 }
@@ -44,6 +49,7 @@ impl GroupsReport {
         Some(Self {
             by: by.map(column).collect(),
             min_group: asked.least,
+            noise: outcome.noise.as_ref().map(NoiseReport::new),
         })
     }
 }

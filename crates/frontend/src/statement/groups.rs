@@ -28,8 +28,12 @@ pub(super) fn totals(
 /// Returns what the receiver knows of groups that are withheld, for either party.
 pub(super) fn withheld(outcome: &Outcome, groups: &RequestedGroups) -> Option<String> {
     let fewer = format!(
-        "fewer than {}",
-        humanize::counted(groups.least, "shared key")
+        "fewer than {}{}",
+        humanize::counted(groups.least, "shared key"),
+        match groups.noise {
+            None => "",
+            Some(_) => " (with noise)",
+        }
     );
     let told = match &outcome.received {
         Some(Received::Groups(grouped)) => format!(
@@ -71,6 +75,11 @@ pub(super) fn chosen(outcome: &Outcome, groups: &RequestedGroups) -> Option<Stri
     let mut by = groups.by.iter();
     let is_chosen = by.any(|column| column.holder == Role::Receiver);
     let told = match groups.shows_single_keys() {
+        _ if groups.noise.is_some() => {
+            "Whatever it chose, noise hides whether you have any one key, as \
+             far as ε says."
+                .to_owned()
+        }
         true => "A group of one key tells it whether you have that key. You allowed such groups."
             .to_owned(),
         false => format!(

@@ -162,6 +162,7 @@ impl Parties {
                 role,
                 joint_seed,
                 ledger: None,
+                noise: &psijoin_session::Noising::default(),
             };
             run.compute(set, &mut channels, pool, phases)
         };

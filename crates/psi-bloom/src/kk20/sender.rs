@@ -33,7 +33,7 @@ impl<F: Form> Party for Sender<F> {
 
         // Step 5.
         context.phases.begin("output");
-        output.release(shares, Vec::new(), context.channel)
+        output.release(shares, Vec::new(), context)
     }
 }
 

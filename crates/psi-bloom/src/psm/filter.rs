@@ -245,7 +245,7 @@ impl Party for Sender {
 
         // Step 4.
         context.phases.begin("output");
-        output.release(shares, Vec::new(), context.channel)
+        output.release(shares, Vec::new(), context)
     }
 }
 

@@ -138,7 +138,7 @@ impl Party for Sender {
 
         // Step 3.
         context.phases.begin("output");
-        output.release(shares, Vec::new(), context.channel)
+        output.release(shares, Vec::new(), context)
     }
 }
 

@@ -9,7 +9,8 @@ use psijoin_circuit::{
 };
 use psijoin_ot::extension::Extension;
 use psijoin_psi::{
-    Conversation, Error, Group, Groups, Output, OutputKind, Request, TotalShares, Totals,
+    Context, Conversation, Error, Group, Groups, Output, OutputKind, Request, Role, TotalShares,
+    Totals,
 };
 
 use super::{comparison::Comparison, shown::Shown};
@@ -85,6 +86,11 @@ impl Opening {
         [offline, online.sender(self.opened_bytes(lanes) as u64)]
     }
 
+    /// Returns the numbers of noise that the sender adds.
+    fn noise(&self) -> usize {
+        self.output.noise(Role::Sender)
+    }
+
     /// Returns the OTs of the garbled circuit, if there is one.
     fn extension(&self) -> Option<Extension> {
         let comparison = self.comparison.map(Comparison::extension);
@@ -132,17 +138,24 @@ impl Sender {
     }
 
     /// Lets the receiver, which calls [`Receiver::learn`], learn what it is to learn. Bits are
-    /// those of rows.
+    /// those of rows. The context's [noise](Context::noise) goes into this party's shares first: so
+    /// neither a count that is compared nor a total that is opened is without it.
     ///
     /// # Errors
-    /// If the channel breaks or the peer misbehaves.
+    /// [`Error::Misuse`] if the noise is not what was agreed on, and if the channel breaks or the
+    /// peer misbehaves.
     pub fn release(
         self,
         totals: &TotalShares,
         bits: &[Bits],
-        channel: &mut Channel,
+        context: &mut Context,
     ) -> Result<Output, Error> {
         let Self { opening, circuit } = self;
+        if context.noise.len() != opening.noise() {
+            return Err(Error::OTHER_NOISE);
+        }
+        let totals = &with_noise(totals, context.noise);
+        let channel = &mut *context.channel;
         if let Some(shown) = opening.shown {
             let circuit = circuit.expect("it was set up");
             shown.garble(circuit, &totals.sums, channel)?;
@@ -202,7 +215,7 @@ impl Receiver {
                 Some((shown, circuit)) => shown.evaluate(circuit, &totals.sums, channel)?,
                 None => open_groups(groups, &totals.sums, channel)?,
             };
-            return Ok(Opened::Output(of_groups(groups, opening.most)?));
+            return of_groups(groups, &opening).map(Opened::Output);
         }
         let reached = (opening.comparison.zip(circuit))
             .map(|(comparison, circuit)| comparison.evaluate(circuit, totals.count, channel))
@@ -262,20 +275,35 @@ fn open_groups(
     let (counts, sums) = numbers.split_at(groups.count());
     let group = |(i, count): (usize, &i64)| {
         Some(Group {
-            count: *count as u64,
+            count: *count,
             sums: sums.chunks(groups.count()).map(|sums| sums[i]).collect(),
         })
     };
     Ok(counts.iter().enumerate().map(group).collect())
 }
 
-/// Returns groups that all have no more items than can be shared.
-fn of_groups(groups: Vec<Option<Group>>, most: u64) -> Result<Output, Error> {
-    let mut left = Some(most);
+/// Returns groups that all have no more items than can be shared. With noise they may seem to have.
+fn of_groups(groups: Vec<Option<Group>>, opening: &Opening) -> Result<Output, Error> {
+    let mut left = Some(opening.most);
     for group in groups.iter().flatten() {
-        left = left.and_then(|left| left.checked_sub(group.count));
+        let count = u64::try_from(group.count).ok();
+        left = left
+            .zip(count)
+            .and_then(|(left, count)| left.checked_sub(count));
     }
-    left.map(|_| Output::Groups(groups)).ok_or(TOO_MANY)
+    match left.is_some() || opening.noise() > 0 {
+        true => Ok(Output::Groups(groups)),
+        false => Err(TOO_MANY),
+    }
+}
+
+/// Returns the shares of totals to which a party has added its noise, if it has any.
+fn with_noise(totals: &TotalShares, noise: &[u64]) -> TotalShares {
+    let mut totals = totals.clone();
+    for (share, noise) in totals.sums.iter_mut().zip(noise) {
+        *share = share.wrapping_add(*noise);
+    }
+    totals
 }
 
 fn send(bytes: &[u8], channel: &mut Channel) -> Result<(), Error> {

@@ -3,7 +3,7 @@
 use psijoin_block::Prg;
 use psijoin_channel::Channel;
 use psijoin_circuit::Bits;
-use psijoin_psi::{Error, Output, OutputKind, Role, Shares};
+use psijoin_psi::{Context, Error, Output, OutputKind, Role, Shares};
 
 use super::{Function, Prepared, opening};
 use crate::products;
@@ -37,7 +37,7 @@ impl Sender {
         self,
         shares: Bits,
         numbers: Vec<Vec<u64>>,
-        channel: &mut Channel,
+        context: &mut Context,
     ) -> Result<Output, Error> {
         let Prepared {
             function,
@@ -45,6 +45,7 @@ impl Sender {
             grouper,
             opening,
         } = self.0;
+        let channel = &mut *context.channel;
         let theirs = function.factors(Role::Receiver);
         let (totals, products) = match grouper {
             Some(grouper) => (grouper.add_up(&shares, numbers, channel)?, Vec::new()),
@@ -59,6 +60,6 @@ impl Sender {
                 _ => Output::Totals(totals),
             });
         };
-        opening.release(&totals, &[shares], channel)
+        opening.release(&totals, &[shares], context)
     }
 }

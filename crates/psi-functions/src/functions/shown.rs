@@ -1,6 +1,8 @@
 //! The groups that are large enough to be shown, by a garbled circuit. Each party has shares of the
 //! totals of all groups. The circuit adds them, compares each count with K, and multiplies the
 //! totals of smaller groups by zero. All groups are opened at once.
+//!
+//! With noise, which is in the sender's shares, a count is a number of 64 bits with a sign.
 
 use psijoin_channel::Channel;
 use psijoin_circuit::{
@@ -46,7 +48,26 @@ impl Shown {
 
     /// Returns the number of bits of a count, and of each share of it.
     fn count_bits(self) -> usize {
-        (self.most.ilog2() + 1) as usize
+        match self.groups.noisy {
+            true => SUM_BITS,
+            false => (self.most.ilog2() + 1) as usize,
+        }
+    }
+
+    /// Returns whether counts are large enough.
+    fn at_least<B: Backend>(
+        self,
+        backend: &mut B,
+        counts: &[B::Wires],
+    ) -> Result<B::Wires, B::Error> {
+        let least = self.groups.least;
+        let (Some((sign, below)), true) = (counts.split_last(), self.groups.noisy) else {
+            return compare::at_least(backend, counts, least);
+        };
+        // In the order of numbers with a sign, 2^63 more are numbers without one.
+        let positive = backend.not(sign);
+        let shifted = [below, &[positive]].concat();
+        compare::at_least(backend, &shifted, least.saturating_add(1 << (SUM_BITS - 1)))
     }
 
     /// Returns the number of wires of all totals.
@@ -81,7 +102,7 @@ impl Shown {
         let (receivers_count, receivers_sums) = receivers.split_at(self.count_bits());
         let mut totals = arithmetic::add(backend, senders_count, receivers_count)?;
         totals.truncate(self.count_bits());
-        let shown = compare::at_least(backend, &totals, self.groups.least)?;
+        let shown = self.at_least(backend, &totals)?;
         let sums = senders_sums
             .chunks(SUM_BITS)
             .zip(receivers_sums.chunks(SUM_BITS));
@@ -138,7 +159,7 @@ impl Shown {
         let groups = shown.iter().zip(Bits::numbers(counts)).enumerate();
         let group = |(i, (is_shown, count)): (usize, (bool, u128))| {
             is_shown.then(|| Group {
-                count: count as u64,
+                count: count as i64,
                 sums: sums.iter().map(|sums| sums[i] as i64).collect(),
             })
         };

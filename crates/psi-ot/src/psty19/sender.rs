@@ -75,6 +75,6 @@ impl Party for Sender {
 
         // Step 6.
         context.phases.begin("output");
-        output.release(shares, Vec::new(), context.channel)
+        output.release(shares, Vec::new(), context)
     }
 }

@@ -140,6 +140,7 @@ fn requests(subject: &Subject) -> Vec<(Sets, Request)> {
             receiver: 2,
         },
         least: 1,
+        noisy: true,
     }));
     let groups = Some(groups).filter(|groups| subject.serves(groups));
     let payloads = OutputKind::Payloads(Payloads {

@@ -5,7 +5,8 @@ use std::thread;
 
 use psijoin_channel::{AbortCode, Channel, Error as ChannelError, joint_seed::JointSeed, memory};
 use psijoin_psi::{
-    Columns, Context, Error, Input, Items, Output, OutputKind, Payloads, Plan, Role, prepare,
+    Columns, Context, Error, Groups, Input, Items, Output, OutputKind, Payloads, Plan, Role,
+    prepare,
 };
 
 use crate::{JOINT_SEED, Sets, Subject, run::fingerprints};
@@ -25,6 +26,8 @@ enum Wrong {
     Overflow,
     /// There must be payloads to get wrong.
     ShortPayload,
+    /// There must be noise to get wrong.
+    ShortNoise,
 }
 
 const ALL: [Wrong; 8] = [
@@ -59,6 +62,18 @@ pub fn wrong_input_is_refused(subject: &Subject) {
         [Role::Sender, Role::Receiver]
             .into_iter()
             .for_each(|mistaken| check(&plan, mistaken, Wrong::ShortPayload));
+    }
+    let groups = sets.request(OutputKind::Groups(Groups {
+        columns: Columns::NONE,
+        labels: Columns {
+            sender: 0,
+            receiver: 8,
+        },
+        least: 0,
+        noisy: true,
+    }));
+    if subject.serves(&groups) {
+        check(&subject.plan(&groups), Role::Sender, Wrong::ShortNoise);
     }
     for mistaken in [Role::Sender, Role::Receiver] {
         let columns = plan.request().output.columns().of(mistaken);
@@ -102,7 +117,11 @@ fn check(plan: &Plan, mistaken: Role, wrong: Wrong) {
 fn run(plan: &Plan, mistaken: Role, wrong: Wrong) -> [Result<Output, Error>; 2] {
     let joint_seed = &JointSeed::insecure_fixed(JOINT_SEED);
     let run = |role, channel: &mut Channel| {
-        let mut context = Context::new(channel);
+        let mut noise = vec![9; plan.request().noise(role)];
+        if wrong == Wrong::ShortNoise {
+            noise.pop();
+        }
+        let mut context = Context::new(channel).adding(&noise);
         let prepared = prepare(plan, role, &mut context).unwrap();
         let wrong = (role == mistaken).then_some(wrong);
         let (items, columns) = input(plan, role, wrong);

@@ -10,7 +10,7 @@ use psijoin_psi_parts::{Remaining, steps};
 use crate::{
     JOINT_SEED, MemoryLedger, Results, Sets, Subject,
     run::{assert_output, fingerprints},
-    sets::{columns, payloads},
+    sets::{columns, noise, payloads},
 };
 
 const PARTS: u32 = 7;
@@ -176,6 +176,7 @@ fn attempt(
     let (sender, receiver) = memory::pair();
     let [(sender, by_sender), (receiver, by_receiver)] = [sender, receiver].map(recorded);
     let output = &plan.request().output;
+    let noise = noise(plan.request());
     let joint_seed = &JointSeed::insecure_fixed(JOINT_SEED);
     let party = |role, items: &[u64], mut channel, ledger| {
         let input = Input {
@@ -185,6 +186,9 @@ fn attempt(
             joint_seed,
         };
         let mut context = Context::new(&mut channel).keeping(ledger);
+        if role == Role::Sender {
+            context.noise = &noise;
+        }
         run(plan, role, &input, &mut context)
     };
     let results = thread::scope(|scope| {

@@ -30,6 +30,11 @@ pub fn no_view_holds_a_membership_bit(subject: &Subject) {
             receiver: 2,
         },
         least: 1,
+        noisy: false,
+    };
+    let noisy = Groups {
+        noisy: true,
+        ..groups
     };
     for (output, min_intersection) in [
         (OutputKind::Count, 0),
@@ -40,6 +45,7 @@ pub fn no_view_holds_a_membership_bit(subject: &Subject) {
         (OutputKind::Totals(totals(Columns::NONE)), 0),
         (OutputKind::Totals(totals(columns)), 0),
         (OutputKind::Groups(groups), 0),
+        (OutputKind::Groups(noisy), 0),
         (OutputKind::GroupTotals(groups), 0),
     ] {
         let withholds = min_intersection == 0 || subject.protocol.withholds();

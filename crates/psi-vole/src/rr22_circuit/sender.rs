@@ -70,7 +70,7 @@ impl<B: Base> Party for Sender<B> {
         let shares = tests.equal(&targets, params.number_bits(), context.channel)?;
         // Step 6.
         context.phases.begin("output");
-        output.release(shares, numbers, context.channel)
+        output.release(shares, numbers, context)
     }
 }
 

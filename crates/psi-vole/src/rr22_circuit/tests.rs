@@ -85,6 +85,7 @@ fn bytes_and_flights_of_each_output() {
         columns,
         labels,
         least,
+        noisy: false,
     };
     for (sender, receiver) in [(1, 1), (40, 300), (2000, 500)] {
         for kind in [
@@ -183,7 +184,7 @@ fn check_groups(groups: Groups, seed: u64) {
         sums: vec![0; groups.columns.total()],
     };
     let all = (0..groups.count()).map(|number| expected.get(&number).unwrap_or(&empty).clone());
-    let shown = all.map(|group| Some(group).filter(|group| group.count >= groups.least));
+    let shown = all.map(|group| Some(group).filter(|group| group.count >= groups.least as i64));
     assert_eq!(
         received.unwrap(),
         Output::Groups(shown.collect()),
@@ -210,6 +211,7 @@ fn groups_are_those_of_a_plain_join() {
             columns,
             labels,
             least,
+            noisy: false,
         };
         check_groups(groups, seed);
     }

@@ -82,6 +82,7 @@ impl<'a> Emulation<'a> {
                 streams: Vec::new(),
                 rng: None,
                 pool,
+                noise: &[],
             };
             (input, side)
         };

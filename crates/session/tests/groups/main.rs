@@ -14,6 +14,7 @@ use psijoin_session::{
 use psijoin_table::KeySpec;
 use psijoin_transport::{Endpoint, Security, endpoint::Address};
 
+mod noise;
 mod random;
 mod refusals;
 mod results;
@@ -33,7 +34,7 @@ impl Join {
             groups: RequestedGroups {
                 sums: sums.collect(),
                 by: GroupColumn::list(by).unwrap(),
-                least: 0,
+                ..RequestedGroups::default()
             },
         }
     }

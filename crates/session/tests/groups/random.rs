@@ -85,7 +85,7 @@ type By = (Role, usize);
 
 /// The totals of a group: its labels, how many keys are shared, and the sums of columns of these
 /// parties, unless it is withheld.
-type Group = (Vec<Option<String>>, Option<(u64, Vec<i128>)>);
+type Group = (Vec<Option<String>>, Option<(i64, Vec<i128>)>);
 
 /// Returns the groups by a plain computation.
 fn plain(tables: [&Table; 2], by: &[By], sums: &[Role], least: u64) -> Vec<Group> {
@@ -118,8 +118,8 @@ fn plain(tables: [&Table; 2], by: &[By], sums: &[Role], least: u64) -> Vec<Group
         });
         let of_group: Vec<_> = of_group.collect();
         let sum = |role: &Role| of_group.iter().map(|key| keys[*role as usize][key].1).sum();
-        let count = of_group.len() as u64;
-        let totals = (count >= least).then(|| (count, sums.iter().map(sum).collect()));
+        let count = of_group.len() as i64;
+        let totals = (count >= least as i64).then(|| (count, sums.iter().map(sum).collect()));
         let label = |label: &&str| (!label.is_empty()).then(|| (*label).to_owned());
         (labels.iter().map(label).collect(), totals)
     };

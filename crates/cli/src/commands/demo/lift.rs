@@ -133,6 +133,7 @@ fn ask(spec: &mut JoinSpec) {
         sums: vec![SUM.parse().expect("a column of the sender")],
         by: GroupColumn::list(BY).expect("columns of the receiver"),
         least: LEAST,
+        noise: None,
     });
 }
 
@@ -207,7 +208,7 @@ fn answer(grouped: &Grouped) -> Grid {
         let totals = match totals {
             None => [format!("fewer than {LEAST}"), "withheld".to_owned()],
             Some(totals) => [
-                humanize::count(totals.shared_keys),
+                humanize::count(totals.shared_keys.unsigned_abs()),
                 totals.sums[0].to_string(),
             ],
         };
@@ -235,7 +236,7 @@ mod tests {
 
     use super::*;
 
-    fn side(people: u64, bought: Option<(u64, i64)>) -> Side {
+    fn side(people: u64, bought: Option<(i64, i64)>) -> Side {
         let totals = bought.map(|(shared_keys, mantissa)| Totals {
             shared_keys,
             sums: vec![Decimal { mantissa, scale: 2 }],

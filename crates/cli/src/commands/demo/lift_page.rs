@@ -95,7 +95,10 @@ fn chart(regions: &[Region]) -> BarChart {
 
 /// The bar of a side of a region. One that is withheld has no length, and its label says so.
 fn bar(at: usize, side: &Side) -> Bar {
-    let buyers = side.totals.as_ref().map(|totals| totals.shared_keys);
+    let buyers = side
+        .totals
+        .as_ref()
+        .map(|totals| totals.shared_keys.unsigned_abs());
     let number = match buyers {
         None => format!("withheld, fewer than {LEAST}"),
         Some(buyers) => {
