@@ -187,7 +187,7 @@ def party(mode: str, role: str, master: str, folder: str, place: str) -> None:
     """Does what it is asked for by lines."""
     builder = SparkSession.builder.master(master).config("spark.cores.max", 2)
     builder = builder.config("spark.executor.cores", 1).config("spark.executor.memory", "1500m")
-    builder = builder.config("spark.driver.memory", "5g" if mode == "driver" else "1g")
+    builder = builder.config("spark.driver.memory", "3g" if mode == "driver" else "1g")
     builder = builder.config("spark.driver.maxResultSize", 0).config("spark.ui.enabled", False)
     spark = builder.config("spark.ui.showConsoleProgress", False).getOrCreate()
     spark.sparkContext.setLogLevel("ERROR")
