@@ -43,11 +43,13 @@ class Running(_tasks.Running):
         secrets.extend([bytes(ticket), bytes(ticket.of_lane(1))])
         super().__init__(ticket, blocks, proxy)
 
-def remove(work, path, before=_work.Work._remove):
-    shutil.copytree(path.toUri().getPath(), folder / "seen" / str(len(secrets)) / path.getName())
-    before(work, path)
+class Work(_work.Work):
+    def _remove(self, name=None):
+        path = Path((self._path if name is None else self._place(name)).toUri().getPath())
+        shutil.copytree(path, folder / "seen" / str(len(secrets)) / path.name)
+        super()._remove(name)
 
-_lanes.Veil, _lanes.Blocks, _tasks.Running, _work.Work._remove = Veil, Blocks, Running, remove
+_lanes.Veil, _lanes.Blocks, _tasks.Running, _lanes.Work = Veil, Blocks, Running, Work
 builder = SparkSession.builder.master("local[2]").config("spark.ui.enabled", False)
 builder = builder.config("spark.eventLog.enabled", True).config("spark.eventLog.dir", f"file://{folder}/log")
 builder = builder.config("spark.eventLog.compress", False).config("spark.sql.shuffle.partitions", 2)
