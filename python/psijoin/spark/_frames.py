@@ -10,6 +10,7 @@ query plans, which the event log keeps.
 
 from __future__ import annotations
 
+from bisect import bisect_left
 from collections.abc import Iterator, Mapping, Sequence
 from typing import TYPE_CHECKING, Any
 
@@ -182,7 +183,7 @@ def _joined_back(
     counts = report["table"]
     repeated = counts["rows_repeating_a_key"] + max(counts["rows_without_key"] - 1, 0)
     names = unused("psijoin_key", len(by), [*frame.columns, *added.column_names])
-    keys = collected.select(by).take(numbers)
+    keys = _rows_of(collected.select(by), numbers)
     answer = pyarrow_module().table(
         [*keys.columns, *added.columns], names=[*names, *added.column_names]
     )
@@ -203,6 +204,22 @@ def _joined_back(
     return frame.join(answered, same, "inner").drop(*names)
 
 
+def _rows_of(table: pyarrow.Table, numbers: pyarrow.ChunkedArray) -> pyarrow.Table:
+    """Returns the rows with these numbers, which ascend. They are taken batch after batch: from all
+    of the table at once Arrow takes a copy of it, in which no column may have 2 GiB of text.
+    """
+    import pyarrow.compute as compute
+
+    taken, first, start = [], 0, 0
+    for batch in table.to_batches():
+        end = start + batch.num_rows
+        last = bisect_left(numbers, end, first, key=lambda number: number.as_py())
+        of_batch = numbers.slice(first, last - first).combine_chunks()
+        taken.append(batch.take(compute.subtract(of_batch, start)))
+        first, start = last, end
+    return pyarrow_module().Table.from_batches(taken, table.schema)
+
+
 def _are_first(keys: pyarrow.Table, numbers: pyarrow.ChunkedArray) -> pyarrow.ChunkedArray:
     """Returns for each row, whose number in the table is there too, whether no row with a lower
     number has its key, as Spark compares keys. If the other party gives several rows for a key, a
@@ -210,15 +227,23 @@ def _are_first(keys: pyarrow.Table, numbers: pyarrow.ChunkedArray) -> pyarrow.Ch
     """
     import pyarrow.compute as compute
 
-    columns = [
-        # There are two zeros.
-        compute.add(column, 0) if pyarrow_module().types.is_floating(column.type) else column
-        for column in keys.columns
-    ]
+    columns = [_as_grouped(column) for column in keys.columns]
     by = [str(place) for place in range(len(columns))]
     rows = pyarrow_module().table([*columns, numbers], names=[*by, "number"])
     first = rows.group_by(by).aggregate([("number", "min")]).column("number_min")
     return compute.is_in(numbers, value_set=first.combine_chunks())
+
+
+def _as_grouped(column: pyarrow.ChunkedArray) -> pyarrow.ChunkedArray:
+    """Returns a column with values that Arrow groups as Spark compares them, however many they are."""
+    import pyarrow.compute as compute
+
+    pyarrow = pyarrow_module()
+    if pyarrow.types.is_floating(column.type):
+        # There are two zeros.
+        return compute.add(column, 0)
+    wide = {pyarrow.string(): pyarrow.large_string(), pyarrow.binary(): pyarrow.large_binary()}
+    return column.cast(wide.get(column.type, column.type))
 
 
 def unused(name: str, count: int, used: Sequence[str]) -> list[str]:

@@ -189,6 +189,8 @@ def party(mode: str, role: str, master: str, folder: str, place: str) -> None:
     builder = builder.config("spark.executor.cores", 1).config("spark.executor.memory", "1500m")
     builder = builder.config("spark.driver.memory", "3g" if mode == "driver" else "1g")
     builder = builder.config("spark.driver.maxResultSize", 0).config("spark.ui.enabled", False)
+    # Some five million rows: an executor has the keys of a partition several times on their way.
+    builder = builder.config("spark.sql.files.maxPartitionBytes", "48m")
     spark = builder.config("spark.ui.showConsoleProgress", False).getOrCreate()
     spark.sparkContext.setLogLevel("ERROR")
     rows = int(float(sys.argv[1]))
