@@ -235,7 +235,7 @@ def _are_first(keys: pyarrow.Table, numbers: pyarrow.ChunkedArray) -> pyarrow.Ch
 
 
 def _as_grouped(column: pyarrow.ChunkedArray) -> pyarrow.ChunkedArray:
-    """Returns a column with values that Arrow groups as Spark compares them, however many they are."""
+    """Returns a column that Arrow groups as Spark does, however long its texts are."""
     import pyarrow.compute as compute
 
     pyarrow = pyarrow_module()
