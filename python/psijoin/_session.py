@@ -28,6 +28,7 @@ from psijoin._types import (
     HelpingFileOptions,
     HelpingOptions,
     HelpingRowOptions,
+    Labels,
     Lazy,
     Learners,
     Options,
@@ -294,8 +295,8 @@ class Session:
           tables, with a row per key. It needs `learn="both"`. A side that breaks off and runs again
           gets another order.
         - `output_kind`: "shares" (with `output`) is the one that has no method of its own; see
-          `count`, `threshold`, `sum`, and `grouped`, whose `by`, `min_group` and `noise` are
-          `group_by`, `min_group` and `noise` here.
+          `count`, `threshold`, `sum`, and `grouped`, whose `by`, `groups`, `min_group` and `noise`
+          are `group_by`, `groups`, `min_group` and `noise` here.
         - `min_intersection`: fewer shared keys than this are an error (`PolicyError`), and nothing
           more is learned.
         - `post_quantum`: nothing rests on what a quantum computer is known to break, so that
@@ -417,8 +418,8 @@ class Session:
           "sum:COLUMN,…" (or a pair, ("sum", [COLUMN, …])), the same on both sides; "counts" or
           "counts,sum:COLUMN,…" (or ("counts", [COLUMN, …])) for `grouped`. With "shares" and
           `output` on both sides, each gets a file of shares.
-        - `group_by`, `min_group`, `noise`: the columns by which `grouped` groups there, the least
-          size, and the noise that this party adds.
+        - `group_by`, `groups`, `min_group`, `noise`: the columns by which `grouped` groups there,
+          the lists of their labels, the least size, and the noise that this party adds.
         - `give`: the columns that go to the other party with the shared keys. It chooses those
           that it takes.
         - `learn`: with "both" this party's rows are returned, as those of `receive`; otherwise
@@ -526,6 +527,7 @@ class Session:
         *,
         by: Columns,
         sums: Columns | None = None,
+        groups: Labels | None = None,
         min_group: int | None = None,
         noise: str | None = None,
         normalize: Mapping[str, str] | None = None,
@@ -539,6 +541,7 @@ class Session:
         *,
         by: Columns,
         sums: Columns | None = None,
+        groups: Labels | None = None,
         min_group: int | None = None,
         noise: str | None = None,
         normalize: Mapping[str, str] | None = None,
@@ -552,6 +555,7 @@ class Session:
         *,
         by: Columns,
         sums: Columns | None = None,
+        groups: Labels | None = None,
         min_group: int | None = None,
         noise: str | None = None,
         normalize: Mapping[str, str] | None = None,
@@ -564,6 +568,7 @@ class Session:
         *,
         by: Columns,
         sums: Columns | None = None,
+        groups: Labels | None = None,
         min_group: int | None = None,
         noise: str | None = None,
         normalize: Mapping[str, str] | None = None,
@@ -571,7 +576,8 @@ class Session:
     ) -> Grouped[Any]:
         """Counts the shared keys of each group, and sums columns of either party over them: the
         `groups` of the result, a data frame. The other party calls `send` with
-        `output_kind="counts,sum:COLUMN,…"`, and the same `group_by`, `min_group` and `noise`.
+        `output_kind="counts,sum:COLUMN,…"`, and the same `group_by`, `groups`, `min_group` and
+        `noise`.
 
         >>> import psijoin, pyarrow
         >>> customers = pyarrow.table({"id": ["a", "b", "c"], "segment": ["test", "test", "control"]})
@@ -589,8 +595,11 @@ class Session:
 
         - `by`: the columns whose values name the groups: one, or two that are crossed, as
           "receiver.COLUMN" or "sender.COLUMN". There can be 256 groups. The other side learns the
-          values of this side's columns, and not which key has which. Rows with one key must have
-          one value.
+          values of this side's columns, and not which key has which, unless both have a list. Rows
+          with one key must have one value.
+        - `groups`: a list of the labels of the column, ["test", "control"], or a mapping from
+          columns to such lists, on both sides. Then the values of that column are not told. One
+          that is not on the list counts as "other"; null is a group, too.
         - `sums`: the columns that are added up.
         - `min_group`: a group of fewer shared keys is withheld: its count, and its sums. Without
           it, and without noise, the other party refuses groups by columns of this one.
@@ -603,8 +612,8 @@ class Session:
         `__arrow_c_stream__`.
         The options are those of `receive` that are not about rows.
         """
-        groups = {"output_kind": ("counts", sums), "group_by": by, "min_group": min_group, "noise": noise}
-        told = {"normalize": normalize, **groups, **options}
+        totals = {"output_kind": ("counts", sums), "group_by": by, "groups": groups}
+        told = {"normalize": normalize, **totals, "min_group": min_group, "noise": noise, **options}
         return Grouped(*self._learned("receive", table, on, told))
 
     def _rows(

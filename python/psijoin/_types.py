@@ -14,6 +14,9 @@ Columns = str | Sequence[str]
 Asked = str | tuple[Literal["sum"], Columns] | tuple[Literal["counts"], Columns | None] | tuple[Literal["threshold"], int]
 """A kind of output: a text, or the kind with its argument."""
 
+Labels = Sequence[str] | Mapping[str, Sequence[str]]
+"""The labels of a column of groups, or those of each of some columns."""
+
 Path = str | os.PathLike[str]
 """The name of a file or a folder."""
 
@@ -111,6 +114,7 @@ class Helped(TypedDict, total=False):
 
     output_kind: Asked
     group_by: Columns
+    groups: Labels
     min_group: int
     noise: str
     allow_sums_that_reveal_keys: bool

@@ -141,6 +141,9 @@ fn agreeing(setting: Setting) -> &'static str {
         Setting::GroupBy => {
             "one side groups by some columns, and the other says the same by `group_by` as it sends"
         }
+        Setting::GroupLists => {
+            "say `groups` on both sides, with the same labels in any order, or on neither"
+        }
         Setting::MinGroup => "say the same `min_group` on both sides, or leave it out on both",
         Setting::Noise => "say the same `noise` on both sides, or leave it out on both",
         Setting::Minimum => {
@@ -164,6 +167,7 @@ fn that_says(term: JobTerm) -> Option<&'static str> {
         JobTerm::Protocol => "`protocol` says it",
         JobTerm::Output => "`output_kind` says it",
         JobTerm::GroupBy => "`by` and `group_by` say it",
+        JobTerm::GroupLists => "`groups` says it",
         JobTerm::MinGroup => "`min_group` says it",
         JobTerm::Learners => "`learn` says it",
         JobTerm::Terms => "`terms` says it",

@@ -113,6 +113,7 @@ impl JoinCall {
             passphrase: None,
             terms: named("`terms`", &self.terms),
             budget: named("`budget`", &spec.budget),
+            lists: Vec::new(),
             inputs: match &spec.table {
                 TableSpec::Files { inputs, .. } => {
                     (inputs.iter().map(|path| Named::new("a table", path))).collect()

@@ -1,6 +1,7 @@
 //! The arguments of Python's calls, as the engine takes them.
 
 use std::{
+    fmt::Display,
     path::{Path, PathBuf},
     time::Duration,
 };
@@ -18,11 +19,15 @@ use psijoin_params::parts::MAX_PARTS;
 use psijoin_peers::Place;
 use psijoin_session::{
     ArrowTable, AtMost, Consent, Give, GroupColumn, JoinSpec, MaxPeerKeys, Meeting, Memory, Mode,
-    Question, RequestedGroups, RequestedOutput, Resources, TableSpec, Taken, Trade, Written,
+    PublicLabels, Question, RequestedGroups, RequestedOutput, Resources, TableSpec, Taken, Trade,
+    Written,
 };
 use psijoin_table::{ColumnRules, Existing, KeySpec, share::RepeatedKeys};
 use psijoin_transport::{Fingerprint, Passphrase, Proxy};
-use pyo3::{prelude::*, types::PyDict};
+use pyo3::{
+    prelude::*,
+    types::{PyDict, PyMapping},
+};
 
 use crate::{
     failed::{Failed, raised},
@@ -49,12 +54,13 @@ const OF_SESSIONS: [&str; 14] = [
 ];
 
 /// Keywords of a join.
-const OF_JOINS: [&str; 31] = [
+const OF_JOINS: [&str; 32] = [
     "on",
     "normalize",
     "bad_keys",
     "output_kind",
     "group_by",
+    "groups",
     "min_group",
     "noise",
     "learn",
@@ -378,11 +384,12 @@ pub(crate) fn asked(options: &Options<'_, '_>) -> PyResult<RequestedOutput> {
             let by = options.columns("group_by")?.unwrap_or_default();
             groups.by = GroupColumn::of_names(&by)
                 .map_err(|error| usage(format!("the columns to group by: {error}")))?;
+            give_lists(groups, options)?;
             groups.least = options.whole("min_group", 1..=u64::MAX)?.unwrap_or(0);
             groups.noise = options.parsed("noise")?.map(Box::new);
         }
         other => {
-            for name in ["group_by", "min_group", "noise"] {
+            for name in ["group_by", "groups", "min_group", "noise"] {
                 if options.is_told(name)? {
                     return Err(usage(format!(
                         "`{name}` is for counts and sums of groups, and the output is {other}: leave it out"
@@ -392,6 +399,27 @@ pub(crate) fn asked(options: &Options<'_, '_>) -> PyResult<RequestedOutput> {
         }
     }
     Ok(asked)
+}
+
+/// Gives columns the lists of labels that are told: one for the only column, or some by column.
+fn give_lists(groups: &mut RequestedGroups, options: &Options<'_, '_>) -> PyResult<()> {
+    const NAME: &str = "groups";
+    const IS: &str = "`groups` is a list of labels, or maps columns to such, as {\"receiver.segment\": [\"test\", \"control\"]}";
+    let Some(value) = options.get(NAME)? else {
+        return Ok(());
+    };
+    let refused = |error: &dyn Display| usage(format!("`{NAME}`: {error}"));
+    let lists: Vec<(Option<String>, Vec<String>)> = match value.cast::<PyMapping>() {
+        Ok(by_column) => by_column.items()?.extract().map_err(|_| usage(IS))?,
+        Err(_) => vec![(None, value.extract().map_err(|_| usage(IS))?)],
+    };
+    for (column, labels) in lists {
+        let place = groups.place_of_list(column.as_deref());
+        let place = place.map_err(|error| refused(&error))?;
+        let labels = PublicLabels::new(labels).map_err(|fault| refused(&fault))?;
+        groups.by[place].public = Some(labels);
+    }
+    Ok(())
 }
 
 /// Returns the kind of output that is asked for: a text, or a kind with its argument.

@@ -83,6 +83,45 @@ def test_counts_of_crossed_groups_need_no_sums(pair: Pair) -> None:
     assert counts[4] == {"sender.plan": "2", BY: "test", "shared_keys": 1, "withheld": False}
 
 
+@pytest.mark.parametrize("by_column", [False, True])
+def test_labels_of_a_list_are_not_told(pair: Pair, by_column: bool) -> None:
+    pyarrow = pytest.importorskip("pyarrow")
+    ann, bob = pair
+
+    def lists(labels: list[str]) -> Any:
+        return {BY: labels} if by_column else labels
+
+    payments = pyarrow.table(PAYMENTS)
+    grouped, sent = psijoin.together(
+        lambda: ann.grouped(
+            pyarrow.table(CUSTOMERS), "id", by=BY, sums="sender.paid", groups=lists(["vip", "control"]), min_group=2
+        ),
+        lambda: bob.send(
+            payments, "id", output_kind=KIND, group_by=BY, groups=lists(["control", "vip", "vip"]), min_group=2
+        ),
+    )
+    rows = grouped.groups.to_pylist()
+    assert [row[BY] for row in rows] == ["control", "vip", "other", None]
+    assert [row["shared_keys"] for row in rows] == [None, None, 2, None]
+    for result in grouped, sent:
+        assert "one list of 2 labels" in result.statement
+        assert result.report["groups"]["by"] == [{"name": BY, "holder": "receiver", "labels": 4, "listed": True}]
+
+
+def test_sides_with_other_lists_are_told(pair: Pair) -> None:
+    pyarrow = pytest.importorskip("pyarrow")
+    ann, bob = pair
+
+    def refused(call: Any) -> None:
+        with pytest.raises(psijoin.PeerError, match="say `groups` on both sides"):
+            call()
+
+    psijoin.together(
+        lambda: refused(lambda: ann.grouped(pyarrow.table(CUSTOMERS), "id", by=BY, groups=["vip"], min_group=2)),
+        lambda: refused(lambda: bob.send(["a"], output_kind="counts", group_by=BY, min_group=2)),
+    )
+
+
 def test_noise_is_added_and_told(pair: Pair) -> None:
     pyarrow = pytest.importorskip("pyarrow")
     ann, bob = pair
@@ -156,6 +195,13 @@ def test_a_sender_refuses_small_groups(pair: Pair) -> None:
         ({"output_kind": "counts", "group_by": "sender.a", "noise": "laplace:epsilon=0"}, "epsilon is a number"),
         ({"output_kind": "counts,sum:a", "group_by": "sender.a", "noise": "laplace:epsilon=1"}, "needs bounds"),
         ({"output_kind": ("counts", ["a", "a"]), "group_by": "sender.a"}, "twice"),
+        ({"groups": ["x"]}, "leave it out"),
+        ({"output_kind": "counts", "group_by": "sender.a", "groups": "x"}, "`groups` is a list"),
+        ({"output_kind": "counts", "group_by": "sender.a", "groups": [1]}, "`groups` is a list"),
+        ({"output_kind": "counts", "group_by": "sender.a", "groups": []}, "no labels"),
+        ({"output_kind": "counts", "group_by": "sender.a", "groups": ["other"]}, "`other`"),
+        ({"output_kind": "counts", "group_by": "sender.a", "groups": {"sender.b": ["x"]}}, "not by `sender.b`"),
+        ({"output_kind": "counts", "group_by": ["sender.a", "sender.b"], "groups": ["x"]}, "for which of"),
     ],
 )
 def test_what_does_not_go_together(pair: Pair, options: dict[str, Any], said: str) -> None:

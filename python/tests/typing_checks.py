@@ -51,7 +51,8 @@ def numbers(session: psijoin.Session, keys: list[str]) -> None:
 def groups(session: psijoin.Session, frame: polars.DataFrame, lazy: polars.LazyFrame) -> None:
     by = ["receiver.segment", "sender.plan"]
     assert_type(session.grouped(frame, on="id", by=by), psijoin.Grouped[polars.DataFrame])
-    assert_type(session.grouped(lazy, on="id", by=by, sums="a", min_group=9).groups, polars.DataFrame)
+    lists = {"sender.plan": ["basic", "gold"]}
+    assert_type(session.grouped(lazy, on="id", by=by, groups=lists, min_group=9).groups, polars.DataFrame)
     assert_type(session.send(frame, output_kind=("counts", ["a"]), group_by=by), psijoin.Joined[None])
 
 

@@ -165,6 +165,7 @@ fn that_say(term: JobTerm) -> &'static str {
         JobTerm::Protocol => "--protocol says",
         JobTerm::Output => "--output-kind says",
         JobTerm::GroupBy => "--group-by says",
+        JobTerm::GroupLists => "--groups says",
         JobTerm::MinGroup => "--min-group says",
         JobTerm::Learners => "--learn says",
         JobTerm::Terms => "--terms says",
@@ -213,6 +214,9 @@ fn agreeing(setting: Setting) -> &'static str {
             "give the same --output-kind on both sides, or leave it out on both: then it is rows"
         }
         Setting::GroupBy => "give the same --group-by on both sides",
+        Setting::GroupLists => {
+            "give --groups FILE on both sides, with the same labels in any order, or on neither"
+        }
         Setting::MinGroup => "give the same --min-group on both sides, or leave it out on both",
         Setting::Noise => "give the same --noise on both sides, or leave it out on both",
         Setting::Minimum => {

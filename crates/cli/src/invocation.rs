@@ -11,9 +11,11 @@ use psijoin_frontend::{
     partner::Named,
     run,
 };
+use psijoin_printable::Quoted;
 use psijoin_session::{
-    Consent, Further, JoinSpec, KeptJob, Learners, MaxPeerKeys, Meeting, Memory, Mode, Question,
-    RequestedOutput, Resources, SpecFault, Stop, TableSpec, Written, check_aligned,
+    Consent, Further, GroupColumn, JoinSpec, KeptJob, Learners, MaxPeerKeys, Meeting, Memory, Mode,
+    PublicLabels, Question, RequestedOutput, Resources, SpecFault, Stop, TableSpec, Written,
+    check_aligned,
 };
 use psijoin_table::{Existing, share::RepeatedKeys};
 use psijoin_transport::Proxy;
@@ -86,6 +88,44 @@ impl<'a> Invocation<'a> {
             learners: self.join.asked.learn,
             post_quantum: self.join.safety.post_quantum,
         }
+    }
+
+    /// Returns the question with the lists of labels, which are read.
+    fn question_with_lists(&self) -> Result<Question, Failure> {
+        let mut question = self.question();
+        if let RequestedOutput::Groups(groups) = &mut question.asked {
+            for (place, file) in self.lists()? {
+                groups.by[place].public = Some(PublicLabels::read(file)?);
+            }
+        }
+        Ok(question)
+    }
+
+    /// Returns the files of the lists of labels, each with the place of its column.
+    fn lists(&self) -> Result<Vec<(usize, &'a Path)>, Failure> {
+        let usage = |why: String| Failure::Usage(format!("--groups: {why}"));
+        let RequestedOutput::Groups(groups) = self.asked() else {
+            return Ok(Vec::new());
+        };
+        let mut lists: Vec<(usize, &Path)> = Vec::new();
+        for text in &self.join.asked.groups {
+            let of_column = |column: &GroupColumn| {
+                let name = column.to_string();
+                let file = text.strip_prefix(&name)?.strip_prefix('=')?;
+                Some((Some(name), file))
+            };
+            let named = groups.by.iter().find_map(of_column);
+            let (column, file) = named.unwrap_or((None, text));
+            let place = groups.place_of_list(column.as_deref());
+            let place = place
+                .map_err(|why| usage(format!("{why}, as in --groups {}=FILE", groups.by[0])))?;
+            if lists.iter().any(|(other, _)| *other == place) {
+                let column = Quoted(&groups.by[place].to_string()).to_string();
+                return Err(usage(format!("the column {column} has two lists")));
+            }
+            lists.push((place, Path::new(file)));
+        }
+        Ok(lists)
     }
 
     /// Returns the output, with the groups that other options tell.
@@ -179,6 +219,9 @@ impl<'a> Invocation<'a> {
                 .map(|path| NamedFile::new("--passphrase-file", path)),
             terms: (evidence.terms.as_deref()).map(|path| NamedFile::new("--terms", path)),
             budget: self.budget.map(|path| NamedFile::new("--budget", path)),
+            lists: (self.lists()?.into_iter())
+                .map(|(_, path)| NamedFile::new("--groups", path))
+                .collect(),
             inputs: (table
                 .input
                 .iter()
@@ -203,6 +246,7 @@ impl<'a> Invocation<'a> {
         let kind = &self.join.asked.output_kind;
         let said = [
             ("--group-by", self.join.asked.group_by.is_some()),
+            ("--groups", !self.join.asked.groups.is_empty()),
             ("--min-group", self.join.safety.min_group.is_some()),
             ("--noise", self.join.safety.noise.is_some()),
         ];
@@ -362,7 +406,7 @@ impl<'a> Invocation<'a> {
                 dialect: table.dialect.dialect()?,
             },
             key: table.key.spec()?,
-            question: self.question(),
+            question: self.question_with_lists()?,
             protocol: self.join.protocol,
             trade: asked.trade.traded(safety.at_most()),
             aligned: self.aligned(),

@@ -43,6 +43,8 @@ pub struct Files<'a> {
     pub terms: Option<Named<'a>>,
     /// Its budget.
     pub budget: Option<Named<'a>>,
+    /// Its lists of labels.
+    pub lists: Vec<Named<'a>>,
     /// The table.
     pub inputs: Vec<Named<'a>>,
 }
@@ -61,8 +63,8 @@ impl<'a> Named<'a> {
 }
 
 /// Refuses a report, a record or an output in the place of the identity, of its passphrase, of the
-/// terms, of the budget, of an input or of each other, as far as their names tell. The files of a
-/// pattern or a folder are known once it has been opened.
+/// terms, of the budget, of a list of labels, of an input or of each other, as far as their names
+/// tell. The files of a pattern or a folder are known once it has been opened.
 ///
 /// # Errors
 /// [`Failure::Usage`].
@@ -75,6 +77,7 @@ pub fn refuse_clashes(files: &Files<'_>) -> Result<(), Failure> {
         passphrase,
         terms,
         budget,
+        lists,
         inputs,
     } = files;
     for written in [report, record, output].into_iter().flatten() {
@@ -82,6 +85,9 @@ pub fn refuse_clashes(files: &Files<'_>) -> Result<(), Failure> {
         refuse_pair(written, passphrase.as_ref())?;
         refuse_pair(written, terms.as_ref())?;
         refuse_pair(written, budget.as_ref())?;
+        for list in lists {
+            refuse_pair(written, Some(list))?;
+        }
     }
     for written in [report, record].into_iter().flatten() {
         refuse_pair(written, output.as_ref())?;

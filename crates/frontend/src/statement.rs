@@ -62,6 +62,7 @@ pub(crate) fn statement(outcome: &Outcome, output: Option<&str>, by_auto: bool) 
         lines.extend(groups::withheld(outcome, asked));
         lines.extend(groups::chosen(outcome, asked));
         lines.extend(groups::known(outcome));
+        lines.extend(groups::listed(outcome));
     }
     lines.extend(budget::left(outcome));
     lines.extend(readable_from_sums(outcome));

@@ -39,6 +39,9 @@ pub const GROUP_BY: &str = "the groups";
 /// The least number of shared keys of a group that is shown, of an output of groups.
 pub const MIN_GROUP: &str = "the least size of a group";
 
+/// The lists of the labels of these columns. Only sides that have one name them.
+pub const GROUP_LISTS: &str = "the lists of groups";
+
 /// The noise that is added to the totals of groups. Only sides that want some name it.
 pub const NOISE: &str = "the noise";
 

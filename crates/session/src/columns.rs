@@ -8,7 +8,7 @@ use std::collections::{BTreeMap, BTreeSet};
 use psijoin::{self as psi, Role, share_file};
 use psijoin_handshake::Hello;
 use psijoin_source::{Decimal, MAX_SCALE, Source, check_labels, check_numbers};
-use psijoin_table::{Labels, Numbers};
+use psijoin_table::{LabelColumn, Labels, Numbers};
 
 use crate::{
     Error,
@@ -47,7 +47,9 @@ impl OwnColumns {
         let own = Self::among(asked, role, &header);
         check_numbers(source, &own.to_read())?;
         if own.groups.is_some() {
-            check_labels(source, &own.labels_to_read())?;
+            let labels = own.labels_to_read().into_iter();
+            let names: Vec<_> = labels.map(|column| column.name).collect();
+            check_labels(source, &names)?;
         }
         Ok(own)
     }
@@ -77,7 +79,7 @@ impl OwnColumns {
     }
 
     /// Returns the columns of labels to read from the table.
-    pub(crate) fn labels_to_read(&self) -> Vec<String> {
+    pub(crate) fn labels_to_read(&self) -> Vec<LabelColumn> {
         let groups = self.groups.as_ref();
         groups.map_or_else(Vec::new, |groups| groups.to_read(self.role))
     }

@@ -12,8 +12,8 @@ use psijoin_transport::Kind as TransportKind;
 
 use crate::budget::BudgetError;
 use crate::fault::{
-    ColumnsFault, ElsewhereFault, NoiseFault, QuestionFault, SpecFault, TooManyGroups,
-    TooMuchGiven, Unable,
+    ColumnsFault, ElsewhereFault, LabelListFault, NoiseFault, QuestionFault, SpecFault,
+    TooManyGroups, TooMuchGiven, Unable,
 };
 
 /// The reason that a party's join did not start, or ended without a result.
@@ -69,6 +69,15 @@ pub enum Error {
     /// There would be more groups than there can be.
     #[error(transparent)]
     TooManyGroups(#[from] TooManyGroups),
+
+    /// A list of labels cannot be used.
+    #[error("{} is no list of labels: {fault}", psijoin_printable::path(file))]
+    LabelList {
+        /// Its file.
+        file: PathBuf,
+        /// What is wrong with it.
+        fault: LabelListFault,
+    },
 
     /// The noise that is asked for cannot be added.
     #[error(transparent)]
@@ -332,6 +341,7 @@ impl Error {
             | Self::Question(_)
             | Self::Columns(_)
             | Self::TooManyGroups(_)
+            | Self::LabelList { .. }
             | Self::Noise(_)
             | Self::TooLittleMemory { .. }
             | Self::OverwritesInput(_) => ErrorKind::Usage,

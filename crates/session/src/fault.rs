@@ -7,7 +7,9 @@ use psijoin_printable::{Quoted, humanize};
 use psijoin::Groups;
 use psijoin_table::Labels;
 
-use crate::{requested_groups::GroupColumn, requested_output::RequestedOutput};
+use crate::{
+    public_labels::PublicLabels, requested_groups::GroupColumn, requested_output::RequestedOutput,
+};
 
 /// An ability that a protocol lacks.
 #[derive(Debug, Clone, PartialEq, Eq, thiserror::Error)]
@@ -229,6 +231,32 @@ pub enum NoiseFault {
     NoRoom(String),
 }
 
+/// A fault of a list of labels.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, thiserror::Error)]
+pub enum LabelListFault {
+    /// It is empty.
+    #[error("it has no labels")]
+    Empty,
+    /// It has more labels than there can be.
+    #[error(
+        "it has {} labels, and there can be {} beside `other` and null",
+        humanize::count(*.0), PublicLabels::MAX
+    )]
+    TooMany(u64),
+    /// It has the label of what is on no list.
+    #[error("it has the label `other`, which stands for all that is not on the list: leave it out")]
+    Other,
+    /// One of its labels is too long.
+    #[error(
+        "it has a label of more than {} bytes",
+        psijoin_source::MAX_LABEL_BYTES
+    )]
+    TooLong,
+    /// Its file is no list.
+    #[error("it has {0} columns, and labels are in a file of one")]
+    Columns(usize),
+}
+
 /// More groups than there can be.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct TooManyGroups {
@@ -249,10 +277,11 @@ impl fmt::Display for TooManyGroups {
         let groups = self.columns.iter().map(|(_, count)| count).product();
         let columns = self.columns.iter().map(|(column, count)| {
             let count = shown(*count, *count == Labels::MORE);
-            format!(
-                "{} has {count} different values",
-                Quoted(&column.to_string())
-            )
+            let what = match column.public {
+                None => "different values",
+                Some(_) => "labels with `other` and null",
+            };
+            format!("{} has {count} {what}", Quoted(&column.to_string()))
         });
         let columns: Vec<_> = columns.collect();
         write!(

@@ -454,6 +454,10 @@ impl Subject<'_> {
         let of_groups = |groups: &RequestedGroups| {
             [
                 Term::shown(settings::GROUP_BY, groups.listed()),
+                Term::shown(
+                    settings::GROUP_LISTS,
+                    groups.lists().unwrap_or_else(|| "none".to_owned()),
+                ),
                 Term::shown(settings::MIN_GROUP, groups.least),
             ]
         };

@@ -1,13 +1,14 @@
 //! The labels of groups, on which both parties agree before data moves.
 //!
-//! In its hello each party tells how many labels its columns have. Unless there are too many
-//! groups, whoever has a column then says its labels, and the other party learns them.
+//! If both have a list of a column's labels, these are its labels, and nothing is said of the
+//! column. Otherwise whoever has it tells in its hello how many labels there are. Unless there are
+//! too many groups, it then says them, and the other party learns them.
 
 use psijoin::{self as psi, Columns, Groups, Role};
 use psijoin_channel::Channel;
 use psijoin_handshake::Hello;
 use psijoin_source::MAX_LABEL_BYTES;
-use psijoin_table::Labels;
+use psijoin_table::{LabelColumn, Labels};
 
 use crate::{
     Error,
@@ -18,7 +19,8 @@ use crate::{
     settings,
 };
 
-/// The labels of a column, in ascending order; `None` at the end for null.
+/// The labels of a column, in ascending order; `None` at the end for null, and before it what
+/// stands for all that is not on a list, if both parties have one.
 pub type LabelList = Vec<Option<String>>;
 
 /// The columns whose values name groups, with their labels, as both parties know them.
@@ -36,22 +38,30 @@ pub struct AgreedLabels {
 
 impl RequestedGroups {
     /// Returns the columns that a party in this role reads from its table.
-    pub(crate) fn to_read(&self, role: Role) -> Vec<String> {
+    pub(crate) fn to_read(&self, role: Role) -> Vec<LabelColumn> {
         let own = self.by.iter().filter(|column| column.holder == role);
-        own.map(|column| column.name.clone()).collect()
+        let read = |column: &GroupColumn| LabelColumn {
+            name: column.name.clone(),
+            listed: (column.public.as_ref()).map(|list| list.listed().to_vec()),
+        };
+        own.map(read).collect()
     }
 
-    /// Adds to a hello of a party in this role how many labels its columns have.
+    /// Adds to a hello of a party in this role how many labels its columns have, but for those that
+    /// have a list.
     pub(crate) fn tell(&self, role: Role, hello: Hello, own: &[Labels]) -> Hello {
         let columns = self.by.iter().enumerate();
         let columns = columns.filter(|(_, column)| column.holder == role);
-        columns.zip(own).fold(hello, |hello, ((at, _), own)| {
+        let told = columns
+            .zip(own)
+            .filter(|((_, column), _)| column.public.is_none());
+        told.fold(hello, |hello, ((at, _), own)| {
             hello.fact(settings::labels(at), own.count)
         })
     }
 
-    /// Returns how many labels each column has, by what the party in this role knows of its own
-    /// and the other one has told.
+    /// Returns how many labels each column has, by its list, or by what the party in this role
+    /// knows of its own and the other one has told.
     ///
     /// # Errors
     /// If the peer told no number, or there would be more groups than there can be.
@@ -59,7 +69,10 @@ impl RequestedGroups {
         let mut own = own.iter();
         let count = |(at, column): (usize, &GroupColumn)| match column.holder == role {
             true => Ok(own.next().expect("each column was read").count),
-            false => told(theirs.told(&settings::labels(at))),
+            false => match &column.public {
+                Some(list) => Ok(list.labels().len() as u64),
+                None => told(theirs.told(&settings::labels(at))),
+            },
         };
         let counts = self.by.iter().enumerate().map(count);
         let counts: Vec<u64> = counts.collect::<Result<_, Error>>()?;
@@ -100,13 +113,17 @@ impl Party<'_> {
         let counts = groups.counts(self.role, own, theirs)?;
         let mut own = own.iter();
         let agreed = groups.by.iter().zip(counts).map(|(column, count)| {
-            let labels = match column.holder == self.role {
-                true => {
-                    let labels = own.next().expect("each column was read").texts.clone();
-                    say(channel, &to_bytes(&labels))?;
-                    labels
+            let own = match column.holder == self.role {
+                true => Some(own.next().expect("each column was read")),
+                false => None,
+            };
+            let labels = match (&column.public, own) {
+                (Some(list), _) => list.labels(),
+                (None, Some(own)) => {
+                    say(channel, &to_bytes(&own.texts))?;
+                    own.texts.clone()
                 }
-                false => from_bytes(&hear(channel)?)
+                (None, None) => from_bytes(&hear(channel)?)
                     .filter(|labels| labels.len() as u64 == count)
                     .ok_or(psi::Error::Peer(
                         "its labels are not what it has told of them",
@@ -195,7 +212,7 @@ impl AgreedGroups {
 }
 
 /// Returns labels as they are said: each behind its length, and null as an empty one.
-fn to_bytes(labels: &[Option<String>]) -> Vec<u8> {
+pub(crate) fn to_bytes(labels: &[Option<String>]) -> Vec<u8> {
     let mut bytes = Vec::new();
     for label in labels {
         let label = label.as_deref().unwrap_or_default();
@@ -229,7 +246,7 @@ fn from_bytes(mut bytes: &[u8]) -> Option<LabelList> {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::ErrorKind;
+    use crate::{ErrorKind, public_labels::PublicLabels};
 
     fn list(labels: &[&str]) -> LabelList {
         let label = |label: &&str| (!label.is_empty()).then(|| (*label).to_owned());
@@ -302,16 +319,18 @@ mod tests {
         assert!(AgreedGroups::default().each().is_empty());
     }
 
+    /// Returns what a party knows of a column of this many labels.
+    fn labels(count: u64) -> Labels {
+        let mut labels = Labels::default();
+        labels.count = count;
+        labels
+    }
+
     #[test]
     fn both_sides_tell_how_many_groups_are_too_many() {
         let groups = RequestedGroups {
             by: GroupColumn::list("receiver.a,sender.b").unwrap(),
             ..RequestedGroups::default()
-        };
-        let labels = |count| {
-            let mut labels = Labels::default();
-            labels.count = count;
-            labels
         };
         let hello = |role| Hello::new(role, 1);
         let theirs = groups.tell(Role::Sender, hello(Role::Sender), &[labels(16)]);
@@ -329,6 +348,33 @@ mod tests {
             .counts(Role::Sender, &[labels(16)], &own)
             .unwrap_err();
         assert_eq!(there.to_string(), text);
+    }
+
+    /// Nobody tells how many values there are, and both know the labels.
+    #[test]
+    fn of_a_column_with_a_list_nothing_is_told() {
+        let mut groups = RequestedGroups {
+            by: GroupColumn::list("receiver.a,sender.b").unwrap(),
+            ..RequestedGroups::default()
+        };
+        let list = PublicLabels::new(["x".to_owned(), "y".to_owned()]).unwrap();
+        groups.by[0].public = Some(list);
+        let hello = |role| Hello::new(role, 1);
+        let told = groups.tell(Role::Receiver, hello(Role::Receiver), &[labels(4)]);
+        assert_eq!(told, hello(Role::Receiver));
+        assert_eq!(
+            groups.counts(Role::Sender, &[labels(9)], &told).unwrap(),
+            [4, 9]
+        );
+        let told = groups.tell(Role::Sender, hello(Role::Sender), &[labels(100)]);
+        let refused = groups
+            .counts(Role::Receiver, &[labels(4)], &told)
+            .unwrap_err();
+        let text = refused.to_string();
+        assert!(
+            text.contains("`receiver.a` has 4 labels with `other` and null"),
+            "{text}"
+        );
     }
 
     #[test]

@@ -78,6 +78,7 @@ mod party;
 mod patience;
 mod peer_watch;
 mod phases;
+mod public_labels;
 mod pulse;
 mod question;
 mod ready;
@@ -104,8 +105,8 @@ pub use epsilon::Epsilon;
 pub use error::{Error, ErrorKind};
 pub use event::{Event, MeetingPlace, Warning, Watcher, Work};
 pub use fault::{
-    Ability, ColumnsFault, ElsewhereFault, Further, NoiseFault, QuestionFault, SpecFault,
-    TooManyGroups, TooMuchGiven, Unable,
+    Ability, ColumnsFault, ElsewhereFault, Further, LabelListFault, NoiseFault, QuestionFault,
+    SpecFault, TooManyGroups, TooMuchGiven, Unable,
 };
 pub use grouped::{GroupTotals, Grouped, Totals};
 pub use job::JobFolder;
@@ -122,6 +123,7 @@ pub use party::{Consent, Mode};
 pub use peer_watch::PeerWatch;
 pub use phases::{Phase, Phases};
 pub use psijoin::settings;
+pub use public_labels::PublicLabels;
 pub use question::{Learners, Question};
 pub use requested_groups::{GroupColumn, RequestedGroups};
 pub use requested_noise::{Bound, RequestedNoise};

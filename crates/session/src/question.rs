@@ -10,7 +10,7 @@ use crate::{
     fault::{Ability, Further, QuestionFault, Unable},
     requested_groups::RequestedGroups,
     requested_output::RequestedOutput,
-    settings::{GROUP_BY, LEARNERS, MIN_GROUP, MINIMUM, NOISE, OUTPUT, POST_QUANTUM},
+    settings::{GROUP_BY, GROUP_LISTS, LEARNERS, MIN_GROUP, MINIMUM, NOISE, OUTPUT, POST_QUANTUM},
 };
 
 /// The output, and its condition.
@@ -178,6 +178,10 @@ impl Question {
             Some(groups) => hello
                 .setting(GROUP_BY, groups.listed())
                 .setting(MIN_GROUP, groups.least),
+        };
+        let hello = match self.asked.groups().and_then(RequestedGroups::lists) {
+            None => hello,
+            Some(lists) => hello.setting(GROUP_LISTS, lists),
         };
         let hello = match self
             .asked

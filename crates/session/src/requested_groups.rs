@@ -7,6 +7,7 @@ use psijoin_printable::Quoted;
 
 use crate::{
     names,
+    public_labels::PublicLabels,
     requested_noise::RequestedNoise,
     requested_output::{ColumnName, of_names},
 };
@@ -60,6 +61,42 @@ impl RequestedGroups {
         self.least < 2 && self.noise.is_none()
     }
 
+    /// Returns the place of the column that a list of labels is for: the one of this name, or the
+    /// only one if no name is said.
+    ///
+    /// # Errors
+    /// If there is no such column, or there are two and no name.
+    pub fn place_of_list(&self, name: Option<&str>) -> Result<usize, String> {
+        let columns = || self.listed();
+        match name {
+            Some(name) => {
+                let mut by = self.by.iter();
+                by.position(|column| column.to_string() == name)
+                    .ok_or_else(|| {
+                        format!(
+                            "keys are grouped by {}, and not by {}",
+                            columns(),
+                            Quoted(name)
+                        )
+                    })
+            }
+            None if self.by.len() == 1 => Ok(0),
+            None => Err(format!("say for which of {} the list is", columns())),
+        }
+    }
+
+    /// Returns the lists of labels of all columns, as two parties tell them apart, if some column
+    /// has one.
+    pub(crate) fn lists(&self) -> Option<String> {
+        let list = |column: &GroupColumn| match &column.public {
+            None => "as its holder has them".to_owned(),
+            Some(list) => list.to_string(),
+        };
+        let lists: Vec<_> = self.by.iter().map(list).collect();
+        let has_list = self.by.iter().any(|column| column.public.is_some());
+        has_list.then(|| lists.join(", "))
+    }
+
     /// Returns the columns that name groups, as they are said.
     pub fn listed(&self) -> String {
         let names: Vec<_> = self.by.iter().map(GroupColumn::to_string).collect();
@@ -74,6 +111,8 @@ pub struct GroupColumn {
     pub holder: Role,
     /// Its name in its holder's table.
     pub name: String,
+    /// Its labels, if both parties have a list of them. If not, its holder says them.
+    pub public: Option<PublicLabels>,
 }
 
 impl GroupColumn {
@@ -113,7 +152,11 @@ impl FromStr for GroupColumn {
         let ColumnName { holder, name } = text.parse()?;
         let holder =
             holder.ok_or("say whose column it is, as in receiver.segment or sender.plan")?;
-        Ok(Self { holder, name })
+        Ok(Self {
+            holder,
+            name,
+            public: None,
+        })
     }
 }
 
@@ -152,5 +195,27 @@ mod tests {
             assert!(GroupColumn::list(wrong).is_err(), "{wrong}");
         }
         assert!(GroupColumn::of_names(&[]).is_err());
+    }
+
+    #[test]
+    fn a_list_is_for_one_of_the_columns() {
+        let groups = |by: &str| RequestedGroups {
+            by: GroupColumn::list(by).unwrap(),
+            ..RequestedGroups::default()
+        };
+        let one = groups("receiver.a");
+        assert_eq!(one.place_of_list(None), Ok(0));
+        assert_eq!(one.place_of_list(Some("receiver.a")), Ok(0));
+        assert!(one.place_of_list(Some("a")).is_err());
+        let mut two = groups("receiver.a,sender.b=c");
+        assert_eq!(two.place_of_list(Some("sender.b=c")), Ok(1));
+        assert!(two.place_of_list(None).is_err());
+        assert_eq!(two.lists(), None);
+        two.by[1].public = Some(PublicLabels::new(["x".to_owned()]).unwrap());
+        let lists = two.lists().unwrap();
+        assert!(
+            lists.starts_with("as its holder has them, 1 label (BLAKE3 "),
+            "{lists}"
+        );
     }
 }

@@ -46,6 +46,8 @@ pub enum Setting {
     Output,
     /// [`GROUP_BY`].
     GroupBy,
+    /// [`GROUP_LISTS`].
+    GroupLists,
     /// [`MIN_GROUP`].
     MinGroup,
     /// [`NOISE`].
@@ -77,6 +79,7 @@ impl Setting {
             RECEIVERS_COLUMNS => Self::ReceiversColumns,
             OUTPUT => Self::Output,
             GROUP_BY => Self::GroupBy,
+            GROUP_LISTS => Self::GroupLists,
             MIN_GROUP => Self::MinGroup,
             NOISE => Self::Noise,
             MINIMUM => Self::Minimum,
@@ -108,6 +111,8 @@ pub enum JobTerm {
     Output,
     /// The columns whose values name groups.
     GroupBy,
+    /// The lists of their labels.
+    GroupLists,
     /// The fewest shared keys of a group that is shown.
     MinGroup,
     /// The parties that learn it.
@@ -139,6 +144,7 @@ impl JobTerm {
             PROTOCOL => Self::Protocol,
             OUTPUT => Self::Output,
             GROUP_BY => Self::GroupBy,
+            GROUP_LISTS => Self::GroupLists,
             MIN_GROUP => Self::MinGroup,
             LEARNERS => Self::Learners,
             TERMS => Self::Terms,

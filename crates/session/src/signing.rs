@@ -62,7 +62,12 @@ impl Party<'_> {
         for role in Role::BOTH {
             parties.of_mut(role).learns = learns(&self.question, role);
         }
-        for agreed in &groups.0 {
+        // Of a column with a list, nothing is said.
+        let said = groups
+            .0
+            .iter()
+            .filter(|agreed| agreed.column.public.is_none());
+        for agreed in said {
             let learner = agreed.column.holder.other();
             parties.of_mut(learner).learns.push(labels(agreed));
         }

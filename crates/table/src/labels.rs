@@ -1,7 +1,9 @@
-//! Labels, by which keys are grouped: the values of a column, each distinct one once.
+//! Labels, by which keys are grouped: the values of a column, each distinct one once, or a list
+//! that is given.
 //!
 //! While a table is read, a label is known by the order in which labels come. Once all are there,
-//! each has its place in the sorted list. A key has the label of its rows, which must be one.
+//! each has its place in the sorted list. A key has the label of its rows, which must be one. If a
+//! list is given, all values that are not on it have one label, [`OTHER`].
 
 use std::{
     collections::{HashMap, HashSet},
@@ -11,13 +13,26 @@ use std::{
 /// The most labels of a column that are kept.
 pub const MAX_LABELS: usize = 256;
 
+/// The label of all values that are not on a list that is given.
+pub const OTHER: &str = "other";
+
 /// Further labels are counted up to this number of all.
 const MAX_COUNTED: usize = 1 << 16;
 
 /// Bits of the number of a label, in the order in which labels come.
 const ID_BITS: u32 = 16;
 
-/// The labels of a column, of rows with a key.
+/// A column of labels.
+#[derive(Debug, Clone, Default, PartialEq, Eq)]
+pub struct LabelColumn {
+    /// Its name.
+    pub name: String,
+    /// The list of its labels, if one is given: at most 254 texts that are not empty, each once,
+    /// and none of them [`OTHER`]. That and null are labels as well.
+    pub listed: Option<Vec<String>>,
+}
+
+/// The labels of a column, of rows with a key, or those of the list that is given.
 #[derive(Debug, Clone, Default, PartialEq, Eq)]
 #[non_exhaustive]
 pub struct Labels {
@@ -25,7 +40,8 @@ pub struct Labels {
     /// [`MORE`](Self::MORE) on they are not counted.
     pub count: u64,
     /// The labels in ascending order of their bytes; `None` stands at the end for null, which is
-    /// what an empty text is, too. Nothing if there are more than [`MAX_LABELS`].
+    /// what an empty text is, too, and before it the [`OTHER`] of a list. Nothing if there are more
+    /// than [`MAX_LABELS`].
     pub texts: Vec<Option<String>>,
 }
 
@@ -38,15 +54,30 @@ impl Labels {
 #[derive(Debug, Default)]
 pub(crate) struct Dictionary {
     ids: HashMap<String, u32>,
+    /// The number of [`OTHER`], if a list is given: then nothing comes to it.
+    other: Option<u32>,
     /// Hashes of labels beyond those that are kept.
     further: HashSet<u64>,
     hasher: RandomState,
 }
 
 impl Dictionary {
+    fn of(column: &LabelColumn) -> Self {
+        let mut dictionary = Self::default();
+        if let Some(listed) = &column.listed {
+            for text in listed {
+                dictionary.learn(text);
+            }
+            let other = dictionary.learn(OTHER);
+            dictionary.learn("");
+            dictionary.other = Some(other);
+        }
+        dictionary
+    }
+
     /// Returns the number of a label, which is [`MAX_LABELS`] if it is beyond those that are kept.
     fn learn(&mut self, text: &str) -> u32 {
-        if let Some(id) = self.ids.get(text) {
+        if let Some(id) = self.ids.get(text).or(self.other.as_ref()) {
             return *id;
         }
         let id = self.ids.len() as u32;
@@ -61,7 +92,8 @@ impl Dictionary {
     /// Returns the labels, and the place of each in them.
     fn sorted(&self) -> (Labels, Vec<i64>) {
         let mut texts: Vec<&String> = self.ids.keys().collect();
-        texts.sort_by_key(|text| (text.is_empty(), *text));
+        let is_other = |text: &str| self.other.is_some() && text == OTHER;
+        texts.sort_by_key(|text| (text.is_empty(), is_other(text), *text));
         let mut ranks = vec![0; texts.len()];
         for (rank, text) in (0..).zip(&texts) {
             ranks[self.ids[*text] as usize] = rank;
@@ -108,8 +140,8 @@ impl LabelCells {
 pub(crate) struct Dictionaries(Vec<Dictionary>);
 
 impl Dictionaries {
-    pub(crate) fn new(columns: usize) -> Self {
-        Self((0..columns).map(|_| Dictionary::default()).collect())
+    pub(crate) fn new(columns: &[LabelColumn]) -> Self {
+        Self(columns.iter().map(Dictionary::of).collect())
     }
 
     /// Learns the labels of a stretch, and returns those of each row as one number; nothing if
@@ -168,9 +200,18 @@ mod tests {
         cells
     }
 
+    /// Returns a dictionary for each of these columns, of which some have a list.
+    fn dictionaries(columns: &[Option<&[&str]>]) -> Dictionaries {
+        let column = |listed: &Option<&[&str]>| LabelColumn {
+            name: "l".to_owned(),
+            listed: listed.map(|texts| texts.iter().map(|&text| text.to_owned()).collect()),
+        };
+        Dictionaries::new(&columns.iter().map(column).collect::<Vec<_>>())
+    }
+
     #[test]
     fn labels_of_two_columns_are_one_number_in_their_sorted_order() {
-        let mut dictionaries = Dictionaries::new(2);
+        let mut dictionaries = dictionaries(&[None, None]);
         let mut rows = dictionaries.learn(&[cells(&["b", "a", "b"]), cells(&["y", "", "x"])]);
         rows.extend(dictionaries.learn(&[cells(&["", "c"]), cells(&["x", "x"])]));
         let (labels, ranks) = dictionaries.finish();
@@ -188,10 +229,29 @@ mod tests {
         assert_eq!(ranks.first_difference(rows[3], rows[3]), None);
     }
 
+    /// Whatever comes, and however much, the labels are those of the list.
+    #[test]
+    fn values_that_are_not_on_a_list_have_one_label() {
+        let mut dictionaries = dictionaries(&[Some(&["z", "b", "unseen"]), None]);
+        let cells = [
+            cells(&["x", "b", "other", "", "y", "z"]),
+            cells(&["1", "2", "1", "2", "1", "2"]),
+        ];
+        let rows = dictionaries.learn(&cells);
+        let (labels, ranks) = dictionaries.finish();
+        let texts: Vec<_> = labels[0].texts.iter().map(|text| text.as_deref()).collect();
+        let expected = [Some("b"), Some("unseen"), Some("z"), Some(OTHER), None];
+        assert_eq!((&texts[..], labels[0].count), (&expected[..], 5));
+        let ranks = ranks.unwrap();
+        let places: Vec<_> = rows.iter().map(|row| ranks.of(*row)).collect();
+        assert_eq!(places, [6, 1, 6, 9, 6, 5]);
+        assert_eq!(ranks.first_difference(rows[0], rows[4]), None);
+    }
+
     #[test]
     fn too_many_labels_are_counted_and_not_kept() {
         let count = |labels: usize| {
-            let mut dictionaries = Dictionaries::new(1);
+            let mut dictionaries = dictionaries(&[None]);
             let texts: Vec<_> = (0..labels).map(|label| label.to_string()).collect();
             let texts: Vec<_> = texts.iter().map(String::as_str).collect();
             for _ in 0..2 {

@@ -69,7 +69,7 @@
 //!
 //! Keys can be grouped by the values of one column, or of two: [`Labels`]. A cell's label is its
 //! canonical text, as that of a key without rules, or null, if it is empty. Rows with one key must
-//! have one label.
+//! have one label. If a list of labels is given, all other texts have the label [`OTHER`].
 //!
 //! # Rows
 //!
@@ -121,7 +121,7 @@ mod write;
 pub use error::Error;
 pub use inspection::Inspection;
 pub use keys::{Beside, Counts, InspectedColumn, Items, MatchingRows, SharedKeys, TableKeys};
-pub use labels::{Labels, MAX_LABELS};
+pub use labels::{LabelColumn, Labels, MAX_LABELS, OTHER};
 pub use numbers::Numbers;
 pub use psijoin_files::Existing;
 pub use psijoin_key::{

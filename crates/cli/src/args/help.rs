@@ -65,6 +65,7 @@ pub(crate) const JOIN: &[&str] = &[
     "output",
     "output-kind",
     "group-by",
+    "groups",
     "give",
     "take",
     "min-intersection",

@@ -37,9 +37,18 @@ pub(crate) struct Asked {
     ///
     /// Both sides pass the same, as `receiver.COL` and `sender.COL`. Two columns are crossed: there
     /// is a group for each pair of their values. There can be 256 groups. The other side learns the
-    /// values of such a column, and not which key has which. Rows with one key must have one value.
+    /// values of such a column, and not which key has which, unless both have a list (--groups).
+    /// Rows with one key must have one value.
     #[arg(long, value_name = "COL[,COL]")]
     pub(crate) group_by: Option<GroupBy>,
+
+    /// A list of the labels of the --group-by column; of two, COL=FILE for each that has one.
+    ///
+    /// Both sides pass the same labels, one in each line, or in a CSV, TSV, Parquet or Arrow file
+    /// of one column. Then the values of that column are not told. One that is not on the list
+    /// counts as `other`; null is a group, too.
+    #[arg(long, value_name = "[COL=]FILE")]
+    pub(crate) groups: Vec<String>,
 
     /// Who learns which of its rows are shared: receiver or both.
     ///

@@ -156,6 +156,15 @@ class Expectation:
         )
         return widths(table, places, longest)
 
+    def labels(self, holder: str, label: Column) -> list[str]:
+        """Returns the different labels of a column, without null, of rows with a key."""
+        name = f"l{self.index(holder, label)}"
+        found = self.connection.execute(
+            f"SELECT DISTINCT {name} FROM {holder}"
+            f" WHERE key IS NOT NULL AND {name} IS NOT NULL ORDER BY {name}"
+        )
+        return [text for (text,) in found.fetchall()]
+
     def keys(self, holder: str, rows: Sequence[int]) -> list[list[str] | None]:
         """The keys of some rows of a party."""
         found = dict(self.connection.execute(f"SELECT row, key FROM {holder}").fetchall())

@@ -12,7 +12,7 @@ from .difference import expect
 from .expectation import Expectation
 from .formats import TYPED, Format, read_compressed
 from .joins import Grouping, Named
-from .labels import MOST_BYTES
+from .labels import MOST_BYTES, OTHER
 from .tables import read_typed
 
 # The columns behind the labels.
@@ -32,8 +32,12 @@ def groups(
 ) -> list[Group]:
     """Returns all groups, in the order of their labels, with the sums of these columns."""
     labels = [f"by{place}" for place in range(len(grouping.by))]
-    lists = [labels_of(expectation, holder, label) for holder, label in grouping.by]
-    own = [f"{holder}.l{expectation.index(holder, label)}" for holder, label in grouping.by]
+    columns_of_labels = [
+        (holder, f"l{expectation.index(holder, label)}", known)
+        for (holder, label), known in zip(grouping.by, grouping.lists, strict=True)
+    ]
+    lists = [labels_of(*column) for column in columns_of_labels]
+    own = [label_of(f"{holder}.{name}", known) for holder, name, known in columns_of_labels]
     totals = [f"{one.holder}.n{expectation.index(one.holder, one.amount)}" for one in columns]
     members = ", ".join(
         ["true AS is_member"]
@@ -43,7 +47,10 @@ def groups(
     is_of_group = " AND ".join(f"lists.{one} IS NOT DISTINCT FROM members.{one}" for one in labels)
     sums = "".join(f", coalesce(sum(total{place}), 0)" for place in range(len(columns)))
     listed = ", ".join(f"lists.{one}" for one in labels)
-    ordered = ", ".join(f"lists.{one} NULLS LAST" for one in labels)
+    ordered = ", ".join(
+        f"lists.{one} NULLS LAST" if known is None else order_of(f"lists.{one}")
+        for one, known in zip(labels, grouping.lists, strict=True)
+    )
     crossed = ", ".join(
         f"(SELECT {name} FROM ({found}) AS t({name}))"
         for name, found in zip(labels, lists, strict=True)
@@ -65,9 +72,30 @@ def group(labels: Sequence[str | None], totals: Sequence[Any], least: int | None
     return Group(tuple(labels), (count, tuple(sums)) if count >= (least or 0) else None)
 
 
-def labels_of(expectation: Expectation, holder: str, label: Any) -> str:
-    """SQL for the labels of a column, of rows with a key; if there are none, the one of null."""
-    name = f"l{expectation.index(holder, label)}"
+def label_of(value: str, known: Sequence[str] | None) -> str:
+    """SQL for the label of a value, given the list that both sides have, if there is one."""
+    if known is None:
+        return value
+    texts = ", ".join(map(quoted, known))
+    return f"CASE WHEN {value} IS NULL OR {value} IN ({texts}) THEN {value} ELSE '{OTHER}' END"
+
+
+def order_of(label: str) -> str:
+    """SQL for the order of the labels of a list: the one of all others is the last but null."""
+    return f"{label} IS NULL, {label} = '{OTHER}', {label}"
+
+
+def quoted(text: str) -> str:
+    """SQL for a text."""
+    return "'" + text.replace("'", "''") + "'"
+
+
+def labels_of(holder: str, name: str, known: Sequence[str] | None) -> str:
+    """SQL for the labels of a column: those of the list, or of rows with a key; if there are none,
+    the one of null."""
+    if known is not None:
+        texts = ", ".join(f"({quoted(text)})" for text in [*known, OTHER])
+        return f"SELECT * FROM (VALUES {texts}, (NULL))"
     of_keys = f"SELECT {name} FROM {holder} WHERE key IS NOT NULL"
     none = f"SELECT NULL WHERE NOT EXISTS ({of_keys})"
     return f"SELECT DISTINCT {name} FROM ({of_keys} UNION ALL {none})"
@@ -129,17 +157,20 @@ def unlike(expectation: Expectation, grouping: Grouping) -> set[str]:
     """Returns the parties that have a key of several labels, or a label that is too long."""
     return {
         holder
-        for holder, label in grouping.by
-        if has_unlike(expectation, holder, f"l{expectation.index(holder, label)}")
+        for (holder, label), known in zip(grouping.by, grouping.lists, strict=True)
+        if has_unlike(expectation, holder, f"l{expectation.index(holder, label)}", known)
     }
 
 
-def has_unlike(expectation: Expectation, holder: str, name: str) -> bool:
-    """Returns whether a column of labels has such."""
+def has_unlike(
+    expectation: Expectation, holder: str, name: str, known: Sequence[str] | None
+) -> bool:
+    """Returns whether a column of labels has such. On no list, a label can be as long as it is."""
+    label = label_of(name, known)
     found = expectation.connection.execute(
         f"SELECT coalesce(bool_or(number > 1 OR longest > {MOST_BYTES}), false) FROM"
-        f" (SELECT count(DISTINCT coalesce({name}, '')) AS number,"
-        f" max(coalesce(strlen({name}), 0)) AS longest"
+        f" (SELECT count(DISTINCT coalesce({label}, '')) AS number,"
+        f" max(coalesce(strlen({label}), 0)) AS longest"
         f" FROM {holder} WHERE key IS NOT NULL GROUP BY key)"
     )
     return found.fetchone()[0]
@@ -148,7 +179,8 @@ def has_unlike(expectation: Expectation, holder: str, name: str) -> bool:
 def number_of_groups(expectation: Expectation, grouping: Grouping) -> int:
     """Returns the number of groups."""
     number = 1
-    for holder, label in grouping.by:
-        counted = f"SELECT count(*) FROM ({labels_of(expectation, holder, label)})"
+    for (holder, label), known in zip(grouping.by, grouping.lists, strict=True):
+        labels = labels_of(holder, f"l{expectation.index(holder, label)}", known)
+        counted = f"SELECT count(*) FROM ({labels})"
         number *= expectation.connection.execute(counted).fetchone()[0]
     return number

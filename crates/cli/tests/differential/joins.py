@@ -1,5 +1,6 @@
 """The question about a pair of tables, and the two processes that answer it."""
 
+import csv
 import json
 import os
 import random
@@ -14,6 +15,7 @@ from .column_types import ColumnType
 from .expectation import Expectation
 from .formats import COMPRESSIONS, TYPED, Format
 from .giving import CARRYING, REPEATED, Giving, draw_giving
+from .labels import draw_list
 from .meanings import may_differ
 from .pairs import Pair, listed
 from .tables import Column, Table
@@ -56,6 +58,8 @@ class Grouping:
     by: list[tuple[str, Column]]
     # As psijoin calls them, without their holders.
     names: list[str]
+    # The labels of each, if both sides have a list of them.
+    lists: list[tuple[str, ...] | None]
     # Groups of fewer keys are withheld.
     least: int | None
     # What both sides say of how they compute, such as in which number of parts.
@@ -64,8 +68,27 @@ class Grouping:
     @property
     def said(self) -> str:
         """Returns the value of `--group-by`."""
+        return ",".join(map(listed, self.columns))
+
+    @property
+    def columns(self) -> list[str]:
+        """Returns the columns with their holders."""
         named = zip(self.by, self.names, strict=True)
-        return ",".join(listed(f"{holder}.{name}") for (holder, _), name in named)
+        return [f"{holder}.{name}" for (holder, _), name in named]
+
+    def list_options(self, role: str, rng: random.Random, folder: Path) -> list[str]:
+        """Returns a party's options for lists, which go to its own files, in its own order."""
+        options = []
+        for place, (column, labels) in enumerate(zip(self.columns, self.lists, strict=True)):
+            if labels is None:
+                continue
+            path = folder / f"{role}-labels-{place}.csv"
+            with path.open("w", encoding="utf-8", newline="") as file:
+                rows = [[label] for label in rng.sample(labels, len(labels))]
+                csv.writer(file, quoting=csv.QUOTE_ALL).writerows([["label"], *rows])
+            is_named = len(self.columns) > 1 or rng.random() < 0.5
+            options += ["--groups", f"{column}={path}" if is_named else str(path)]
+        return options
 
 
 @dataclass
@@ -138,7 +161,7 @@ def draw_join(
     """Something to ask of a pair."""
     join = Join(kind, receiver_listens=rng.random() < 0.5)
     if kind == "counts":
-        join.grouping = draw_grouping(rng, pair)
+        join.grouping = draw_grouping(rng, pair, expectation)
         join.kind = kind if join.grouping else "count"
     if kind in ("sum", "shares") or join.grouping:
         join.columns = draw_columns(rng, pair)
@@ -167,7 +190,9 @@ def draw_join(
     return join
 
 
-def draw_grouping(rng: random.Random, pair: Pair) -> Grouping | None:
+def draw_grouping(
+    rng: random.Random, pair: Pair, expectation: Expectation
+) -> Grouping | None:
     """Some columns of labels of either table; None if there are none."""
     both = {"receiver": pair.receiver, "sender": pair.sender}
     columns = [(holder, column) for holder, side in both.items() for column in side.labels]
@@ -175,9 +200,10 @@ def draw_grouping(rng: random.Random, pair: Pair) -> Grouping | None:
         return None
     by = rng.sample(columns, min(len(columns), rng.choice((1, 2, 2))))
     names = [both[holder].table.names[both[holder].place(column)] for holder, column in by]
+    lists = [draw_list(rng, expectation.labels(holder, column)) for holder, column in by]
     options = rng.choice(([], ["--parts", str(rng.choice((2, 3, 5)))]))
     options = options + rng.choice(([], ["--table-memory", "0kB"]))
-    return Grouping(by, names, rng.choice((None, 1, 2, 2, 3, 5, 20)), options)
+    return Grouping(by, names, lists, rng.choice((None, 1, 2, 2, 3, 5, 20)), options)
 
 
 def draw_output_of_groups(rng: random.Random) -> Format | None:
@@ -285,6 +311,7 @@ def run(program: Path, pair: Pair, join: Join, rng: random.Random, folder: Path)
     reports = {role: folder / f"{role}-report.json" for role in ("receiver", "sender")}
     commands = {
         role: [str(program), *command(role, pair, join, rng, outputs.get(role))]
+        + (join.grouping.list_options(role, rng, folder) if join.grouping else [])
         + ["--report", str(report)]
         for role, report in reports.items()
     }

@@ -13,6 +13,10 @@ from .tables import Column
 # The most bytes of a label, and the most groups.
 MOST_BYTES, MOST_GROUPS = 256, 256
 
+# The label of what is not on a list, and labels that few columns have.
+OTHER = "other"
+UNSEEN = ("no row has it", 'a, "b"', "ünseen", "OTHER", " ")
+
 
 def draw_labels(rng: random.Random, choice: Format, name: str, keys: list[tuple]) -> Column:
     """A column that has one label for each key, but for a few in which rows of a key differ."""
@@ -30,6 +34,16 @@ def draw_labels(rng: random.Random, choice: Format, name: str, keys: list[tuple]
         of_keys: dict[tuple, Any] = {}
         cells = [of_keys.setdefault(key, rng.choice(labels)) for key in keys]
     return Column(name, held, cells)
+
+
+def draw_list(rng: random.Random, labels: list[str]) -> tuple[str, ...] | None:
+    """A list of labels, which may lack some of these, and have some that are not there."""
+    if rng.random() < 0.6:
+        return None
+    fit = [one for one in labels if one != OTHER and len(one.encode()) <= MOST_BYTES]
+    known = rng.sample(fit, rng.randint(0, min(len(fit), 8)))
+    unseen = rng.sample(UNSEEN, rng.randint(0 if known else 1, 2))
+    return tuple(dict.fromkeys([*known, *unseen]))
 
 
 def draw_number(rng: random.Random) -> int:

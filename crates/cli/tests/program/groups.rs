@@ -177,6 +177,106 @@ fn scripts_read_groups_in_the_report_and_the_record_tells_who_learns_them() {
     }
 }
 
+/// The receiver has more values than there can be groups, and none of them goes over the line.
+#[test]
+fn lists_of_labels_are_known_and_values_are_not_told() {
+    let tables = Tables::new();
+    let lists = [
+        ("segments.csv", "segment\ntest\n\"control, \"\"b\"\"\"\n"),
+        ("plans.txt", "gold\nbasic\n"),
+    ];
+    let [segments, plans] = lists.map(|(name, text)| tables.folder.file(name, text));
+    let [of_segments, of_plans] = [("receiver.segment", &segments), ("sender.plan", &plans)]
+        .map(|(column, file)| format!("{column}={file}"));
+    let both = [
+        &BY_BOTH[..],
+        &["--groups", &of_segments, "--groups", &of_plans],
+    ]
+    .concat();
+    let crossed = tables.join(&both, &["--report", "-"], &[ALLOW]);
+    all_exit(&crossed, 0);
+    let report: Value = serde_json::from_str(&crossed[0].stdout).unwrap();
+    let groups = report["result"]["groups"].as_array().unwrap();
+    let shared: Vec<_> = groups
+        .iter()
+        .filter(|group| group["shared_keys"] != 0)
+        .collect();
+    let labels: Vec<_> = shared
+        .iter()
+        .map(|group| group["labels"].to_string())
+        .collect();
+    let expected = [
+        r#"["basic","test"]"#,
+        r#"["gold","test"]"#,
+        r#"["gold","other"]"#,
+    ];
+    assert_eq!(
+        (groups.len(), &labels[..]),
+        (16, &expected.map(str::to_owned)[..])
+    );
+    assert_eq!(report["groups"]["by"][1]["listed"], true);
+
+    let rows: String = (0..300)
+        .map(|key| format!("{key},secret {key},1\n"))
+        .collect();
+    let many = tables
+        .folder
+        .file("many.csv", format!("id,segment,spend\n{rows}"));
+    let by_segment = [&BY_SEGMENT[..], &["--groups", &segments]].concat();
+    let [mut receiver, mut sender] = tables.args(&by_segment);
+    receiver[1] = &many;
+    sender.push(ALLOW);
+    let joined = join_over_a_line(&receiver, &sender, Cheat::Receiver, |message| {
+        assert!(!message.windows(6).any(|part| part == b"secret"));
+    });
+    let told = joined.both();
+    all_exit(&told, 0);
+    assert_said!(told);
+}
+
+#[test]
+fn lists_that_differ_or_are_none_are_refused() {
+    let tables = Tables::new();
+    let list = |name: &str, text: &str| tables.folder.file(name, text);
+    let (one, other) = (
+        list("one.txt", "test\ncontrol\n"),
+        list("other.txt", "test\n"),
+    );
+    let least = [&BY_SEGMENT[..], &["--min-group", "2"]].concat();
+    let differ = tables.join(&least, &["--groups", &one], &["--groups", &other]);
+    all_exit_without_result(&differ, 5);
+    let one_sided = tables.join(&least, &["--groups", &one], &[]);
+    all_exit_without_result(&one_sided, 5);
+
+    let wide = list("wide.csv", "a,b\n1,2\n");
+    let reserved = list("reserved.txt", "test\nother\n");
+    let refused = |by: [&str; 4], options: &[&str]| {
+        let [receiver, _] = tables.args(&[&by[..], options].concat());
+        let meeting = ["receive", "--connect", "127.0.0.1:1", "--wait", "1"];
+        run(&[&meeting[..], &receiver].concat())
+    };
+    let twice = format!("receiver.segment={one}");
+    let refused_at_once = [
+        refused(BY_SEGMENT, &["--groups", &wide]),
+        refused(BY_SEGMENT, &["--groups", &reserved]),
+        refused(BY_SEGMENT, &["--groups", &one, "--groups", &twice]),
+        refused(BY_SEGMENT, &["--groups", &one, "--report", &one]),
+        refused(BY_BOTH, &["--groups", &one]),
+        refused(
+            ["--output-kind", "count", "--learn", "receiver"],
+            &["--groups", &one],
+        ),
+        refused(BY_SEGMENT, &["--groups", "no such list"]),
+    ];
+    assert!(refused_at_once.iter().all(|ended| ended.stdout.is_empty()));
+    let said: Vec<_> = differ
+        .into_iter()
+        .chain(one_sided)
+        .chain(refused_at_once)
+        .collect();
+    assert_said!(said);
+}
+
 #[test]
 fn groups_that_differ_or_are_too_many_end_both() {
     let tables = Tables::new();

@@ -151,6 +151,10 @@ fn a_job_goes_on_with_the_same_groups_only() {
         assert_eq!(refused.says(2, &[said]).stdout, "");
         parties.receiver[at] = word;
     }
+    let list = parties.folder.file("plans.txt", "basic\ngold\n");
+    let listed = format!("sender.plan={list}");
+    let refused = parties.receiver(&["--groups", &listed]).end();
+    assert_eq!(refused.says(2, &["the lists of groups"]).stdout, "");
     // A label of one key is another one, or is there no more.
     let swapped = theirs(|id| plan(if id == 1001 { 1000 } else { id }));
     let lost = theirs(|_| PLANS[0]);

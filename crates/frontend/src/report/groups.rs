@@ -21,8 +21,10 @@ pub(super) struct GroupsReport {
 struct GroupColumnReport {
     name: String,
     holder: String,
-    /// The number of its different values.
+    /// The number of its different values, or of the labels on its list, with `other` and null.
     labels: usize,
+    /// Whether both sides gave a list of its labels, so that its holder told none.
+    listed: bool,
 }
 
 /// The totals of a group. All are `null` if it is withheld.
@@ -45,6 +47,7 @@ impl GroupsReport {
             name: column.to_string(),
             holder: column.holder.to_string(),
             labels: labels.len(),
+            listed: column.public.is_some(),
         };
         Some(Self {
             by: by.map(column).collect(),

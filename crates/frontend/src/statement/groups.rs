@@ -57,17 +57,32 @@ pub(super) fn withheld(outcome: &Outcome, groups: &RequestedGroups) -> Option<St
     (groups.least > 0).then_some(told)
 }
 
-/// Returns what both sides had to tell of the columns that name groups.
+/// Returns what both sides had to tell of the columns that name groups, if they have no list of its
+/// labels.
 pub(super) fn known(outcome: &Outcome) -> Option<String> {
-    let known = |AgreedLabels { column, labels }: &AgreedLabels| {
+    let columns = outcome.groups.0.iter();
+    let told = columns.filter(|agreed| agreed.column.public.is_none());
+    let known = told.map(|AgreedLabels { column, labels }| {
         let values = humanize::counted(labels.len() as u64, "different value");
-        format!(
-            "the {values} of {}",
-            called(column, outcome.role, &format!("the {}'s", column.holder))
-        )
-    };
-    let known: Vec<_> = outcome.groups.0.iter().map(known).collect();
+        format!("the {values} of {}", of_holder(column, outcome.role))
+    });
+    let known: Vec<_> = known.collect();
     (!known.is_empty()).then(|| format!("Both sides know {}.", humanize::listed(&known)))
+}
+
+/// Returns what nobody had to tell of columns with a list of their labels, a line for each.
+pub(super) fn listed(outcome: &Outcome) -> Vec<String> {
+    let columns = outcome.groups.0.iter().map(|agreed| &agreed.column);
+    let listed = |column: &GroupColumn| {
+        let list = column.public.as_ref()?;
+        Some(format!(
+            "Both sides gave one list of {} for {}, and beyond the groups nothing was told of what is \
+             in it: all that is not on the list counts as `other`.",
+            humanize::counted(list.listed().len() as u64, "label"),
+            of_holder(column, outcome.role)
+        ))
+    };
+    columns.filter_map(listed).collect()
 }
 
 /// Returns what the receiver could read from groups that it chose itself, for the sender.
@@ -90,6 +105,11 @@ pub(super) fn chosen(outcome: &Outcome, groups: &RequestedGroups) -> Option<Stri
     };
     let is_asked = outcome.role == Role::Sender && is_chosen;
     is_asked.then(|| format!("The receiver chose which of its keys are in which group. {told}"))
+}
+
+/// Returns a column in the words for a party in this role, which calls the other party by its role.
+fn of_holder(column: &GroupColumn, role: Role) -> String {
+    called(column, role, &format!("the {}'s", column.holder))
 }
 
 /// Returns a column in the words for a party in this role, which calls the other party's `theirs`.

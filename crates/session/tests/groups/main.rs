@@ -8,12 +8,13 @@ use std::{
 
 use psijoin::Role;
 use psijoin_session::{
-    Error, Event, GroupColumn, Grouped, JoinSpec, Joined, Meeting, Outcome, Received,
+    Error, Event, GroupColumn, Grouped, JoinSpec, Joined, Meeting, Outcome, PublicLabels, Received,
     RequestedGroups, RequestedOutput, Stop, TableSpec, Watcher,
 };
 use psijoin_table::KeySpec;
 use psijoin_transport::{Endpoint, Security, endpoint::Address};
 
+mod lists;
 mod noise;
 mod random;
 mod refusals;
@@ -42,6 +43,13 @@ impl Join {
     /// Withholds groups of fewer keys.
     fn least(mut self, least: u64) -> Self {
         self.groups.least = least;
+        self
+    }
+
+    /// Gives both parties a list of the labels of the column at this place.
+    fn list(mut self, place: usize, labels: &[&str]) -> Self {
+        let labels = labels.iter().map(|&label| label.to_owned());
+        self.groups.by[place].public = Some(PublicLabels::new(labels).unwrap());
         self
     }
 

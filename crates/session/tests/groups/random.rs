@@ -87,10 +87,30 @@ type By = (Role, usize);
 /// parties, unless it is withheld.
 type Group = (Vec<Option<String>>, Option<(i64, Vec<i128>)>);
 
+/// The list of a column's labels, if both parties have one.
+type List = Option<Vec<&'static str>>;
+
+/// Returns the label that a value has.
+fn label_of(value: &'static str, list: &List) -> &'static str {
+    match list {
+        Some(list) if !value.is_empty() && !list.contains(&value) => "other",
+        _ => value,
+    }
+}
+
 /// Returns the groups by a plain computation.
-fn plain(tables: [&Table; 2], by: &[By], sums: &[Role], least: u64) -> Vec<Group> {
+fn plain(
+    tables: [&Table; 2],
+    (by, listed): (&[By], &[List]),
+    sums: &[Role],
+    least: u64,
+) -> Vec<Group> {
     let keys = tables.map(Table::keys);
-    let lists = by.iter().map(|(role, column)| {
+    let lists = by.iter().zip(listed).map(|((role, column), list)| {
+        if let Some(list) = list {
+            let sorted: BTreeSet<_> = list.iter().copied().collect();
+            return sorted.into_iter().chain(["other", ""]).collect();
+        }
         let labels = keys[*role as usize]
             .values()
             .map(|(labels, _)| labels[*column]);
@@ -111,10 +131,10 @@ fn plain(tables: [&Table; 2], by: &[By], sums: &[Role], least: u64) -> Vec<Group
     let group = |labels: Vec<&str>| {
         let shared = keys[0].keys().filter(|key| keys[1].contains_key(key));
         let of_group = shared.filter(|key| {
-            let has = |((role, column), label): (&By, &&str)| {
-                keys[*role as usize][key].0[*column] == *label
+            let has = |(((role, column), list), label): ((&By, &List), &&str)| {
+                label_of(keys[*role as usize][key].0[*column], list) == *label
             };
-            by.iter().zip(&labels).all(has)
+            by.iter().zip(listed).zip(&labels).all(has)
         });
         let of_group: Vec<_> = of_group.collect();
         let sum = |role: &Role| of_group.iter().map(|key| keys[*role as usize][key].1).sum();
@@ -151,6 +171,12 @@ fn by() -> impl Strategy<Value = Vec<By>> {
     ])
 }
 
+/// A list may lack labels that there are, and have one that no row has.
+fn list() -> impl Strategy<Value = List> {
+    let labels = vec!["b", "a, \"c\"", "ü", "no row has it"];
+    prop::option::of(prop::sample::subsequence(labels, 1..=4))
+}
+
 fn sums() -> impl Strategy<Value = Vec<Role>> {
     use Role::{Receiver, Sender};
     prop::sample::select(vec![
@@ -171,6 +197,7 @@ proptest! {
         sender in Table::any(),
         receiver in Table::any(),
         by in by(),
+        lists in [list(), list()],
         sums in sums(),
         least in 0..4_u64,
         parts in prop::option::of(2..4_u32),
@@ -181,13 +208,19 @@ proptest! {
         let summed: Vec<_> = sums.iter().map(|role| format!("{role}.n")).collect();
         let summed: Vec<_> = summed.iter().map(String::as_str).collect();
         let tables = [&sender.csv()[..], &receiver.csv()];
-        let join = Join::new(tables, &summed, &columns.join(",")).least(least);
+        let lists = &lists[..by.len()];
+        let mut join = Join::new(tables, &summed, &columns.join(",")).least(least);
+        for (place, list) in lists.iter().enumerate() {
+            if let Some(list) = list {
+                join = join.list(place, list);
+            }
+        }
         let grouped = join.grouped(|spec| {
             spec.parts = parts;
             if spills {
                 spec.resources.memory = Memory::Budget(0);
             }
         });
-        prop_assert_eq!(learned(&grouped), plain([&sender, &receiver], &by, &sums, least));
+        prop_assert_eq!(learned(&grouped), plain([&sender, &receiver], (&by, lists), &sums, least));
     }
 }

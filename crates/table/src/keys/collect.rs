@@ -61,7 +61,7 @@ impl<'a> Collector<'a> {
             left_out: 0,
             partitions: Partitions::new(beside.numbers.len(), beside.brings_label(), sought.spill),
             totals: beside.numbers.iter().map(|_| Totals::default()).collect(),
-            labels: Dictionaries::new(beside.labels.len()),
+            labels: Dictionaries::new(beside.labels),
             observed: sought.key.observed(),
             bad_cells: BadCellsOfKey::default(),
             bad_numbers: Vec::new(),

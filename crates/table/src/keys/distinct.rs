@@ -10,7 +10,7 @@ use super::{
 };
 use psijoin_source::Doubt;
 
-use crate::Error;
+use crate::{Error, LabelColumn};
 
 /// Distinct keys, in an order that follows from the table.
 #[derive(Debug, Clone, Default, PartialEq, Eq)]
@@ -137,10 +137,10 @@ impl UnlikeLabels {
     }
 
     /// Returns the error of a table with such rows, and with these columns of labels.
-    pub(super) fn error(self, file: &str, columns: &[String]) -> Error {
+    pub(super) fn error(self, file: &str, columns: &[LabelColumn]) -> Error {
         Error::UnlikeLabels {
             file: file.to_owned(),
-            column: columns[self.column].clone(),
+            column: columns[self.column].name.clone(),
             rows: self.rows,
         }
     }
@@ -341,7 +341,7 @@ mod tests {
         ) {
             let spill = Spill::new(Budget::new(budget), Folder::temporary());
             let mut partitions = Partitions::new(1, true, &spill);
-            let mut dictionaries = Dictionaries::new(1);
+            let mut dictionaries = Dictionaries::new(&[LabelColumn::default()]);
             let mut totals = [Totals::default()];
             let mut expected: BTreeMap<[u8; 32], (Vec<u32>, i64)> = BTreeMap::new();
             let mut first_row = 0;

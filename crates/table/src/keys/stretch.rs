@@ -12,7 +12,7 @@ use psijoin_key::{
 use psijoin_source::{LabelFault, MAX_LABEL_BYTES, Number, NumberFault, RaggedRows, ReadError};
 
 use super::Beside;
-use crate::{Error, labels::LabelCells};
+use crate::{Error, OTHER, labels::LabelCells};
 
 /// Keys are parted by the first byte of their fingerprints, which are uniform.
 pub(super) const PARTITIONS: usize = 256;
@@ -257,24 +257,28 @@ impl<'a> Builder<'a> {
     /// Takes the label in a cell of a column of labels, of the row that was ended last.
     ///
     /// # Errors
-    /// If it has no text, or a longer one than labels have.
+    /// If it has no text, or a longer one than labels have, and is not on a list that is given.
     pub(crate) fn label(
         &mut self,
         column: usize,
         label: Result<&str, KeyFault>,
         place: Place,
     ) -> Result<(), Error> {
-        let label = label.map_err(LabelFault::NoText).and_then(|text| {
-            let fits = text.len() <= MAX_LABEL_BYTES;
-            fits.then_some(text).ok_or(LabelFault::TooLong)
-        });
+        let sought = &self.sought.beside.labels[column];
+        let label = match label.map_err(LabelFault::NoText) {
+            Ok(text) if text.len() > MAX_LABEL_BYTES => match sought.listed {
+                Some(_) => Ok(OTHER),
+                None => Err(LabelFault::TooLong),
+            },
+            label => label,
+        };
         match label {
             Ok(text) => {
                 self.labels[column].add(text);
                 Ok(())
             }
             Err(fault) => {
-                let name = self.sought.beside.labels[column].clone();
+                let name = sought.name.clone();
                 let mut cells = Vec::new();
                 bad_keys::places_of(&mut cells, name, fault).see(self.file, place);
                 let cells = cells.pop().expect("one sort of cells");

@@ -33,7 +33,7 @@ use super::{
 };
 use psijoin_source::{Dialect, Doubt, Progress, Source};
 
-use crate::{Error, Labels, MAX_ITEMS, Numbers, numbers::Totals};
+use crate::{Error, LabelColumn, Labels, MAX_ITEMS, Numbers, numbers::Totals};
 
 /// Bytes of a row that repeats a key, and of the first row that has it.
 const REPEAT: usize = 2 * size_of::<u32>();
@@ -52,13 +52,19 @@ pub struct Beside<'a> {
     /// Columns of numbers.
     pub numbers: &'a [String],
     /// Columns of labels, by which keys are grouped: two at most.
-    pub labels: &'a [String],
+    pub labels: &'a [LabelColumn],
 }
 
 impl Beside<'_> {
     /// Returns whether a key has labels.
     pub(crate) fn brings_label(self) -> bool {
         !self.labels.is_empty()
+    }
+
+    /// Returns the names of the columns of labels.
+    pub(crate) fn label_names(self) -> Vec<String> {
+        let labels = self.labels.iter();
+        labels.map(|column| column.name.clone()).collect()
     }
 }
 

@@ -26,7 +26,7 @@ pub(super) fn read_text(
     let key = header.key_columns(wanted.key)?;
     let countries = header.country_columns(wanted.key)?;
     let numbers = header.find_all(wanted.beside.numbers)?;
-    let labels = header.find_all(wanted.beside.labels)?;
+    let labels = header.find_all(&wanted.beside.label_names())?;
     let key_names = header.shown_names(wanted.key).into_iter();
     let key_texts = key_names.map(|name| (name, Kind::Text));
     let sought = Sought {

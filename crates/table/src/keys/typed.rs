@@ -37,7 +37,7 @@ pub(super) fn read_typed(
     source.check_key_types(&schema, &country_columns)?;
     let number_columns = header.find_all(wanted.beside.numbers)?;
     source.check_number_types(&schema, &number_columns)?;
-    let label_columns = header.find_all(wanted.beside.labels)?;
+    let label_columns = header.find_all(&wanted.beside.label_names())?;
 
     let kinds = key_columns.iter().map(|&column| {
         let field = schema.field(column);

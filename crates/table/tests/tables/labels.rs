@@ -5,7 +5,7 @@ use std::collections::BTreeMap;
 use arrow_array::{types::*, *};
 use psijoin_files::spill::{Budget, Folder, Spill};
 use psijoin_source::{ErrorKind, Progress, Source, check_labels};
-use psijoin_table::{Beside, Error, Labels, TableKeys};
+use psijoin_table::{Beside, Error, LabelColumn, Labels, OTHER, TableKeys};
 
 use crate::{Files, array, key, open};
 
@@ -13,10 +13,31 @@ fn names(columns: &[&str]) -> Vec<String> {
     columns.iter().map(|&column| column.to_owned()).collect()
 }
 
+/// Returns columns of labels without a list.
+fn columns(names: &[&str]) -> Vec<LabelColumn> {
+    let column = |name: &&str| LabelColumn {
+        name: (*name).to_owned(),
+        listed: None,
+    };
+    names.iter().map(column).collect()
+}
+
+/// Returns a column of labels with this list.
+fn listed(name: &str, texts: &[&str]) -> LabelColumn {
+    LabelColumn {
+        name: name.to_owned(),
+        listed: Some(names(texts)),
+    }
+}
+
 fn read(source: &Source, labels: &[&str], spill: &Spill) -> Result<TableKeys, Error> {
+    read_with(source, &columns(labels), spill)
+}
+
+fn read_with(source: &Source, labels: &[LabelColumn], spill: &Spill) -> Result<TableKeys, Error> {
     let beside = Beside {
         numbers: &names(&["n"]),
-        labels: &names(labels),
+        labels,
     };
     TableKeys::read_beside(
         source,
@@ -60,6 +81,34 @@ fn keys_have_the_places_of_their_labels() {
     let (labels, places) = placed(&two);
     assert_eq!(labels[1], ["x", "y"]);
     assert_eq!(places, [(0, (7, 2)), (1, (0, 5)), (4, (1, 1))].into());
+}
+
+/// Rows with one key may have several values that are not on the list, and however long ones: they
+/// have one label.
+#[test]
+fn values_that_are_not_on_a_list_have_one_label() {
+    let files = Files::new();
+    let long = "secret".repeat(50);
+    let text = format!("id,n,l,m\n1,5,x,x\n2,1,,y\n1,2,{long},x\n3,1,b,y\n4,2,other,y\n2,-1,,y\n");
+    let source = open(&files.text("t.csv", &text));
+    let by = [listed("l", &["b", "never"]), columns(&["m"]).remove(0)];
+    let (labels, places) = placed(&read_with(&source, &by, &Spill::in_memory()).unwrap());
+    assert_eq!(
+        labels,
+        [vec!["b", "never", OTHER, "(null)"], vec!["x", "y"]]
+    );
+    let expected = [(0, (7, 4)), (1, (0, 7)), (3, (1, 1)), (4, (2, 5))];
+    assert_eq!(places, expected.into());
+    // One that is on the list and one that is not are different.
+    let source = open(&files.text("t.csv", text.replace(&long, "b")));
+    let unlike = read_with(&source, &by, &Spill::in_memory()).unwrap_err();
+    assert!(matches!(unlike, Error::UnlikeLabels { rows: 1, .. }));
+    let none = open(&files.text("t.csv", "id,n,l,m\n"));
+    let (labels, _) = placed(&read_with(&none, &by, &Spill::in_memory()).unwrap());
+    assert_eq!(
+        labels,
+        [vec!["b", "never", OTHER, "(null)"], vec!["(null)"]]
+    );
 }
 
 /// Neither the blocks in which a text is read nor what is spilled changes anything.
@@ -190,7 +239,7 @@ fn a_table_is_recognised_by_its_labels() {
         let source = open(&files.text("t.csv", text));
         let beside = Beside {
             numbers: &names(&["n"]),
-            labels: &names(&["l"]),
+            labels: &columns(&["l"]),
         };
         let (key, spill) = (key(&["id"], &[]), Spill::in_memory());
         let progress = Progress::default();
