@@ -3,7 +3,8 @@
 
 use divan::{Bencher, counter::ItemsCount};
 use psijoin::{
-    BaseOts, Columns, Fingerprint, Output, OutputKind, Payloads, Request, Role, pair, registry,
+    BaseOts, Columns, Fingerprint, Group, Groups, Output, OutputKind, Payloads, Request, Role,
+    pair, registry,
 };
 use psijoin_block::{Block, Prg};
 
@@ -95,6 +96,27 @@ fn functions<const ITEMS: usize>(bencher: Bencher, output: &str) {
     measure(bencher, ITEMS, "rr22-circuit", output);
 }
 
+/// Measures totals of groups, beside a sum without.
+#[divan::bench(args = ["none", "16 of receiver", "16 of sender", "256 of both"], consts = [65_536, 1_048_576], sample_count = 5, sample_size = 1)]
+fn groups<const ITEMS: usize>(bencher: Bencher, labels: &str) {
+    let columns = |sender, receiver| Columns { sender, receiver };
+    let groups = |labels| {
+        OutputKind::Groups(Groups {
+            columns: columns(1, 0),
+            labels,
+            least: 50,
+            noisy: false,
+        })
+    };
+    let output = match labels {
+        "none" => OutputKind::Sums(columns(1, 0)),
+        "16 of receiver" => groups(columns(0, 16)),
+        "16 of sender" => groups(columns(16, 0)),
+        _ => groups(columns(16, 16)),
+    };
+    measure(bencher, ITEMS, "rr22-circuit", output);
+}
+
 /// Measures payloads beside rows: none, bytes of the sender, and a sender that learns, too.
 #[divan::bench(args = ["rows", "32", "4096", "both"], consts = [1_048_576], sample_count = 5, sample_size = 1)]
 fn payloads<const ITEMS: usize>(bencher: Bencher, output: &str) {
@@ -153,6 +175,11 @@ fn measure_request(bencher: Bencher, name: &str, request: Request) {
             Output::Matched(matched) => assert_eq!(matched.rows.len() as u64, shared),
             Output::Count(count) => assert_eq!(count, shared),
             Output::Sums(sums) => assert_eq!(sums, [shared as i64]),
+            // All items have the second label.
+            Output::Groups(groups) => {
+                let shown: Vec<&Group> = groups.iter().flatten().collect();
+                assert!(shown.len() == 1 && shown[0].count == shared as i64);
+            }
             Output::Reached(reached) => assert!(reached),
             Output::Shares(shares) => assert!(shares.places() >= items),
             other => panic!("what is {other:?}?"),
