@@ -55,7 +55,8 @@ class Grouped(Generic[Rows]):
     groups: Rows
     """A row for each group, in the type of the table: its labels, in columns that are called as
     they were asked for; `shared_keys`; `withheld`, true if the group is too small to be shown, and
-    then its totals are null; and a column `sum:COLUMN` for each sum."""
+    then its totals are null; a column `sum:COLUMN` for each sum; and a column `mean:COLUMN` for
+    each mean, which is null where no key is shared, too."""
     statement: str
     """The statement of who has learned what."""
     report: dict[str, Any]

@@ -415,9 +415,10 @@ class Session:
         ['b']
 
         - `output_kind`: the other party's output: "rows", "count", "threshold:K" or
-          "sum:COLUMN,…" (or a pair, ("sum", [COLUMN, …])), the same on both sides; "counts" or
-          "counts,sum:COLUMN,…" (or ("counts", [COLUMN, …])) for `grouped`. With "shares" and
-          `output` on both sides, each gets a file of shares.
+          "sum:COLUMN,…" (or a pair, ("sum", [COLUMN, …])), the same on both sides; "counts",
+          "counts,sum:COLUMN,…" or "counts,sum:COLUMN,…,mean:COLUMN,…" (or ("counts", [COLUMN, …]),
+          or ("counts", [COLUMN, …], [COLUMN, …])) for `grouped`. With "shares" and `output` on both
+          sides, each gets a file of shares.
         - `group_by`, `groups`, `min_group`, `noise`: the columns by which `grouped` groups there,
           the lists of their labels, the least size, and the noise that this party adds.
         - `give`: the columns that go to the other party with the shared keys. It chooses those
@@ -527,6 +528,7 @@ class Session:
         *,
         by: Columns,
         sums: Columns | None = None,
+        means: Columns | None = None,
         groups: Labels | None = None,
         min_group: int | None = None,
         noise: str | None = None,
@@ -541,6 +543,7 @@ class Session:
         *,
         by: Columns,
         sums: Columns | None = None,
+        means: Columns | None = None,
         groups: Labels | None = None,
         min_group: int | None = None,
         noise: str | None = None,
@@ -555,6 +558,7 @@ class Session:
         *,
         by: Columns,
         sums: Columns | None = None,
+        means: Columns | None = None,
         groups: Labels | None = None,
         min_group: int | None = None,
         noise: str | None = None,
@@ -568,6 +572,7 @@ class Session:
         *,
         by: Columns,
         sums: Columns | None = None,
+        means: Columns | None = None,
         groups: Labels | None = None,
         min_group: int | None = None,
         noise: str | None = None,
@@ -576,8 +581,8 @@ class Session:
     ) -> Grouped[Any]:
         """Counts the shared keys of each group, and sums columns of either party over them: the
         `groups` of the result, a data frame. The other party calls `send` with
-        `output_kind="counts,sum:COLUMN,…"`, and the same `group_by`, `groups`, `min_group` and
-        `noise`.
+        `output_kind="counts,sum:COLUMN,…,mean:COLUMN,…"`, and the same `group_by`, `groups`,
+        `min_group` and `noise`.
 
         >>> import psijoin, pyarrow
         >>> customers = pyarrow.table({"id": ["a", "b", "c"], "segment": ["test", "test", "control"]})
@@ -601,6 +606,8 @@ class Session:
           columns to such lists, on both sides. Then the values of that column are not told. One
           that is not on the list counts as "other"; null is a group, too.
         - `sums`: the columns that are added up.
+        - `means`: columns that are added up, and whose sums are divided by the number of shared
+          keys.
         - `min_group`: a group of fewer shared keys is withheld: its count, and its sums. Without
           it, and without noise, the other party refuses groups by columns of this one.
         - `noise`: the noise that the other party adds to all counts and sums, so that no single key
@@ -612,7 +619,7 @@ class Session:
         `__arrow_c_stream__`.
         The options are those of `receive` that are not about rows.
         """
-        totals = {"output_kind": ("counts", sums), "group_by": by, "groups": groups}
+        totals = {"output_kind": ("counts", sums, means), "group_by": by, "groups": groups}
         told = {"normalize": normalize, **totals, "min_group": min_group, "noise": noise, **options}
         return Grouped(*self._learned("receive", table, on, told))
 
@@ -717,11 +724,14 @@ def summed(kind: Asked) -> Sequence[str]:
     """Returns the columns of either party that a kind of output adds up, as it names them."""
     match kind:
         case str():
-            # They are quoted as in CSV.
+            # They are quoted as in CSV. Where means begin, a name that begins so is a column, too.
             name, _, columns = kind.partition(":")
-            return next(csv.reader([columns]), []) if name in ("sum", "counts,sum") else []
+            names = next(csv.reader([columns]), []) if name in ("sum", "counts,sum", "counts,mean") else []
+            return [*names, *(name.removeprefix("mean:") for name in names if name.startswith("mean:"))]
         case ("sum" | "counts", str() | list() | tuple() as columns):
             return names_of(columns)
+        case ("counts", sums, means):
+            return [*names_of(sums), *names_of(means)]
         case _:
             return []
 

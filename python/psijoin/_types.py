@@ -11,7 +11,10 @@ from psijoin._identity import Identity
 Columns = str | Sequence[str]
 """A column by name, or several."""
 
-Asked = str | tuple[Literal["sum"], Columns] | tuple[Literal["counts"], Columns | None] | tuple[Literal["threshold"], int]
+Counts = tuple[Literal["counts"], Columns | None] | tuple[Literal["counts"], Columns | None, Columns | None]
+"""Counts of groups: with the columns that are added up, and those that have means."""
+
+Asked = str | tuple[Literal["sum"], Columns] | Counts | tuple[Literal["threshold"], int]
 """A kind of output: a text, or the kind with its argument."""
 
 Labels = Sequence[str] | Mapping[str, Sequence[str]]

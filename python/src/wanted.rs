@@ -428,25 +428,18 @@ pub(crate) fn kind(options: &Options<'_, '_>) -> PyResult<RequestedOutput> {
     let Some(value) = options.get(NAME)? else {
         return Ok(RequestedOutput::default());
     };
+    if let Ok((kind, sums, means)) = value.extract::<(String, Bound<'_, PyAny>, Bound<'_, PyAny>)>()
+        && kind == "counts"
+    {
+        return totals(&sums, Some(&means));
+    }
     let Ok((kind, of)) = value.extract::<(String, Bound<'_, PyAny>)>() else {
         return Ok(options.parsed(NAME)?.unwrap_or_default());
     };
     match &*kind {
         "sum" => RequestedOutput::sum(&columns(&of, "columns")?)
             .map_err(|error| usage(format!("`columns`: {error}"))),
-        "counts" => {
-            let sums = match of.is_none() {
-                true => Vec::new(),
-                false => columns(&of, "sums")?,
-            };
-            let groups = match &sums[..] {
-                [] => Ok(RequestedGroups::default()),
-                sums => RequestedGroups::of_sums(sums),
-            };
-            groups
-                .map(RequestedOutput::Groups)
-                .map_err(|error| usage(format!("`sums`: {error}")))
-        }
+        "counts" => totals(&of, None),
         "threshold" => match of.extract() {
             Ok(least @ 1..) => Ok(RequestedOutput::Threshold(least)),
             _ => Err(usage("`least` is a whole number of at least 1")),
@@ -455,6 +448,18 @@ pub(crate) fn kind(options: &Options<'_, '_>) -> PyResult<RequestedOutput> {
             "`{NAME}` is a text, or a pair that begins with sum, counts or threshold"
         ))),
     }
+}
+
+/// Returns counts with these sums and means, if there are some.
+fn totals(sums: &Bound<'_, PyAny>, means: Option<&Bound<'_, PyAny>>) -> PyResult<RequestedOutput> {
+    let named = |value: Option<&Bound<'_, PyAny>>, name| match value.filter(|it| !it.is_none()) {
+        None => Ok(Vec::new()),
+        Some(value) => columns(value, name),
+    };
+    let groups = RequestedGroups::of_totals(&named(Some(sums), "sums")?, &named(means, "means")?);
+    groups
+        .map(RequestedOutput::Groups)
+        .map_err(|error| usage(format!("`sums` and `means`: {error}")))
 }
 
 /// Checks that what is said of rows is said where there are rows.

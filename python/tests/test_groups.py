@@ -67,6 +67,26 @@ def test_groups_are_a_frame_of_the_library(pair: Pair, library: str) -> None:
     assert [group["withheld"] for group in grouped.report["result"]["groups"]] == [True, False, True]
 
 
+def test_means_are_quotients(pair: Pair) -> None:
+    pyarrow = pytest.importorskip("pyarrow")
+    ann, bob = pair
+    grouped, _ = psijoin.together(
+        lambda: ann.grouped(pyarrow.table(CUSTOMERS), "id", by=BY, means="sender.paid", min_group=1),
+        lambda: bob.send(
+            pyarrow.table(PAYMENTS),
+            "id",
+            output_kind="counts,mean:sender.paid",
+            group_by=BY,
+            min_group=1,
+            allow_sums_that_reveal_keys=True,
+        ),
+    )
+    rows = [(row["sum:sender.paid"], row["mean:sender.paid"]) for row in grouped.groups.to_pylist()]
+    assert rows == [(None, None), (Decimal("-1.50"), Decimal("-0.75000000")), (Decimal("0.00"), Decimal("0.00000000"))]
+    told = [group["means"] for group in grouped.report["result"]["groups"]]
+    assert told == [[None], ["-0.75000000"], ["0.00000000"]]
+
+
 def test_counts_of_crossed_groups_need_no_sums(pair: Pair) -> None:
     pyarrow = pytest.importorskip("pyarrow")
     plans = pyarrow.table({"id": ["a", "b", "z"], "plan": [1, 2, 2]})

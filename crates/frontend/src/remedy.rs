@@ -144,7 +144,7 @@ impl Remedy {
             Error::Job(error) => of_job(error),
             Error::Unable(unable) => Some(Self::OtherProtocol(unable.what.clone())),
             Error::Spec(fault) => Some(Self::Spec(*fault)),
-            Error::Question(fault) => Some(of_question(fault)),
+            Error::Question(fault) => of_question(fault),
             Error::Unconfirmed(why) | Error::UnconfirmedResult(why) => Self::of_error(why),
             other => of_session(other),
         }
@@ -328,14 +328,15 @@ fn is_no_room(error: &io::Error) -> bool {
     matches!(error.kind(), StorageFull | QuotaExceeded | FileTooLarge)
 }
 
-fn of_question(fault: &QuestionFault) -> Remedy {
-    match fault {
+fn of_question(fault: &QuestionFault) -> Option<Remedy> {
+    Some(match fault {
         QuestionFault::NoRows { further, .. } => Remedy::RowsFor(*further),
         QuestionFault::MinimumWith(further) => Remedy::MinimumOr(*further),
         QuestionFault::MinimumOf(_) => Remedy::NoMinimum,
         QuestionFault::NoGroups => Remedy::GroupBy,
+        QuestionFault::MeanOfOther(_) => return None,
         QuestionFault::NoBound(_) | QuestionFault::BoundOfOther(_) => Remedy::Noise,
-    }
+    })
 }
 
 #[cfg(test)]

@@ -27,7 +27,7 @@ pub struct Unable {
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub enum Ability {
     /// Compute this output.
-    Compute(RequestedOutput),
+    Compute(Box<RequestedOutput>),
     /// Withhold an output if too few keys are shared.
     Withhold,
     /// Rest on nothing that a quantum computer is known to break.
@@ -181,6 +181,9 @@ pub enum QuestionFault {
         Quoted(.0)
     )]
     BoundOfOther(String),
+    /// A column has a mean, and is not added up.
+    #[error("the mean of the column {} is asked for, and not its sum", Quoted(.0))]
+    MeanOfOther(String),
     /// An output that tells nothing that could be withheld.
     #[error(
         "a least number of shared keys is for rows, count and sum; {}: leave it out", .0.why_not_withheld()

@@ -14,6 +14,7 @@ use crate::{
     Batches, Error, Written,
     columns::AgreedColumns,
     labels::{AgreedGroups, LabelList},
+    mean::Mean,
     requested_groups::RequestedGroups,
 };
 
@@ -29,13 +30,16 @@ const WITHHELD: &str = "withheld";
 ///
 /// As a table it has a row for each group: its labels, in columns `receiver.COLUMN` or
 /// `sender.COLUMN`; `shared_keys`, the number of its shared keys; `withheld`, whether it has too
-/// few to be shown, so that all its totals are null; and `sum:COLUMN` for each sum.
+/// few to be shown, so that all its totals are null; `sum:COLUMN` for each sum; and `mean:COLUMN`
+/// for each mean, which is null where no key is shared, too.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct Grouped {
     /// The names of the columns of labels.
     pub by: Vec<String>,
     /// The names of the columns that were added up, and their decimals.
     pub sums: Vec<(String, u32)>,
+    /// The places of those of them whose means are shown.
+    pub means: Vec<usize>,
     /// The groups, in the order of their labels.
     pub groups: Vec<GroupTotals>,
 }
@@ -58,22 +62,34 @@ pub struct Totals {
     pub sums: Vec<Decimal>,
 }
 
+impl Totals {
+    /// Returns the mean of the keys by the sum at this place, if there are keys.
+    ///
+    /// # Panics
+    /// If there is no such sum.
+    pub fn mean(&self, at: usize) -> Option<Mean> {
+        Mean::of(self.sums[at], self.shared_keys)
+    }
+}
+
 impl Grouped {
     /// Returns the table that is asked for, without its groups.
     pub(crate) fn of_none(asked: &RequestedGroups) -> Self {
         Self {
             by: asked.by.iter().map(ToString::to_string).collect(),
             sums: asked.sums.iter().map(|sum| (sum.to_string(), 0)).collect(),
+            means: asked.places_of_means(),
             groups: Vec::new(),
         }
     }
 
-    /// Returns the totals that a protocol has given of groups of these labels, and of these
-    /// columns.
+    /// Returns the totals that were asked for, as a protocol has given them of groups of these
+    /// labels, and of these columns.
     ///
     /// # Panics
     /// If these are others.
     pub(crate) fn new(
+        asked: &RequestedGroups,
         agreed: &AgreedGroups,
         columns: &AgreedColumns,
         given: &[Option<Group>],
@@ -103,6 +119,7 @@ impl Grouped {
             sums: sums
                 .map(|column| (column.name.to_string(), column.scale))
                 .collect(),
+            means: asked.places_of_means(),
             groups: groups.collect(),
         }
     }
@@ -142,6 +159,15 @@ impl Grouped {
             let sums = sums.with_precision_and_scale(DIGITS, *scale as i8);
             let sums = sums.expect("a sum has as many digits");
             columns.push((format!("sum:{name}"), Arc::new(sums)));
+        }
+        for &at in &self.means {
+            let (name, scale) = &self.sums[at];
+            let means = totals().map(|totals| Some(totals?.mean(at)?.mantissa));
+            let means = Decimal128Array::from_iter(means);
+            let scale = (scale + Mean::DECIMALS) as i8;
+            let means = means.with_precision_and_scale(DIGITS + Mean::DECIMALS as u8, scale);
+            let means = means.expect("a mean has no more digits before the point than a sum");
+            columns.push((format!("mean:{name}"), Arc::new(means)));
         }
         let fields = columns
             .iter()
@@ -210,6 +236,18 @@ mod tests {
     use super::*;
     use crate::{columns::AgreedColumn, labels::AgreedLabels, requested_output::ColumnName};
 
+    fn asked() -> RequestedGroups {
+        RequestedGroups {
+            sums: vec![
+                "receiver.spend".parse().unwrap(),
+                "sender.amount".parse().unwrap(),
+            ],
+            means: vec!["sender.amount".parse().unwrap()],
+            by: vec!["receiver.segment".parse().unwrap()],
+            ..RequestedGroups::default()
+        }
+    }
+
     fn grouped() -> Grouped {
         let column = |holder, name: &str, scale| AgreedColumn {
             name: ColumnName {
@@ -234,7 +272,7 @@ mod tests {
             })
         };
         let given = [group(2, [-150, 7]), None, group(0, [0, 0])];
-        Grouped::new(&groups, &columns, &given)
+        Grouped::new(&asked(), &groups, &columns, &given)
     }
 
     #[test]
@@ -252,8 +290,9 @@ mod tests {
         };
         assert_eq!(
             read(&written),
-            "receiver.segment,shared_keys,withheld,sum:receiver.spend,sum:sender.amount\n\
-             \"a, \"\"b\"\"\",2,false,7,-1.50\n=1,,true,,\n,0,false,0,0.00\n"
+            "receiver.segment,shared_keys,withheld,sum:receiver.spend,sum:sender.amount,\
+             mean:sender.amount\n\
+             \"a, \"\"b\"\"\",2,false,7,-1.50,-0.75000000\n=1,,true,,,\n,0,false,0,0.00,\n"
         );
         written.quotes_formulas = true;
         assert!(read(&written).contains("\"'=1\",,true"));
@@ -264,25 +303,18 @@ mod tests {
     #[test]
     fn each_format_can_hold_any_groups() {
         let folder = tempfile::tempdir().unwrap();
-        let asked = RequestedGroups {
-            sums: vec![
-                "receiver.spend".parse().unwrap(),
-                "sender.amount".parse().unwrap(),
-            ],
-            by: vec!["receiver.segment".parse().unwrap()],
-            ..RequestedGroups::default()
-        };
         for name in ["groups.csv", "groups.tsv", "groups.parquet", "groups.arrow"] {
             let written = Written {
                 output: Some(folder.path().join(name)),
                 ..Written::default()
             };
-            let destination = Grouped::of_none(&asked).prepare(&written, Existing::Keep);
+            let destination = Grouped::of_none(&asked()).prepare(&written, Existing::Keep);
             grouped().write(&destination.unwrap()).unwrap();
             assert!(std::fs::metadata(folder.path().join(name)).unwrap().len() > 0);
         }
         let (schema, batches) = grouped().batches();
-        assert_eq!((schema.fields().len(), batches[0].num_rows()), (5, 3));
+        assert_eq!((schema.fields().len(), batches[0].num_rows()), (6, 3));
         assert_eq!(*schema.field(4).data_type(), DataType::Decimal128(19, 2));
+        assert_eq!(*schema.field(5).data_type(), DataType::Decimal128(25, 8));
     }
 }

@@ -56,11 +56,15 @@ fn fault(what: &str) -> String {
     )
 }
 
+/// What stands before a list of columns whose means are shown, behind one of other columns.
+pub(crate) const MEAN: &str = "mean:";
+
 /// Writes names so that they are read again, and nobody takes one for the words around them: in
 /// quotes unless a name is plain.
 pub fn listed(names: &[String]) -> String {
     let is_plain = |one: char| one.is_alphanumeric() || "_-.:/".contains(one);
-    let written = |name: &String| match !name.is_empty() && name.chars().all(is_plain) {
+    let stands_alone = |name: &str| !name.is_empty() && !name.starts_with(MEAN);
+    let written = |name: &String| match stands_alone(name) && name.chars().all(is_plain) {
         true => name.clone(),
         false => format!("\"{}\"", name.replace('"', "\"\"")),
     };

@@ -66,7 +66,7 @@ impl Question {
         let labels = self.asked.groups().map(RequestedGroups::holders);
         let output = self.asked.output_kind(columns, labels.unwrap_or_default());
         if !protocol.computes(&output) {
-            let what = Ability::Compute(self.asked.clone());
+            let what = Ability::Compute(Box::new(self.asked.clone()));
             return Err(unable(protocol, what, |other| other.computes(&output)));
         }
         self.check_minimum()?;
@@ -151,17 +151,21 @@ impl Question {
         }
     }
 
-    /// Checks that groups have columns that name them, and that noise is for the columns that are
-    /// added up.
+    /// Checks that groups have columns that name them, and that means and noise are for the columns
+    /// that are added up.
     ///
     /// # Errors
-    /// If they have none, or it is for others.
+    /// If they have none, or these are for others.
     pub fn check_groups(&self) -> Result<(), QuestionFault> {
         let Some(groups) = self.asked.groups() else {
             return Ok(());
         };
         if groups.by.is_empty() {
             return Err(QuestionFault::NoGroups);
+        }
+        let mut means = groups.means.iter();
+        if let Some(other) = means.find(|mean| !groups.sums.contains(mean)) {
+            return Err(QuestionFault::MeanOfOther(other.to_string()));
         }
         let noise = groups.noise.as_deref();
         noise.map_or(Ok(()), |noise| noise.check(&groups.sums))

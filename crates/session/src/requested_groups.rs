@@ -9,7 +9,7 @@ use crate::{
     names,
     public_labels::PublicLabels,
     requested_noise::RequestedNoise,
-    requested_output::{ColumnName, of_names},
+    requested_output::{ColumnName, check_number, of_names},
 };
 
 /// The most columns that name groups.
@@ -21,6 +21,9 @@ const MAX_COLUMNS: usize = 2;
 pub struct RequestedGroups {
     /// The columns whose numbers are added up.
     pub sums: Vec<ColumnName>,
+    /// Those of them whose means are shown beside the sums: the sum of a group, divided by the
+    /// number of its keys.
+    pub means: Vec<ColumnName>,
     /// The columns whose values name the groups: one, or two that are crossed.
     pub by: Vec<GroupColumn>,
     /// A group of fewer shared keys is withheld: its count, and its sums. None is if this is 0.
@@ -30,16 +33,29 @@ pub struct RequestedGroups {
 }
 
 impl RequestedGroups {
-    /// Returns a request for the sums of these columns, each with the name of a [`ColumnName`],
-    /// which does not say by which columns, and of which size.
+    /// Returns a request for the sums of these columns, and the sums and means of others, each with
+    /// the name of a [`ColumnName`], which does not say by which columns, and of which size. A
+    /// column can be among both.
     ///
     /// # Errors
     /// If there are too many, or one cannot be asked for, or is named twice.
-    pub fn of_sums(names: &[String]) -> Result<Self, String> {
+    pub fn of_totals(sums: &[String], means: &[String]) -> Result<Self, String> {
+        let (mut sums, means) = (of_names(sums)?, of_names(means)?);
+        let further = means.iter().filter(|mean| !sums.contains(mean));
+        let further: Vec<_> = further.cloned().collect();
+        sums.extend(further);
+        check_number(&sums)?;
         Ok(Self {
-            sums: of_names(names)?,
+            sums,
+            means,
             ..Self::default()
         })
+    }
+
+    /// Returns the places of the columns whose means are shown, among those that are added up.
+    pub(crate) fn places_of_means(&self) -> Vec<usize> {
+        let place = |mean| self.sums.iter().position(|sum| sum == mean);
+        self.means.iter().filter_map(place).collect()
     }
 
     /// Returns the number of columns of each party that name groups.

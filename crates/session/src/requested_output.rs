@@ -6,7 +6,10 @@ use psijoin::{Columns, Groups, OutputKind, Role};
 use psijoin_handshake::MAX_ENTRIES;
 use psijoin_printable::{Quoted, is_all_printable};
 
-use crate::{names, requested_groups::RequestedGroups};
+use crate::{
+    names::{self, MEAN},
+    requested_groups::RequestedGroups,
+};
 
 /// The most columns of numbers: each party tells a fact for each, and the rest are for the key.
 const MAX_COLUMNS: usize = MAX_ENTRIES / 2;
@@ -111,8 +114,16 @@ impl fmt::Display for RequestedOutput {
             Self::Sum(columns) => write!(f, "sum:{}", listed(columns)),
             Self::Shares(columns) if columns.is_empty() => f.write_str("shares"),
             Self::Shares(columns) => write!(f, "shares:{}", listed(columns)),
-            Self::Groups(groups) if groups.sums.is_empty() => f.write_str("counts"),
-            Self::Groups(groups) => write!(f, "counts,sum:{}", listed(&groups.sums)),
+            Self::Groups(groups) => {
+                f.write_str("counts")?;
+                if !groups.sums.is_empty() {
+                    write!(f, ",sum:{}", listed(&groups.sums))?;
+                }
+                match groups.means[..] {
+                    [] => Ok(()),
+                    ref means => write!(f, ",{MEAN}{}", listed(means)),
+                }
+            }
         }
     }
 }
@@ -143,21 +154,34 @@ impl FromStr for RequestedOutput {
             Some(("shares", names)) => columns(names).map(Self::Shares),
             _ => Err(
                 "the kinds of output are rows, count, threshold:K, sum:COLUMN[,COLUMN…], \
-                 counts[,sum:COLUMN[,COLUMN…]], shares and shares:COLUMN[,COLUMN…]"
+                 counts[,sum:COLUMN[,COLUMN…]][,mean:COLUMN[,COLUMN…]], shares and shares:COLUMN[,COLUMN…]"
                     .into(),
             ),
         }
     }
 }
 
-/// Reads what follows `counts`: nothing, or sums of groups.
-fn counts(sums: &str) -> Result<RequestedGroups, String> {
-    if sums.is_empty() {
-        return Ok(RequestedGroups::default());
-    }
-    let sums = sums.strip_prefix(",sum:");
-    let sums = sums.ok_or("say counts, or counts,sum:COLUMN[,COLUMN…]")?;
-    RequestedGroups::of_sums(&names::parse(sums)?)
+/// Reads what follows `counts`: nothing, sums of groups, means, or sums and then means.
+fn counts(totals: &str) -> Result<RequestedGroups, String> {
+    let before_means = format!(",{MEAN}");
+    // Within quotes, it is a part of a name.
+    let is_outside = |at: &usize| totals[..*at].matches('"').count().is_multiple_of(2);
+    let mut found = totals.match_indices(&before_means).map(|(at, _)| at);
+    let (sums, means) = match found.find(is_outside) {
+        Some(at) => (&totals[..at], Some(&totals[at + before_means.len()..])),
+        None => (totals, None),
+    };
+    let sums = match (sums, sums.strip_prefix(",sum:")) {
+        ("", _) => None,
+        (_, Some(sums)) => Some(sums),
+        _ => {
+            return Err(
+                "say counts, counts,sum:COLUMN[,COLUMN…] or counts,mean:COLUMN[,COLUMN…]".into(),
+            );
+        }
+    };
+    let [sums, means] = [sums, means].map(|list| list.map_or(Ok(Vec::new()), names::parse));
+    RequestedGroups::of_totals(&sums?, &means?)
 }
 
 /// Reads a list of columns, each of them once.
@@ -178,12 +202,18 @@ pub(crate) fn of_names(names: &[String]) -> Result<Vec<ColumnName>, String> {
         }
         columns.push(column);
     }
-    if columns.len() > MAX_COLUMNS {
-        return Err(format!(
-            "more than {MAX_COLUMNS} columns cannot be asked for"
-        ));
-    }
+    check_number(&columns)?;
     Ok(columns)
+}
+
+/// Checks that these are not too many columns.
+pub(crate) fn check_number(columns: &[ColumnName]) -> Result<(), String> {
+    match columns.len() > MAX_COLUMNS {
+        true => Err(format!(
+            "more than {MAX_COLUMNS} columns cannot be asked for"
+        )),
+        false => Ok(()),
+    }
 }
 
 /// A column of numbers as both sides name it: `sender.COLUMN`, `receiver.COLUMN`, or `COLUMN`
@@ -251,6 +281,15 @@ mod tests {
                 sums: vec![column(Some(Role::Sender), "a"), column(None, "b")],
                 ..RequestedGroups::default()
             }),
+            RequestedOutput::Groups(RequestedGroups {
+                sums: ["a", "mean:b", "c, \",mean:d"]
+                    .map(|name| column(None, name))
+                    .to_vec(),
+                means: ["c, \",mean:d", "a"]
+                    .map(|name| column(None, name))
+                    .to_vec(),
+                ..RequestedGroups::default()
+            }),
             RequestedOutput::Shares(vec![]),
             RequestedOutput::Shares(vec![column(None, "amount"), column(None, "b")]),
             RequestedOutput::Sum(vec![column(None, "amount")]),
@@ -268,6 +307,14 @@ mod tests {
         ] {
             assert_eq!(kind.to_string().parse(), Ok(kind));
         }
+    }
+
+    /// A mean is the quotient of a sum, so that is shown, too.
+    #[test]
+    fn columns_of_means_are_added_up() {
+        let read = |text: &str| text.parse::<RequestedOutput>().unwrap().to_string();
+        assert_eq!(read("counts,mean:b,a"), "counts,sum:b,a,mean:b,a");
+        assert_eq!(read("counts,sum:a,mean:b,a"), "counts,sum:a,b,mean:b,a");
     }
 
     #[test]
@@ -296,6 +343,11 @@ mod tests {
             "counts,sum:",
             "counts,a",
             "countssum:a",
+            "counts,mean",
+            "counts,mean:",
+            "counts,mean:a,a",
+            "counts,sum:a,mean:sender.",
+            "mean:a",
             "sum:\"a",
             "sum:\"a\"b",
             "sum:\"a,b\",\"a,b\"",
@@ -308,5 +360,16 @@ mod tests {
         };
         assert!(names(MAX_COLUMNS).parse::<RequestedOutput>().is_ok());
         assert!(names(MAX_COLUMNS + 1).parse::<RequestedOutput>().is_err());
+        let of_groups = format!("counts,{}", names(MAX_COLUMNS));
+        assert!(
+            format!("{of_groups},mean:0")
+                .parse::<RequestedOutput>()
+                .is_ok()
+        );
+        assert!(
+            format!("{of_groups},mean:x")
+                .parse::<RequestedOutput>()
+                .is_err()
+        );
     }
 }

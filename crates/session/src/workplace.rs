@@ -312,9 +312,9 @@ pub(crate) fn received(
             Some(Received::Threshold { least, reached })
         }
         (RequestedOutput::Sum(_), Output::Sums(sums)) => Some(Received::Sums(columns.sums(&sums))),
-        (RequestedOutput::Groups(_), Output::Groups(totals)) => {
-            Some(Received::Groups(Grouped::new(groups, columns, &totals)))
-        }
+        (RequestedOutput::Groups(asked), Output::Groups(totals)) => Some(Received::Groups(
+            Grouped::new(asked, groups, columns, &totals),
+        )),
         _ => None,
     }
 }

@@ -26,10 +26,10 @@ pub(crate) struct Asked {
     ///
     /// Both sides pass the same. `rows`; `count`, the number of shared keys; `threshold:K`, whether
     /// at least K are shared; or `sum:COL[,COL…]`, the totals of these columns over the shared
-    /// keys. `counts[,sum:COL…]`: their number, and these totals, in each group (--group-by). A
-    /// column is of the table that has it; `sender.COL` and `receiver.COL` name its owner. Or
-    /// `shares[:COL[,COL…]]`: each party gets a file with its shares of which keys are shared, and
-    /// of their numbers, to compute with.
+    /// keys. `counts[,sum:COL…][,mean:COL…]`: their number, these totals, and means beside totals,
+    /// in each group (--group-by). A column is of the table that has it; `sender.COL` and
+    /// `receiver.COL` name its owner. Or `shares[:COL[,COL…]]`: each party gets a file with its
+    /// shares of which keys are shared, and of their numbers, to compute with.
     #[arg(long, value_name = "KIND", default_value = "rows")]
     pub(crate) output_kind: RequestedOutput,
 

@@ -116,7 +116,7 @@ def compare_results(program: Path, seen: list[View], run: Run) -> str:
     elif receiver.join.grouping:
         join, target = receiver.join, receiver.join.output or Format.usual("csv")
         compare_groups(
-            receiver.expectation, join.grouping, join.columns, target, run.rows["receiver"]
+            receiver.expectation, join.grouping, join, target, run.rows["receiver"]
         )
     elif receiver.join.kind == "shares":
         compare_shares(program, receiver.join, receiver.expectation, run)

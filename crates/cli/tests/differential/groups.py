@@ -4,19 +4,22 @@ import csv
 import io
 from collections.abc import Sequence
 from dataclasses import dataclass
-from decimal import Decimal
+from decimal import ROUND_HALF_EVEN, Decimal, localcontext
 from pathlib import Path
 from typing import Any
 
 from .difference import expect
 from .expectation import Expectation
 from .formats import TYPED, Format, read_compressed
-from .joins import Grouping, Named
+from .joins import Grouping, Join, Named
 from .labels import MOST_BYTES, OTHER
 from .tables import read_typed
 
 # The columns behind the labels.
 COUNT, WITHHELD = "shared_keys", "withheld"
+
+# The decimals of a mean beside those of the sum.
+MEAN_DECIMALS = 6
 
 
 @dataclass(frozen=True)
@@ -25,6 +28,16 @@ class Group:
 
     labels: tuple[str | None, ...]
     totals: tuple[int, tuple[Decimal, ...]] | None
+
+    def mean(self, place: int, scale: int) -> Decimal | None:
+        """Returns the mean of the numbers of its keys by the sum at this place."""
+        if self.totals is None or self.totals[0] == 0:
+            return None
+        count, sums = self.totals
+        with localcontext(prec=100):
+            unit = Decimal(1).scaleb(-scale - MEAN_DECIMALS)
+            # Nothing has no sign.
+            return (sums[place] / count).quantize(unit, ROUND_HALF_EVEN) + 0
 
 
 def groups(
@@ -111,24 +124,34 @@ def of_keys(expectation: Expectation, holder: str) -> str:
 def compare_groups(
     expectation: Expectation,
     grouping: Grouping,
-    columns: Sequence[Named],
+    join: Join,
     target: Format,
     path: Path,
 ) -> None:
     """Compares the table of groups that the receiver wrote."""
+    columns = join.columns
     by = zip(grouping.by, grouping.names, strict=True)
     header = [f"{holder}.{name}" for (holder, _), name in by]
     header += [COUNT, WITHHELD, *(f"sum:{one.said}" for one in columns)]
+    header += [f"mean:{one.said}" for one in join.means]
     expected = groups(expectation, grouping, columns)
+    scales = [expectation.scale(one.holder, one.amount) for one in columns]
+    places = [columns.index(one) for one in join.means]
+    means = [[one.mean(place, scales[place]) for place in places] for one in expected]
     if target.name in TYPED:
         found = read_typed(target.name, path)
         expect("the columns of groups", header, found.schema.names)
         rows = [tuple(row.values()) for row in found.to_pylist()]
-        expect("the groups", [as_values(one, len(columns)) for one in expected], rows)
+        values = [
+            (*as_values(one, len(columns)), *of) for one, of in zip(expected, means, strict=True)
+        ]
+        expect("the groups", values, rows)
         return
-    scales = [expectation.scale(one.holder, one.amount) for one in columns]
     text = read_compressed(path, target.compression).decode()
-    texts = [as_texts(one, scales) for one in expected]
+    texts = [
+        [*as_texts(one, scales), *("" if mean is None else f"{mean:f}" for mean in of)]
+        for one, of in zip(expected, means, strict=True)
+    ]
     if target.name == "csv":
         # A line break in quotes keeps its bytes.
         found = list(csv.reader(io.StringIO(text, newline="")))

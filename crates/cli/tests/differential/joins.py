@@ -97,6 +97,8 @@ class Join:
 
     kind: str
     columns: list[Named] = field(default_factory=list)
+    # Those of them whose means are shown, of groups.
+    means: list[Named] = field(default_factory=list)
     number: int | None = None
     grouping: Grouping | None = None
     min_intersection: int | None = None
@@ -126,7 +128,11 @@ class Join:
         if self.number is not None:
             details = [str(self.number)]
         if self.grouping:
-            return ",".join([self.kind] + [f"sum:{','.join(details)}"] * bool(details))
+            means = [column.said for column in self.means]
+            lists = [("sum", details), ("mean", means)]
+            return ",".join(
+                [self.kind, *(f"{name}:{','.join(said)}" for name, said in lists if said)]
+            )
         return f"{self.kind}:{','.join(details)}" if details else self.kind
 
     @property
@@ -169,6 +175,7 @@ def draw_join(
             join.kind = "count"
     if join.grouping:
         join.columns = rng.choice((join.columns, join.columns[:1], []))
+        join.means = rng.sample(join.columns, rng.randint(0, len(join.columns)))
         join.output = draw_output_of_groups(rng)
     near = max(1, expectation.shared + rng.choice((-1, 0, 0, 1, 5)))
     if join.kind == "threshold":

@@ -104,6 +104,7 @@ def cases_of_groups(join: Join, grouping: Grouping, ending: str) -> set[Case]:
     cases |= {("type of a label", column.type.name) for _, column in grouping.by}
     cases |= {("groups with", option) for option in grouping.options if option.startswith("--")}
     cases.add(("groups with", "a least size" if grouping.least else "all sizes"))
+    cases |= {("groups with", "means")} if join.means else set()
     cases |= {("groups with", "told labels" if one is None else "a list") for one in grouping.lists}
     return cases
 
@@ -210,8 +211,8 @@ def wanted_of_groups() -> set[Case]:
     cases |= {("groups by", one) for one in sides}
     cases |= {("groups by", f"{one}, {other}") for one in sides for other in sides}
     cases |= {("groups to", name) for name in ("standard output", "csv", "tsv", *TYPED)}
-    sizes_and_labels = ("a least size", "all sizes", "told labels", "a list")
-    options = ("--parts", "--table-memory", *sizes_and_labels)
+    others = ("a least size", "all sizes", "told labels", "a list", "means")
+    options = ("--parts", "--table-memory", *others)
     return cases | {("groups with", one) for one in options}
 
 

@@ -74,6 +74,24 @@ fn both_are_told_what_was_learned_of_groups() {
     assert_said!(said.as_flattened());
 }
 
+#[test]
+fn means_are_printed_and_reported() {
+    let tables = Tables::new();
+    let by = ["--group-by", "sender.plan", "--min-group", "1"];
+    let both = [&["--output-kind", "counts,mean:sender.amount"][..], &by].concat();
+    let [receiver, _] = tables.join(&both, &[], &[]);
+    assert_eq!(
+        receiver.says(0, &[]).stdout,
+        "sender.plan,shared_keys,withheld,sum:sender.amount,mean:sender.amount\n\
+         =silver,,true,,\nbasic,1,false,10.50,10.50000000\ngold,2,false,-1.50,-0.75000000\n"
+    );
+    let [receiver, _] = tables.join(&both, &["--report", "-"], &[]);
+    let report: Value = serde_json::from_str(&receiver.stdout).unwrap();
+    let groups = &report["result"]["groups"];
+    assert_eq!(groups[0]["means"], serde_json::json!([null]));
+    assert_eq!(groups[2]["means"], serde_json::json!(["-0.75000000"]));
+}
+
 /// The noise is 0, but for a probability below 2^-10,000.
 #[test]
 fn both_are_told_what_noise_the_sender_added() {

@@ -1,6 +1,6 @@
 //! Groups, for scripts.
 
-use psijoin_session::{AgreedLabels, GroupTotals, Grouped, Outcome};
+use psijoin_session::{AgreedLabels, GroupTotals, Grouped, Outcome, Totals};
 use serde::Serialize;
 
 use super::noise::NoiseReport;
@@ -36,6 +36,9 @@ pub(super) struct GroupReport {
     shared_keys: Option<i64>,
     /// In the order of the columns that were asked for; decimals as texts, since they are exact.
     sums: Option<Vec<String>>,
+    /// Missing if none were asked for. In their order; each `null` where no key is shared, too.
+    #[serde(skip_serializing_if = "Vec::is_empty")]
+    means: Vec<Option<String>>,
 }
 
 impl GroupsReport {
@@ -59,12 +62,15 @@ impl GroupsReport {
 
 impl GroupReport {
     pub(super) fn all(grouped: &Grouped) -> Vec<Self> {
+        let mean =
+            |totals: &Option<Totals>, at: usize| Some(totals.as_ref()?.mean(at)?.to_string());
         let report = |GroupTotals { labels, totals }: &GroupTotals| Self {
             labels: labels.clone(),
             withheld: totals.is_none(),
             shared_keys: totals.as_ref().map(|totals| totals.shared_keys),
             sums: (totals.as_ref())
                 .map(|totals| totals.sums.iter().map(ToString::to_string).collect()),
+            means: (grouped.means.iter()).map(|at| mean(totals, *at)).collect(),
         };
         grouped.groups.iter().map(report).collect()
     }

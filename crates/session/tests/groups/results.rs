@@ -54,6 +54,28 @@ fn a_file_has_a_row_for_each_group() {
     }
 }
 
+/// They are quotients of what is in the row, and what is said is what is said of sums.
+#[test]
+fn means_stand_beside_their_sums() {
+    let folder = tempfile::tempdir().unwrap();
+    let output = folder.path().join("groups.csv");
+    let traffic = |means: &[&str]| {
+        let mut join = Join::new([SENDERS, RECEIVERS], &["sender.amount"], "sender.plan");
+        join.groups.means = means.iter().map(|name| name.parse().unwrap()).collect();
+        let [sent, received] = join.run(|spec| {
+            spec.written.output = (spec.role == Role::Receiver).then(|| output.clone());
+        });
+        [sent, received].map(|ended| ended.unwrap().traffic)
+    };
+    let of_sums = traffic(&[]);
+    assert_eq!(traffic(&["sender.amount"]), of_sums);
+    assert_eq!(
+        fs::read_to_string(&output).unwrap(),
+        "sender.plan,shared_keys,withheld,sum:sender.amount,mean:sender.amount\n\
+         basic,1,false,10.00,10.00000000\ngold,2,false,-1.50,-0.75000000\nsilver,0,false,0.00,\n"
+    );
+}
+
 /// A job keeps the labels with its state, and its table is recognised by them.
 #[test]
 fn jobs_have_groups() {

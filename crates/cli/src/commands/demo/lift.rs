@@ -131,6 +131,7 @@ pub(super) fn run(args: &args::Lift) -> Result<(), Failure> {
 fn ask(spec: &mut JoinSpec) {
     spec.question.asked = RequestedOutput::Groups(RequestedGroups {
         sums: vec![SUM.parse().expect("a column of the sender")],
+        means: Vec::new(),
         by: GroupColumn::list(BY).expect("columns of the receiver"),
         least: LEAST,
         noise: None,
