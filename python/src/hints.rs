@@ -169,9 +169,11 @@ fn that_says(term: JobTerm) -> Option<&'static str> {
         JobTerm::GroupBy => "`by` and `group_by` say it",
         JobTerm::GroupLists => "`groups` says it",
         JobTerm::MinGroup => "`min_group` says it",
+        JobTerm::Noise => "`noise` says it",
         JobTerm::Learners => "`learn` says it",
         JobTerm::Terms => "`terms` says it",
         JobTerm::Record => "`record` says it",
+        JobTerm::Budget => "`budget` says it",
         JobTerm::Minimum => "`min_intersection` says it",
         JobTerm::PostQuantum => "`post_quantum` says it",
         JobTerm::Peer => "Session(peer=) says it",
@@ -191,7 +193,6 @@ fn of_spec(fault: SpecFault) -> Option<&'static str> {
         SpecFault::TakesForUnshared => "leave out `take`, or say rows=\"all\"",
         SpecFault::AlignedForOne => "say learn=\"both\" on both sides, or leave out `align`",
         SpecFault::BudgetOfReceiver => "leave out `budget`",
-        SpecFault::NoiseInJob => "leave out `job`, or `noise`",
         SpecFault::RecordWithoutIdentities | SpecFault::BudgetWithoutIdentities => return None,
     })
 }

@@ -155,7 +155,6 @@ fn of_spec(fault: SpecFault) -> &'static str {
             "give --identity and --peer with --budget, and leave out --insecure-plaintext"
         }
         SpecFault::BudgetOfReceiver => "leave out --budget",
-        SpecFault::NoiseInJob => "leave out --job, or --noise",
     }
 }
 
@@ -167,9 +166,11 @@ fn that_say(term: JobTerm) -> &'static str {
         JobTerm::GroupBy => "--group-by says",
         JobTerm::GroupLists => "--groups says",
         JobTerm::MinGroup => "--min-group says",
+        JobTerm::Noise => "--noise says",
         JobTerm::Learners => "--learn says",
         JobTerm::Terms => "--terms says",
         JobTerm::Record => "--record says",
+        JobTerm::Budget => "--budget says",
         JobTerm::Minimum => "--min-intersection says",
         JobTerm::PostQuantum => "--post-quantum says",
         JobTerm::Peer => "--peer says",

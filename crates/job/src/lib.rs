@@ -43,6 +43,8 @@
 //!   this is the first. Otherwise the channel fails with `PeerDiffers`, and tells the peer
 //!   `OtherRun`. So a step's randomness serves one conversation (why that is enough
 //!   (`docs/scale.md`)).
+//! - *Noise* that a step adds to its answer is drawn before it begins, and kept with its seed: an
+//!   attempt that goes on has the noise of the first. So nobody gets a second draw of it.
 //! - *A fresh seed per step*, and none that others are derived from: who loses the record of a step
 //!   loses its seed with it, so its randomness cannot meet another conversation. One seed
 //!   (`Input::joint_seed`) is of both parties and of all attempts: that of the digests, hash

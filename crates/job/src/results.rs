@@ -4,15 +4,15 @@
 //!
 //! | kind | meaning |
 //! |---|---|
-//! | begun | a step begins, and its randomness comes from this fresh seed |
+//! | begun | a step begins: its randomness comes from this fresh seed, and it adds this noise, if any |
 //! | spoke | the messages of a step, sent and received, when it began to speak |
 //! | gave | the result of a step in the run of this name |
 //! | again | a step that was begun before, on either side, runs again |
 //! | spoilt | a step failed for a reason that the other party may learn from: the job is never resumed |
 //!
-//! So a step has one seed, and its seed has one conversation: what was said in it is said again
+//! So a step has one seed and one noise, and these have one conversation: what was said in it is said again
 //! only if the same was heard. The number of records is bounded by that of a run's flights. Whoever
-//! loses a step's records loses its seed with them, so its randomness never serves another
+//! loses a step's records loses its seed and its noise with them, so these never serve another
 //! conversation.
 
 use std::{
@@ -37,7 +37,7 @@ use crate::{
     account::{Account, Agreed, Disagreement, Steps, agree},
     log::{Damaged, Log, OpenError, Place, Shorter},
     mark::Mark,
-    seal::{Key, random},
+    seal::{Key, hex, random},
 };
 
 /// The results of a job.
@@ -56,6 +56,8 @@ struct State {
 struct Step {
     /// The seed of its randomness, once it has begun.
     seed: Option<Zeroizing<Seed>>,
+    /// The numbers that it adds to totals.
+    noise: Zeroizing<Vec<u64>>,
     /// Its traffic whenever it began to speak.
     spoke: Vec<SoFar>,
     has_run_again: bool,
@@ -67,7 +69,10 @@ type Seed = [u8; 16];
 impl Step {
     fn note(&mut self, event: Event<'_>, place: Place) {
         match event {
-            Event::Begun(seed) => self.seed = Some(Zeroizing::new(*seed)),
+            Event::Begun(seed, noise) => {
+                self.seed = Some(Zeroizing::new(*seed));
+                self.noise = numbers(noise);
+            }
             Event::Spoke(so_far) => self.spoke.push(so_far),
             Event::Gave(run, _) => self.gave = Some((place, run)),
             Event::Again => self.has_run_again = true,
@@ -83,7 +88,8 @@ enum Record<'a> {
 }
 
 enum Event<'a> {
-    Begun(&'a Seed),
+    /// With its noise, 8 bytes per number, little endian.
+    Begun(&'a Seed, &'a [u8]),
     Spoke(SoFar),
     /// No output means payloads that cannot be opened.
     Gave(RunName, &'a [u8]),
@@ -95,7 +101,7 @@ impl<'a> Record<'a> {
     /// happened.
     fn to_bytes(&self) -> Zeroizing<Vec<u8>> {
         let (kind, step, rest): (u8, u32, [&[u8]; 2]) = match self {
-            Self::Of(step, Event::Begun(seed)) => (0, *step, [&seed[..], &[]]),
+            Self::Of(step, Event::Begun(seed, noise)) => (0, *step, [&seed[..], noise]),
             Self::Of(step, Event::Spoke(so_far)) => (1, *step, [&so_far.said, &so_far.heard]),
             Self::Of(step, Event::Gave(run, output)) => (2, *step, [run, output]),
             Self::Of(step, Event::Again) => (3, *step, [&[], &[]]),
@@ -113,7 +119,10 @@ impl<'a> Record<'a> {
         let (kind, rest) = bytes.split_first()?;
         let (step, rest) = rest.split_first_chunk()?;
         let event = match (kind, rest) {
-            (0, seed) => Event::Begun(seed.try_into().ok()?),
+            (0, rest) => {
+                let (seed, noise) = rest.split_first_chunk()?;
+                Event::Begun(seed, noise)
+            }
             (1, rest) => {
                 let (said, heard) = rest.split_first_chunk()?;
                 Event::Spoke(SoFar {
@@ -211,6 +220,16 @@ impl Results {
         begun.count() as u32
     }
 
+    /// Returns the name of the noise of a step that has begun, if one has some: a hash that no other
+    /// draw has, and that tells nothing of it.
+    pub fn draw(&self) -> Option<String> {
+        let state = lock(&self.0);
+        let drawn = state.steps.iter().find(|step| !step.noise.is_empty())?;
+        let seed = drawn.seed.as_ref()?;
+        let name = blake3::derive_key("psijoin 2026 job: name of a draw of noise", &seed[..]);
+        Some(hex(&name[..16]))
+    }
+
     /// Returns whether a step failed in a way that must not be tried again.
     pub fn is_spoilt(&self) -> bool {
         lock(&self.0).is_spoilt
@@ -240,18 +259,25 @@ impl State {
         &mut self.steps[step as usize]
     }
 
-    /// Returns the seed of a step, which begins, or runs again.
-    fn begin(&mut self, step: u32) -> io::Result<Block> {
+    /// Returns the seed and the noise of a step, which begins with this noise, or runs again.
+    fn begin(&mut self, step: u32, noise: &[u64]) -> io::Result<(Block, Zeroizing<Vec<u64>>)> {
         if self.is_spoilt {
             return Err(io::Error::other("another part of the job has failed"));
         }
-        if let Some(seed) = &self.step(step).seed {
-            return Ok(block(seed));
+        if let Step {
+            seed: Some(seed),
+            noise,
+            ..
+        } = self.step(step)
+        {
+            return Ok((block(seed), noise.clone()));
         }
         let mut seed = Zeroizing::new(Seed::default());
         random(&mut *seed)?;
-        self.append(&Record::Of(step, Event::Begun(&seed)))?;
-        Ok(block(self.step(step).seed.insert(seed)))
+        self.append(&Record::Of(step, Event::Begun(&seed, &bytes(noise))))?;
+        let begun = self.step(step);
+        begun.noise = Zeroizing::new(noise.to_vec());
+        Ok((block(begun.seed.insert(seed)), begun.noise.clone()))
     }
 
     fn runs_again(&mut self, step: u32) -> io::Result<()> {
@@ -283,6 +309,23 @@ fn block(seed: &Seed) -> Block {
     Block(u128::from_le_bytes(*seed))
 }
 
+/// Returns numbers in the bytes of a record. As [`numbers`], at once, so that no copy is left
+/// behind when the vector grows.
+fn bytes(numbers: &[u64]) -> Zeroizing<Vec<u8>> {
+    let mut bytes = Zeroizing::new(Vec::with_capacity(size_of_val(numbers)));
+    numbers
+        .iter()
+        .for_each(|number| bytes.extend(number.to_le_bytes()));
+    bytes
+}
+
+fn numbers(bytes: &[u8]) -> Zeroizing<Vec<u64>> {
+    let (numbers, _) = bytes.as_chunks();
+    let mut kept = Zeroizing::new(Vec::with_capacity(numbers.len()));
+    kept.extend(numbers.iter().map(|number| u64::from_le_bytes(*number)));
+    kept
+}
+
 impl Ledger for Results {
     fn has(&self, step: u32) -> bool {
         let state = lock(&self.0);
@@ -307,8 +350,9 @@ impl Ledger for Results {
         }
     }
 
-    fn begin(&self, step: u32) -> Result<Attempt, Error> {
-        let seed = lock(&self.0).begin(step).map_err(Error::Ledger)?;
+    fn begin(&self, step: u32, noise: &[u64]) -> Result<Attempt, Error> {
+        let begun = lock(&self.0).begin(step, noise);
+        let (seed, noise) = begun.map_err(Error::Ledger)?;
         Ok(Attempt {
             rng: Prg::from_seed(seed),
             witness: Box::new(Watched {
@@ -316,6 +360,7 @@ impl Ledger for Results {
                 step,
                 spoken: 0,
             }),
+            noise,
         })
     }
 

@@ -32,6 +32,7 @@ pub struct MemoryLedger {
 /// The state of a step.
 struct Step {
     seed: Block,
+    noise: Vec<u64>,
     spoken: Vec<SoFar>,
     gave: Option<(Option<Output>, RunName)>,
 }
@@ -50,6 +51,11 @@ impl MemoryLedger {
         let steps = self.lock();
         let of = |(step, known): (&u32, &Step)| Some((*step, known.gave.as_ref()?.1));
         steps.iter().filter_map(of).collect()
+    }
+
+    /// Returns whether a step has begun with noise.
+    pub fn has_noise(&self) -> bool {
+        self.lock().values().any(|step| !step.noise.is_empty())
     }
 
     /// Lets both parties have these steps only, with room for all others.
@@ -80,20 +86,26 @@ impl Ledger for MemoryLedger {
         output.clone().ok_or(Error::Payload)
     }
 
-    fn begin(&self, step: u32) -> Result<Attempt, Error> {
+    fn begin(&self, step: u32, noise: &[u64]) -> Result<Attempt, Error> {
         let mut steps = self.lock();
         let known = steps.entry(step).or_insert_with(|| Step {
             seed: Prg::from_os().block(),
+            noise: noise.to_vec(),
             spoken: Vec::new(),
             gave: None,
         });
         let rng = Prg::from_seed(known.seed);
+        let noise = known.noise.clone().into();
         let witness = Box::new(Memory {
             steps: self.steps.clone(),
             step,
             spoken: 0,
         });
-        Ok(Attempt { rng, witness })
+        Ok(Attempt {
+            rng,
+            witness,
+            noise,
+        })
     }
 
     fn keep(&self, step: u32, output: Option<&Output>, run: RunName) -> Result<(), Error> {

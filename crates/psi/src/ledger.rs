@@ -2,6 +2,7 @@
 
 use psijoin_block::Prg;
 use psijoin_channel::witness::{SoFar, Witness};
+use zeroize::Zeroizing;
 
 use crate::{Context, Error, Output, Result, Role};
 
@@ -12,8 +13,8 @@ use crate::{Context, Error, Output, Result, Role};
 /// ledger gives what it gave.
 ///
 /// A step that is not done on both sides runs again, with the randomness that the ledger has for
-/// it: the party sends what it sent before, bit for bit, as long as it receives what it received
-/// before, and otherwise nothing. So whoever resumes with another set, or with an old copy of what
+/// it, and with the noise that it began with: the party sends what it sent before, bit for bit, as
+/// long as it receives what it received before, and otherwise nothing. So whoever resumes with another set, or with an old copy of what
 /// it kept, gets no second answer. That takes the same items in the same order, and the same [joint
 /// seed](crate::Input::joint_seed), in each attempt.
 pub trait Ledger: Sync {
@@ -26,11 +27,12 @@ pub trait Ledger: Sync {
     /// If it cannot be had, and [`Error::Payload`] if that is what it gave.
     fn output(&self, step: u32) -> Result<Output>;
 
-    /// Notes that a step begins, or runs again. When this returns, that has been kept.
+    /// Notes that a step begins, or runs again. When this returns, that has been kept, and with it
+    /// the [noise](Context::noise) of its first attempt, which is this.
     ///
     /// # Errors
     /// If it cannot be kept, or must not run again.
-    fn begin(&self, step: u32) -> Result<Attempt>;
+    fn begin(&self, step: u32, noise: &[u64]) -> Result<Attempt>;
 
     /// Keeps the result of a step of the run with this name: this output, or payloads that cannot
     /// be opened. When this returns, it has been kept. Several parts may be done at the same time.
@@ -46,6 +48,8 @@ pub struct Attempt {
     pub rng: Prg,
     /// Knows what the party had heard whenever it spoke.
     pub witness: Box<dyn Witness>,
+    /// The noise that it adds: that of the first attempt.
+    pub noise: Zeroizing<Vec<u64>>,
 }
 
 /// The name of a run of a step, on both sides: a hash of all messages in it.
@@ -63,10 +67,14 @@ pub fn keeping(
     context: &mut Context<'_>,
     run: impl FnOnce(&mut Context<'_>) -> Result<Output>,
 ) -> Result<Output> {
-    let Attempt { rng, witness } = ledger.begin(step)?;
-    let (phases, noise) = (context.phases, context.noise);
+    let Attempt {
+        rng,
+        witness,
+        noise,
+    } = ledger.begin(step, context.noise)?;
+    let phases = context.phases;
     let (output, passed) = context.channel.witnessed(witness, |channel| {
-        let mut context = Context::new(channel).randomness(rng).adding(noise);
+        let mut context = Context::new(channel).randomness(rng).adding(&noise);
         context.phases = phases;
         // The witness has to know of it before the peer does.
         run(&mut context).inspect_err(|error| error.tell(context.channel))

@@ -46,6 +46,8 @@ pub struct Answer {
     pub epsilon: Option<Epsilon>,
     /// The name of the session.
     pub session: String,
+    /// The name of its draw of noise, if a job keeps that.
+    pub draw: Option<String>,
     /// When it was spent (RFC 3339, universal time).
     pub at: String,
 }
@@ -134,7 +136,7 @@ impl Budget {
 
     /// Spends an answer, unless the budget does not allow it, and returns the partner's balance
     /// then. When this returns, it is on the disk. An answer of a session that was spent before is
-    /// the same one.
+    /// the same one, unless its noise was drawn anew.
     ///
     /// # Errors
     /// As [`read`](Self::read), if it cannot be written, and if the budget does not allow it.
@@ -142,18 +144,33 @@ impl Budget {
         let failed = of_file(path);
         let mut file = BudgetFile::open(path).map_err(&failed)?;
         let mut budget = file.read().map_err(&failed)?;
-        let is_known =
-            |known: &Answer| known.session == answer.session && known.partner == answer.partner;
-        if !budget.answers.iter().any(is_known) {
-            budget.balance(&answer).check(answer.epsilon)?;
+        if !budget.has(&answer) {
+            budget.allow(&answer)?;
             file.append(&answer).map_err(&failed)?;
             budget.answers.push(answer.clone());
         }
         Ok(budget.balance(&answer))
     }
 
+    /// Returns whether an answer was spent.
+    fn has(&self, answer: &Answer) -> bool {
+        let of = |answer: &Answer| (answer.partner, answer.session.clone(), answer.draw.clone());
+        self.answers.iter().any(|known| of(known) == of(answer))
+    }
+
+    /// Checks that the budget allows an answer, if it was not spent.
+    ///
+    /// # Errors
+    /// If it does not.
+    pub(crate) fn allow(&self, answer: &Answer) -> Result<(), BudgetError> {
+        match self.has(answer) {
+            true => Ok(()),
+            false => self.balance(answer).check(answer.epsilon),
+        }
+    }
+
     /// Returns the balance of the partner that gets this answer, without it unless it was spent.
-    fn balance(&self, of: &Answer) -> Balance {
+    pub(crate) fn balance(&self, of: &Answer) -> Balance {
         let mut balance = Balance {
             limits: self.limits,
             spent: Epsilon::default(),
@@ -245,6 +262,7 @@ impl Answer {
             name,
             epsilon,
             session,
+            draw: None,
             at: clock(Timestamp::now()),
         }
     }

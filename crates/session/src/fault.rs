@@ -89,9 +89,6 @@ pub enum SpecFault {
     /// The receiver gets the answers.
     #[error("a budget is the sender's")]
     BudgetOfReceiver,
-    /// A job would have to keep the noise.
-    #[error("a job keeps no noise: join with noise without a job")]
-    NoiseInJob,
 }
 
 /// A part of a join that a table that lies elsewhere cannot have.

@@ -57,6 +57,8 @@ pub(crate) struct Subject<'a> {
     pub(crate) question: &'a Question,
     pub(crate) terms: Option<&'a Terms>,
     pub(crate) is_recorded: bool,
+    /// Whether its answer is taken from a budget.
+    pub(crate) is_budgeted: bool,
     pub(crate) key: &'a KeySpec,
     pub(crate) trade: &'a Trade,
     pub(crate) written: WrittenAs<'a>,
@@ -451,6 +453,10 @@ impl Subject<'_> {
         let named = |identity: &Identity| identity.fingerprint().to_string();
         let yes_or_no = |is_so| if is_so { "yes" } else { "no" };
         let text = self.terms.map_or("none".to_owned(), Terms::to_string);
+        let noise = |groups: &RequestedGroups| {
+            let noise = groups.noise.as_ref();
+            noise.map_or("none".to_owned(), |noise| noise.to_string())
+        };
         let of_groups = |groups: &RequestedGroups| {
             [
                 Term::shown(settings::GROUP_BY, groups.listed()),
@@ -459,6 +465,7 @@ impl Subject<'_> {
                     groups.lists().unwrap_or_else(|| "none".to_owned()),
                 ),
                 Term::shown(settings::MIN_GROUP, groups.least),
+                Term::shown(settings::NOISE, noise(groups)),
             ]
         };
         let mut terms = vec![
@@ -476,6 +483,7 @@ impl Subject<'_> {
             ),
             Term::shown(settings::TERMS, text),
             Term::shown(settings::RECORD, yes_or_no(self.is_recorded)),
+            Term::shown(setting::JOB_BUDGET, yes_or_no(self.is_budgeted)),
             Term::shown(setting::JOB_OUTPUT, &self.written),
             folder.secret(setting::JOB_KEY, |hasher| {
                 for column in self.key.columns() {

@@ -217,6 +217,7 @@ impl JoinSpec {
             question: &self.question,
             terms: self.terms.as_ref(),
             is_recorded: self.record.is_some(),
+            is_budgeted: self.budget.is_some(),
             key: &self.key,
             trade: &self.trade,
             written: WrittenAs::new(&self.written, self.aligned.is_some()),

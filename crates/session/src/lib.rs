@@ -34,7 +34,7 @@
 //! | `stages`, `lane`, `again` | all of that one by one, for a table that lies elsewhere |
 //! | `negotiation`, `agreement`, `key_facts`, [`settings`], `setting` | the agreement before data moves |
 //! | `question`, `requested_output`, `requested_groups`, `requested_noise` | the output that is asked for |
-//! | `epsilon`, `noise`, `budget` | noise in the totals of groups, what it promises, and how much of that a partner may have |
+//! | `epsilon`, `noise`, `budget`, `spending` | noise in the totals of groups, what it promises, and how much of that a partner may have |
 //! | `columns`, `labels`, `trade`, `giving` | columns of numbers and of labels, and columns that one gives to the other |
 //! | `table` | the party's table during a run |
 //! | `job`, `attempts`, `patience` | the state that is kept, so that a join that broke off can be resumed |
@@ -92,6 +92,7 @@ mod setting;
 mod shares;
 mod signing;
 mod spec;
+mod spending;
 mod stages;
 mod table;
 mod trade;

@@ -13,13 +13,15 @@ use psijoin_transport::{Connection, PublicKey};
 use crate::{
     Attempt, Error, Watcher,
     agreement::Agreement,
-    budget::{Answer, Balance, Budget},
+    budget::Answer,
     event::{Event, Warning, Work, waiting},
     fault::SpecFault,
+    job::Job,
     limits::MaxPeerKeys,
     question::{Learners, Question},
     recording::Recording,
     requested_output::RequestedOutput,
+    spending::Spending,
     trade::Trade,
 };
 
@@ -98,8 +100,8 @@ impl Party<'_> {
         }
     }
 
-    /// Takes the answer from the budget, if there is one, in the session of this name. When this
-    /// returns, that is on the disk. An answer that follows from the sizes costs nothing.
+    /// Takes the answer from the budget, if there is one, in the session of this name: [at once, or
+    /// in a step of the job](crate::spending). An answer that follows from the sizes costs nothing.
     ///
     /// # Errors
     /// [`Error::Budget`].
@@ -108,7 +110,8 @@ impl Party<'_> {
         partner: Option<PublicKey>,
         agreement: &Agreement,
         session: String,
-    ) -> Result<Option<Balance>, Error> {
+        job: Option<&Job>,
+    ) -> Result<Option<Spending>, Error> {
         let Some((path, name)) = &self.budget else {
             return Ok(None);
         };
@@ -119,7 +122,10 @@ impl Party<'_> {
         let partner = partner.fingerprint();
         let epsilon = agreement.noise.as_ref().map(|noise| noise.total);
         let answer = Answer::now(partner, name.clone(), epsilon, session);
-        Ok(Some(Budget::spend(path, answer)?))
+        Ok(Some(match job {
+            None => Spending::at_once(path, answer)?,
+            Some(job) => Spending::of_job(path, answer, job.results())?,
+        }))
     }
 
     /// Warns of what is doubtful about a table, which is called so.

@@ -33,6 +33,7 @@ use crate::{
     patience::Patience,
     phases::Phases,
     run::{Run, Underway},
+    spending::Spends,
     table::{Ran, Table},
     workplace::{ReadTable, Workplace},
 };
@@ -137,7 +138,7 @@ impl Ready<'_> {
             return failure;
         };
         let folder = job.path().to_owned();
-        match failure {
+        match Spends::refusal(failure) {
             Error::Psi(
                 psijoin::Error::Ledger(source)
                 | psijoin::Error::Channel(ChannelError::NotKept(source)),
@@ -214,7 +215,13 @@ impl Ready<'_> {
         let ledger = job_before.map(|job| job.results() as &dyn Ledger);
         let (partner, first) = (connection.peer_key(), (channel, counters));
         let mut underway = Underway::begin(party, &mut agreement, (connection, first), ledger)?;
-        let balance = party.spend(partner, &agreement, session_name(&joint_seed))?;
+        let session = session_name(&joint_seed);
+        let spending = party.spend(partner, &agreement, session, job_before)?;
+        let spends = (job_before.zip(spending.as_ref())).map(|(job, spending)| Spends {
+            results: job.results(),
+            spending,
+        });
+        let ledger = (spends.as_ref().map(|spends| spends as &dyn Ledger)).or(ledger);
         let request = agreement.plan.request();
         let noise = agreement.noise.as_ref();
         let noise = noise.map(|noise| noise.begin(party.role, request));
@@ -240,7 +247,7 @@ impl Ready<'_> {
         Ok(Computed {
             agreement,
             joint_seed,
-            balance,
+            balance: spending.map(|spending| spending.balance()),
             steps_run_again,
             traffic,
             phases,

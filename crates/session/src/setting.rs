@@ -18,6 +18,9 @@ pub(crate) const JOB_OUTPUT: &str = "what is written";
 /// The key of a job's table, with its rules.
 pub(crate) const JOB_KEY: &str = "a key";
 
+/// Whether the answer of a job is taken from a budget.
+pub(crate) const JOB_BUDGET: &str = "the use of a budget";
+
 /// The columns that a job gives or takes.
 pub(crate) const JOB_COLUMNS: &str = "the columns that are given or taken";
 
@@ -115,12 +118,16 @@ pub enum JobTerm {
     GroupLists,
     /// The fewest shared keys of a group that is shown.
     MinGroup,
+    /// The noise in the totals of groups.
+    Noise,
     /// The parties that learn it.
     Learners,
     /// The terms of both.
     Terms,
     /// The record, if both sign one.
     Record,
+    /// Whether the answer is taken from a budget.
+    Budget,
     /// The fewest shared keys.
     Minimum,
     /// Security against quantum computers.
@@ -146,9 +153,11 @@ impl JobTerm {
             GROUP_BY => Self::GroupBy,
             GROUP_LISTS => Self::GroupLists,
             MIN_GROUP => Self::MinGroup,
+            NOISE => Self::Noise,
             LEARNERS => Self::Learners,
             TERMS => Self::Terms,
             RECORD => Self::Record,
+            JOB_BUDGET => Self::Budget,
             JOB_MINIMUM => Self::Minimum,
             POST_QUANTUM => Self::PostQuantum,
             JOB_PEER => Self::Peer,

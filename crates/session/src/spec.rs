@@ -124,10 +124,6 @@ impl JoinSpec {
         let learners = self.question.learners;
         self.trade.check(self.role, learners, self.written.rows)?;
         check_aligned(self.aligned, learners)?;
-        let noise = self.question.asked.groups().map(|groups| &groups.noise);
-        if self.job.is_some() && noise.is_some_and(Option::is_some) {
-            return Err(SpecFault::NoiseInJob.into());
-        }
         let has_identities = self.meeting.security.identity().is_some();
         if self.budget.is_some() && self.role == Role::Receiver {
             return Err(SpecFault::BudgetOfReceiver.into());
@@ -370,7 +366,7 @@ impl Stop {
 
 #[cfg(test)]
 mod tests {
-    use crate::{Give, RequestedGroups, Taken};
+    use crate::{Give, Taken};
 
     use super::*;
 
@@ -391,23 +387,12 @@ mod tests {
             repeated: RepeatedKeys::Refuse,
         });
         type Wanted<'a> = &'a dyn Fn(&mut JoinSpec);
-        let faults: [(SpecFault, Role, Wanted<'_>); 10] = [
+        let faults: [(SpecFault, Role, Wanted<'_>); 9] = [
             (RecordWithoutIdentities, Role::Sender, &|spec| {
                 spec.record = Some("record.json".into());
             }),
             (BudgetWithoutIdentities, Role::Sender, &|spec| {
                 spec.budget = Some("table.budget".into());
-            }),
-            (NoiseInJob, Role::Sender, &|spec| {
-                spec.question.asked = RequestedOutput::Groups(RequestedGroups {
-                    noise: Some(Box::new("laplace:epsilon=1".parse().unwrap())),
-                    ..RequestedGroups::default()
-                });
-                spec.job = Some(JobFolder {
-                    path: "job".into(),
-                    marks: None,
-                    command: String::new(),
-                });
             }),
             (BudgetOfReceiver, Role::Receiver, &|spec| {
                 spec.budget = Some("table.budget".into());

@@ -365,10 +365,6 @@ fn what_does_not_go_together_is_said_at_once() {
             "send",
             &with(&["--noise", "laplace:epsilon=1,bound=n:0..1"])
         ),
-        refused(
-            "send",
-            &with(&["--noise", "laplace:epsilon=1", "--job", "x"])
-        ),
         refused("receive", &with(&["--min-intersection", "2"])),
         refused("receive", &with(&["--learn", "both"])),
         refused("receive", &with(&["--rows", "all"])),

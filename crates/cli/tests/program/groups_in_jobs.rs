@@ -1,8 +1,11 @@
 //! Jobs of counts and sums by groups: killed at any moment, and resumed with the same groups only.
 
-use std::mem;
+use std::{mem, thread, time::Duration};
 
-use crate::{jobs::Parties, support::Process};
+use crate::{
+    jobs::Parties,
+    support::{Process, run},
+};
 
 const BY: &str = "receiver.segment,sender.plan";
 
@@ -85,8 +88,114 @@ fn expected() -> String {
 /// even that. The other one meets it again, and all receivers print the one answer.
 #[test]
 fn groups_survive_kills() {
-    let parties = parties(&IN_PARTS);
-    let start = |party| started(&parties, party);
+    let printed = printed_by_killed(&parties(&IN_PARTS));
+    // It may be killed when it has printed it, and before that is noted.
+    assert!(printed.starts_with(&expected()), "{printed}");
+    assert_eq!(printed.replace(&expected(), ""), "");
+}
+
+/// The same, of an answer with noise, which is in all of them the same, and taken from a budget that
+/// has no other.
+#[test]
+fn noise_survives_kills_and_is_spent_once() {
+    let noise = [
+        "--noise",
+        "laplace:epsilon=0.01,bound=sender.amount:-0.5..1",
+    ];
+    let parties = budgeted(&[&IN_PARTS[..], &noise].concat(), "--epsilon", "0.02");
+    let printed = printed_by_killed(&parties);
+    let lines: Vec<_> = printed.lines().collect();
+    let (answers, rest) = lines.as_chunks::<7>();
+    assert!(rest.is_empty() && !answers.is_empty(), "{printed}");
+    assert!(
+        answers.iter().all(|answer| answer == &answers[0]),
+        "{printed}"
+    );
+    assert_eq!(spent(&parties), 1);
+}
+
+/// Without noise each part tells something, so an answer is spent with the first one, whoever is
+/// killed when.
+#[test]
+fn exact_groups_are_spent_once() {
+    let parties = budgeted(&IN_PARTS, "--answers", "1");
+    let printed = printed_by_killed(&parties);
+    assert_eq!(printed.replace(&expected(), ""), "");
+    assert_eq!(spent(&parties), 1);
+}
+
+/// Ten senders are killed, each as soon as it has spent or waits for its receiver: there is one
+/// answer.
+#[test]
+fn ten_kills_do_not_spend_twice() {
+    let noise = [
+        "--noise",
+        "laplace:epsilon=0.01,bound=sender.amount:-0.5..1",
+    ];
+    let parties = budgeted(&noise, "--epsilon", "0.02");
+    let receiver = parties.receiver(&[]);
+    for _ in 0..10 {
+        let sender = parties.sender(&[]);
+        while spent(&parties) == 0 {
+            thread::sleep(Duration::from_millis(1));
+        }
+        sender.signal("KILL");
+        sender.end();
+        assert_eq!(spent(&parties), 1);
+    }
+    let sender = parties.sender(&[]);
+    receiver.end().says(0, &[]);
+    sender.end();
+    assert_eq!(spent(&parties), 1);
+}
+
+/// Whoever goes on without the budget would give an answer that nobody has spent.
+#[test]
+fn a_job_goes_on_with_a_budget_or_without_as_it_began() {
+    let noise = [
+        "--noise",
+        "laplace:epsilon=0.01,bound=sender.amount:-0.5..1",
+    ];
+    let mut parties = budgeted(&[&IN_PARTS[..], &noise].concat(), "--epsilon", "0.02");
+    parties.break_off();
+    let budget = parties.sender.split_off(parties.sender.len() - 2);
+    let refused = parties.sender(&[]).end();
+    refused.says(2, &["the use of a budget", "--budget says"]);
+    parties.sender.extend(budget);
+    let other = [
+        "--noise",
+        "laplace:epsilon=0.02,bound=sender.amount:-0.5..1",
+    ];
+    let at = parties
+        .sender
+        .iter()
+        .position(|word| word == noise[1])
+        .unwrap();
+    parties.sender[at] = other[1].to_owned();
+    parties
+        .sender(&[])
+        .end()
+        .says(2, &["the noise", "--noise says"]);
+    assert_eq!(spent(&parties), 0);
+}
+
+/// Two parties whose sender has a budget with this limit.
+fn budgeted(common: &[&str], limit: &str, of: &str) -> Parties {
+    let mut parties = parties(common);
+    let budget = parties.folder.path("budget");
+    run(&["budget", "create", &budget, limit, of]).says(0, &[]);
+    parties.sender.extend(["--budget".to_owned(), budget]);
+    parties
+}
+
+/// Returns the number of answers that were spent.
+fn spent(parties: &Parties) -> usize {
+    parties.folder.read("budget").lines().count() - 1
+}
+
+/// Kills either party after some parts, and returns what all receivers print.
+fn printed_by_killed(parties: &Parties) -> String {
+    let start = |party| started(parties, party);
     let mut running = [0, 1].map(|party| Some(start(party)));
     let mut printed = String::new();
     for (parts, victim) in [(1, 0), (3, 1), (5, 0), (7, 1), (13, 0)] {
@@ -106,9 +215,7 @@ fn groups_survive_kills() {
         let nothing_left = "if the other side has its result, nothing is left to do";
         sender.says(4, &[nothing_left]);
     }
-    // It may be killed when it has printed it, and before that is noted.
-    assert!(printed.starts_with(&expected()), "{printed}");
-    assert_eq!(printed.replace(&expected(), ""), "");
+    printed
 }
 
 /// Either party, when both have begun.

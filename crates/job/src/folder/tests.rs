@@ -64,7 +64,7 @@ fn open(path: &Path) -> Result<Folder, Error> {
 
 /// Keeps that a step is done.
 fn keep(results: &Results, step: u32, output: &Output) {
-    results.begin(step).unwrap();
+    results.begin(step, &[]).unwrap();
     results.keep(step, Some(output), [1; 32]).unwrap();
 }
 
@@ -356,7 +356,7 @@ fn a_job_that_has_failed_is_refused() {
     let path = &at(&temporary);
     let mut folder = open(path).unwrap();
     begin(&mut folder);
-    let mut attempt = folder.results().unwrap().begin(0).unwrap();
+    let mut attempt = folder.results().unwrap().begin(0, &[]).unwrap();
     attempt.witness.gives_up(ProtocolViolation).unwrap();
     drop((attempt, folder));
     let error = open(path).err().unwrap();
@@ -384,7 +384,7 @@ fn a_full_disk_loses_nothing_that_was_kept() {
     let results = Results::open(full, key, "job".into(), 4, true)
         .ok()
         .unwrap();
-    let error = results.begin(1).err().unwrap();
+    let error = results.begin(1, &[]).err().unwrap();
     assert_eq!(error.kind(), psijoin_psi::ErrorKind::Ledger);
     let error = results
         .keep(1, Some(&Output::Nothing), [1; 32])

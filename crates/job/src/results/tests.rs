@@ -25,7 +25,7 @@ fn rows(step: u32) -> Output {
 
 /// Begins a step, and keeps what it gave.
 fn run(results: &Results, step: u32, name: u8) -> Result<(), Error> {
-    results.begin(step)?;
+    results.begin(step, &[])?;
     results.keep(step, Some(&rows(step)), [name; 32])
 }
 
@@ -48,9 +48,9 @@ fn what_was_kept_is_there_again() {
     for step in [3, 0, 11, 5] {
         run(&results, step, 1).unwrap();
     }
-    results.begin(7).unwrap();
+    results.begin(7, &[]).unwrap();
     results.keep(7, None, [1; 32]).unwrap();
-    results.begin(8).unwrap();
+    results.begin(8, &[]).unwrap();
     drop(results);
     let results = open(path);
     assert_eq!(kept(&results), [0, 3, 5, 7, 11]);
@@ -78,7 +78,7 @@ fn what_was_kept_is_there_again() {
 fn a_step_has_one_seed_and_others_have_others() {
     let folder = tempfile::tempdir().unwrap();
     let path = &folder.path().join("results");
-    let drawn = |results: &Results, step| results.begin(step).unwrap().rng.block();
+    let drawn = |results: &Results, step| results.begin(step, &[]).unwrap().rng.block();
     let results = open(path);
     let first = [0, 1, 2].map(|step| drawn(&results, step));
     assert!(first[0] != first[1] && first[1] != first[2] && first[0] != first[2]);
@@ -88,18 +88,42 @@ fn a_step_has_one_seed_and_others_have_others() {
     assert_eq!([0, 1, 2].map(|step| drawn(&results, step)), first);
 }
 
+/// The noise of a later attempt is of no use: two draws would tell more than one.
+#[test]
+fn a_step_has_the_noise_that_it_began_with() {
+    let folder = tempfile::tempdir().unwrap();
+    let path = &folder.path().join("results");
+    let results = open(path);
+    let begun = |results: &Results, noise: &[u64]| results.begin(3, noise).unwrap().noise.to_vec();
+    results.begin(2, &[]).unwrap();
+    assert_eq!(results.draw(), None);
+    let first = [1, u64::MAX, 0];
+    assert_eq!(begun(&results, &first), first);
+    let name = results.draw().unwrap();
+    assert_eq!(begun(&results, &[7, 8, 9]), first);
+    drop(results);
+    let results = open(path);
+    assert_eq!(begun(&results, &[7, 8, 9]), first);
+    assert_eq!(begun(&results, &[]), first);
+    assert_eq!(results.draw(), Some(name.clone()));
+    // The same numbers, drawn again.
+    let lost = open(&folder.path().join("others"));
+    begun(&lost, &first);
+    assert_ne!(lost.draw(), Some(name));
+}
+
 #[test]
 fn what_was_said_is_said_to_the_same_only() {
     let folder = tempfile::tempdir().unwrap();
     let path = &folder.path().join("results");
     let results = open(path);
-    let mut first = results.begin(4).unwrap().witness;
+    let mut first = results.begin(4, &[]).unwrap().witness;
     first.may_speak(&so_far(1, 2)).unwrap();
     first.may_speak(&so_far(3, 4)).unwrap();
     drop((first, results));
     let results = open(path);
     let before = len(path);
-    let mut again = results.begin(4).unwrap().witness;
+    let mut again = results.begin(4, &[]).unwrap().witness;
     again.may_speak(&so_far(1, 2)).unwrap();
     let other = again.may_speak(&so_far(3, 5));
     assert!(matches!(other, Err(Refusal::PeerDiffers)));
@@ -111,14 +135,14 @@ fn what_was_said_is_said_to_the_same_only() {
     let grown = len(path);
     assert!(grown > before);
     for _ in 0..3 {
-        let mut again = results.begin(4).unwrap().witness;
+        let mut again = results.begin(4, &[]).unwrap().witness;
         for said in [1, 3, 5] {
             again.may_speak(&so_far(said, said + 1)).unwrap();
         }
     }
     assert_eq!(len(path), grown);
     // Another step has heard nothing yet.
-    let mut other = results.begin(5).unwrap().witness;
+    let mut other = results.begin(5, &[]).unwrap().witness;
     other.may_speak(&so_far(7, 7)).unwrap();
 }
 
@@ -140,7 +164,7 @@ fn a_failed_check_ends_the_job() {
     let folder = tempfile::tempdir().unwrap();
     let path = &folder.path().join("results");
     let results = open(path);
-    let mut witness = results.begin(0).unwrap().witness;
+    let mut witness = results.begin(0, &[]).unwrap().witness;
     for harmless in [
         AbortCode::ConnectionLost,
         AbortCode::LocalFailure,
@@ -154,6 +178,6 @@ fn a_failed_check_ends_the_job() {
     witness.gives_up(AbortCode::ProtocolViolation).unwrap();
     assert!(len(path) < 2 * before + 100);
     assert!(results.is_spoilt() && open(path).is_spoilt());
-    assert!(results.begin(0).is_err());
-    assert!(results.begin(1).is_err());
+    assert!(results.begin(0, &[]).is_err());
+    assert!(results.begin(1, &[]).is_err());
 }

@@ -63,7 +63,8 @@ fn goes_on(subject: &Subject, plan: &Plan, sets: &Sets, role: Role, room: usize)
         Role::Sender => [MemoryLedger::with_room(room), MemoryLedger::default()],
         Role::Receiver => [MemoryLedger::default(), MemoryLedger::with_room(room)],
     };
-    let (sent, received) = attempt(plan, [sets, sets], &ledgers).results;
+    let noise = noise(plan.request());
+    let (sent, received) = attempt(plan, [sets, sets], &ledgers, &noise).results;
     let own = match role {
         Role::Sender => sent,
         Role::Receiver => received,
@@ -81,7 +82,12 @@ fn goes_on(subject: &Subject, plan: &Plan, sets: &Sets, role: Role, room: usize)
     }
     let ledgers = ledgers.map(|ledger| ledger.agreed(&both));
     let planned = Remaining::after(plan, &ledgers[0]).traffic();
-    let attempted = attempt(plan, [sets, sets], &ledgers);
+    // What was drawn anew is of no use if a step has begun with noise.
+    let noise = match ledgers[0].has_noise() {
+        true => other(&noise),
+        false => noise,
+    };
+    let attempted = attempt(plan, [sets, sets], &ledgers, &noise);
     if !matches!(&attempted.results.1, Ok(psijoin_psi::Output::TooFew)) {
         assert_eq!(
             attempted.bytes(),
@@ -96,13 +102,13 @@ fn goes_on(subject: &Subject, plan: &Plan, sets: &Sets, role: Role, room: usize)
     assert_eq!(senders, receivers, "the same runs");
     assert!(senders.keys().eq(&all));
     let ledgers = ledgers.map(|ledger| ledger.agreed(&all));
-    let attempted = attempt(plan, [sets, sets], &ledgers);
+    let attempted = attempt(plan, [sets, sets], &ledgers, &noise);
     assert_eq!(attempted.bytes(), [0, 0]);
     assert_output(subject, sets, plan.request(), attempted.results);
 }
 
 /// Whoever resumes with another set gets no other answer: the honest party sends a beginning of its
-/// earlier messages, in either role, in any of its runs.
+/// earlier messages, in either role, in any of its runs, whatever noise it draws then.
 pub fn what_was_answered_is_answered_to_the_same_only(subject: &Subject) {
     let sets = Sets::new(70, 100, 30);
     let others = Sets {
@@ -129,12 +135,13 @@ fn answers_once(plan: &Plan, honest: Role, sets: &Sets, others: &Sets) {
         Role::Receiver => (1, 0),
     };
     let mut ledgers = [MemoryLedger::default(), MemoryLedger::default()];
-    let first = attempt(plan, [sets, sets], &ledgers);
+    let noise = noise(plan.request());
+    let first = attempt(plan, [sets, sets], &ledgers, &noise);
     ledgers[peer] = MemoryLedger::default();
     let ledgers = ledgers.map(|ledger| ledger.agreed(&[]));
     let mut brought = [sets, sets];
     brought[peer] = others;
-    let again = attempt(plan, brought, &ledgers);
+    let again = attempt(plan, brought, &ledgers, &other(&noise));
     let output = &plan.request().output;
     assert!(
         first.said[own].starts_with(&again.said[own]),
@@ -151,6 +158,11 @@ fn answers_once(plan: &Plan, honest: Role, sets: &Sets, others: &Sets) {
             "{output}, {honest}: {of_honest:?}"
         );
     }
+}
+
+/// Returns another draw.
+fn other(noise: &[u64]) -> Vec<u64> {
+    noise.iter().map(|number| number.wrapping_add(5)).collect()
 }
 
 /// The outputs of both in an attempt, and the messages of each.
@@ -172,11 +184,11 @@ fn attempt(
     plan: &Plan,
     [senders, receivers]: [&Sets; 2],
     ledgers: &[MemoryLedger; 2],
+    noise: &[u64],
 ) -> Attempted {
     let (sender, receiver) = memory::pair();
     let [(sender, by_sender), (receiver, by_receiver)] = [sender, receiver].map(recorded);
     let output = &plan.request().output;
-    let noise = noise(plan.request());
     let joint_seed = &JointSeed::insecure_fixed(JOINT_SEED);
     let party = |role, items: &[u64], mut channel, ledger| {
         let input = Input {
@@ -187,7 +199,7 @@ fn attempt(
         };
         let mut context = Context::new(&mut channel).keeping(ledger);
         if role == Role::Sender {
-            context.noise = &noise;
+            context.noise = noise;
         }
         run(plan, role, &input, &mut context)
     };

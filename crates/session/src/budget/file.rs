@@ -36,6 +36,8 @@ struct Line {
     #[serde(skip_serializing_if = "Option::is_none")]
     epsilon: Option<String>,
     session: String,
+    #[serde(skip_serializing_if = "Option::is_none")]
+    draw: Option<String>,
     at: String,
 }
 
@@ -91,6 +93,7 @@ impl BudgetFile {
             name: answer.name.clone(),
             epsilon: answer.epsilon.map(|epsilon| epsilon.to_string()),
             session: answer.session.clone(),
+            draw: answer.draw.clone(),
             at: answer.at.clone(),
         };
         // What a process left that was killed while it wrote.
@@ -128,6 +131,7 @@ fn answer(text: &str) -> Option<Answer> {
         name: line.name,
         epsilon: epsilon.transpose().ok()?,
         session: line.session,
+        draw: line.draw,
         at: line.at,
     })
 }
