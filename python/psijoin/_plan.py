@@ -39,8 +39,8 @@ def plan(items: int | tuple[int, int], network: str | None = None, **options: An
     `items` are the distinct keys of both parties, or of the sender and of the receiver. `network`
     is the network between them, as "100mbps,80ms" or "lan". Other keywords mean what the options of
     `psijoin plan` mean: `output_kind`, `learn`, `sender_gives`, `receiver_gives`,
-    `min_intersection`, `labels` (a pair), `min_group`, `post_quantum`, `threads`, `memory`,
-    `optimise`, `prices`, `regions`, `calibration`, `all`.
+    `min_intersection`, `labels` (a pair), `min_group`, `noise`, `post_quantum`, `threads`,
+    `memory`, `optimise`, `prices`, `regions`, `calibration`, `all`.
 
     >>> import psijoin
     >>> plan = psijoin.plan(items=(1_000_000, 2_000_000), network="100mbps,80ms", threads=1)

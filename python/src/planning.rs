@@ -15,7 +15,7 @@ use crate::{
     wanted::kind,
 };
 
-const KEYWORDS: [&str; 17] = [
+const KEYWORDS: [&str; 18] = [
     "items",
     "network",
     "output_kind",
@@ -25,6 +25,7 @@ const KEYWORDS: [&str; 17] = [
     "min_intersection",
     "labels",
     "min_group",
+    "noise",
     "post_quantum",
     "threads",
     "memory",
@@ -52,6 +53,11 @@ pub(crate) fn planned(options: &Bound<'_, PyDict>) -> PyResult<(PlannedJoin, Lin
     let mut asked = kind(options)?;
     if let RequestedOutput::Groups(groups) = &mut asked {
         groups.least = options.whole("min_group", 1..=u64::MAX)?.unwrap_or(0);
+        groups.noise = options.parsed("noise")?.map(Box::new);
+    } else if options.is_told("noise")? {
+        return Err(usage(format!(
+            "`noise` is for counts and sums of groups, and the output is {asked}: leave it out"
+        )));
     }
     let question = Question {
         asked,

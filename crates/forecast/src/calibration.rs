@@ -80,16 +80,25 @@ impl Calibration {
     }
 
     /// Returns what a run of this plan takes, with this many threads per party, and the memory of
-    /// one stream; nothing if its protocol and output were not measured.
+    /// one stream; nothing if its protocol and output were not measured. Groups take as much as
+    /// sums that [send as much](Profile::predict_by_bytes).
     pub fn predict(&self, plan: &Plan, threads: usize) -> Option<Prediction> {
-        let profile = self.profile(plan.info().name, &plan.request().output)?;
-        Some(profile.predict(plan).with_threads(threads))
+        let (protocol, output) = (plan.info().name, &plan.request().output);
+        let prediction = match (self.profile(protocol, output), output) {
+            (Some(profile), _) => profile.predict(plan),
+            (None, OutputKind::Groups(_)) => self.of_kind(protocol, "sum")?.predict_by_bytes(plan),
+            (None, _) => return None,
+        };
+        Some(prediction.with_threads(threads))
     }
 
     /// Returns the profile of a protocol for this kind of output, whatever its columns, thresholds
     /// and lengths of payloads.
     pub fn profile(&self, protocol: &str, output: &OutputKind) -> Option<&Profile> {
-        let kind = kind(output);
+        self.of_kind(protocol, kind(output))
+    }
+
+    fn of_kind(&self, protocol: &str, kind: &str) -> Option<&Profile> {
         let fits = |profile: &&Profile| profile.protocol == protocol && profile.output == kind;
         self.profiles.iter().find(fits)
     }

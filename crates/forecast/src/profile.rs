@@ -144,6 +144,12 @@ impl Run {
     fn size(&self) -> f64 {
         self.larger() as f64
     }
+
+    /// Returns the bytes that both parties send.
+    fn bytes(&self) -> f64 {
+        let sent = |script: &Script| script.traffic()[0];
+        self.scripts.iter().map(sent).sum()
+    }
 }
 
 /// The time of a run on one network, and its memory.
@@ -291,6 +297,25 @@ impl Profile {
     /// As [`predict`](Self::predict).
     pub fn predict_beyond(&self, plan: &Plan, times: f64) -> Prediction {
         self.predict_all(plan, &|plan| plan.cost().total, Some(times))
+    }
+
+    /// Returns what a run of `plan` takes whose output is of another kind: it is taken to compute,
+    /// and to need memory, as much more than the measured one as it sends more.
+    ///
+    /// # Panics
+    /// As [`predict`](Self::predict).
+    pub fn predict_by_bytes(&self, plan: &Plan) -> Prediction {
+        let of_one_run = plan.parts().map_or(plan, |parts| &parts.plan);
+        let sizes = of_one_run.request().sizes;
+        let items = [sizes.sender() as f64, sizes.receiver() as f64];
+        let bytes = of_one_run.cost().total.total_bytes() as f64;
+        let times = bytes / self.at(items, Run::bytes);
+        let prediction = self.scaled(times).predict(plan);
+        Prediction {
+            memory_bytes: (prediction.memory_bytes).map(|bytes| bytes.map(|bytes| bytes * times)),
+            is_extrapolated: true,
+            ..prediction
+        }
     }
 
     /// Returns what a phase of a run takes, as [`predict`](Self::predict), or as

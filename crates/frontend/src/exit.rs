@@ -147,6 +147,7 @@ impl IntoSession for psijoin::Error {}
 impl IntoSession for psijoin_job::Error {}
 impl IntoSession for psijoin_record::Error {}
 impl IntoSession for psijoin_session::BudgetError {}
+impl IntoSession for psijoin_session::NoiseFault {}
 impl IntoSession for psijoin_session::QuestionFault {}
 impl IntoSession for psijoin_session::SpecFault {}
 

@@ -18,7 +18,7 @@ use psijoin_forecast::{
     money::{Prices, Rates, Setting},
 };
 use psijoin_session::{
-    Further, Learners, Question,
+    Epsilon, Further, Learners, NoiseFault, Question,
     allowance::{self, Allowance},
 };
 use psijoin_table::TableKeys;
@@ -83,6 +83,11 @@ impl PlannedJoin {
     pub fn check(&self) -> Result<(), Failure> {
         let Self { question, .. } = self;
         question.check_minimum()?;
+        if let Some(groups) = question.asked.groups()
+            && let Some(noise) = &groups.noise
+        {
+            noise.check(&groups.sums)?;
+        }
         if question.learners == Learners::Both {
             question.check_finds_rows(Further::Both)?;
         }
@@ -126,6 +131,7 @@ pub fn planned(
         .map(|bytes| Limit::new(bytes, threads, &request))
         .transpose()?;
     let request = request.path(between.path);
+    let total = total_epsilon(question)?;
     let conditions = Conditions {
         network: between.network,
         calibration: &calibration(join.calibration.as_deref(), listener)?,
@@ -144,9 +150,12 @@ pub fn planned(
         items,
         output: match request.output {
             OutputKind::Payloads(payloads) => payloads.to_string(),
-            OutputKind::Groups(groups) => format!("{asked} of {} groups", groups.count()),
+            OutputKind::Groups(groups) => {
+                format!("{asked} of {} groups{}", groups.count(), with(total))
+            }
             _ => asked.to_string(),
         },
+        epsilon: total,
         order,
         auto: AUTO.chosen(&request).info().name,
         network: between.shown,
@@ -156,6 +165,23 @@ pub fn planned(
         more: compared - estimates.len() - others.len(),
         estimates,
         others,
+    })
+}
+
+/// Returns the privacy loss of an answer with noise.
+fn total_epsilon(question: &Question) -> Result<Option<Epsilon>, Failure> {
+    let Some(groups) = question.asked.groups() else {
+        return Ok(None);
+    };
+    let noise = groups.noise.as_ref();
+    let total = noise.map(|noise| noise.total(groups.sums.len()).ok_or(NoiseFault::Epsilon));
+    Ok(total.transpose()?)
+}
+
+/// Returns what the noise of this loss is, in words.
+fn with(total: Option<Epsilon>) -> String {
+    total.map_or_else(String::new, |total| {
+        format!(" with noise, ε = {total} in all")
     })
 }
 

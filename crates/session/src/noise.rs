@@ -85,13 +85,12 @@ impl AgreedNoise {
             return Ok(None);
         };
         let epsilon = noise.epsilon;
-        let questions = 1 + columns.0.len() as u64;
         let noisy = |column: &AgreedColumn| {
             let bound = noise.bound(&column.name);
             let bound = bound.expect("the question was checked");
             NoisyColumn::new(column.clone(), bound)
         };
-        let total = epsilon.times(questions).ok_or(NoiseFault::Epsilon);
+        let total = noise.total(columns.0.len()).ok_or(NoiseFault::Epsilon);
         Ok(Some(Self {
             epsilon,
             total: total?,

@@ -41,7 +41,7 @@ impl RequestedNoise {
     ///
     /// # Errors
     /// [`QuestionFault::NoBound`] and [`QuestionFault::BoundOfOther`].
-    pub(crate) fn check(&self, sums: &[ColumnName]) -> Result<(), QuestionFault> {
+    pub fn check(&self, sums: &[ColumnName]) -> Result<(), QuestionFault> {
         let mut missing = sums.iter().filter(|sum| self.bound(sum).is_none());
         if let Some(sum) = missing.next() {
             return Err(QuestionFault::NoBound(sum.to_string()));
@@ -51,6 +51,12 @@ impl RequestedNoise {
             Some(other) => Err(QuestionFault::BoundOfOther(other.column.to_string())),
             None => Ok(()),
         }
+    }
+
+    /// Returns the privacy loss of an answer with the sums of this many columns; `None` if that is
+    /// too large.
+    pub fn total(&self, columns: usize) -> Option<Epsilon> {
+        self.epsilon.times(1 + columns as u64)
     }
 
     /// Returns the bounds of a column, if it has some.

@@ -6,7 +6,7 @@ use clap::{Args as ClapArgs, ValueEnum};
 use psijoin::Columns;
 use psijoin_channel::link::Link;
 use psijoin_frontend::sizes::{self, SetSizes};
-use psijoin_session::{Learners, RequestedOutput};
+use psijoin_session::{Learners, RequestedNoise, RequestedOutput};
 use psijoin_transport::endpoint::Address;
 
 use super::{Key, Measured, Trust};
@@ -127,6 +127,10 @@ pub(crate) struct PlannedResult {
     /// Withhold each group of fewer than K shared keys, as `send` and `receive` say it.
     #[arg(long, value_name = "K", value_parser = clap::value_parser!(u64).range(1..))]
     pub(crate) min_group: Option<u64>,
+
+    /// Add noise to the totals of groups, as `send` and `receive` say it.
+    #[arg(long, value_name = "NOISE")]
+    pub(crate) noise: Option<RequestedNoise>,
 
     /// Rest on nothing that a quantum computer is known to break, as `send` and `receive` say it.
     #[arg(long)]

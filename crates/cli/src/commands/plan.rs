@@ -39,6 +39,12 @@ fn of_args(args: &args::Plan, console: &Console, stop: &Stop) -> Result<Planned,
     let mut asked = args.result.output_kind.clone();
     if let RequestedOutput::Groups(groups) = &mut asked {
         groups.least = args.result.min_group.unwrap_or(0);
+        groups.noise = args.result.noise.clone().map(Box::new);
+    } else if args.result.noise.is_some() {
+        return Err(Failure::Usage(
+            "--noise is for counts and sums of groups: give --output-kind counts, or counts,sum:COL, or leave --noise out"
+                .to_owned(),
+        ));
     }
     let question = Question {
         asked,

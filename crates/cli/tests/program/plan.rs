@@ -241,6 +241,57 @@ fn the_table_says_why_others_are_no_choice() {
     assert_said!(plans);
 }
 
+/// Runs of groups are not measured: they take as much as sums that send as much.
+#[test]
+fn groups_take_as_much_as_they_send() {
+    let folder = Folder::new();
+    let calibration = calibration(&folder, &["dh", "rr22-circuit"], &["count", "sum"]);
+    let items = 4096.0;
+    let planned = |more: &[&str]| {
+        let groups = ["--output-kind", "counts,sum:amount", "--items", "4096"];
+        let network = ["--network", "wan:10gbps,100ms"];
+        let plans = plan(&calibration, &[&groups[..], &network, more].concat());
+        let [plan] = &plans[..] else {
+            panic!("{plans:?}");
+        };
+        plan.clone()
+    };
+    let bytes = |plan: &Value| {
+        plan["sender_bytes"].as_f64().unwrap() + plan["receiver_bytes"].as_f64().unwrap()
+    };
+    let sixteen = planned(&[]);
+    // The calibration's runs compute a microsecond per item of each party, and send 100 bytes.
+    let times = bytes(&sixteen) / (200.0 * items);
+    assert!(times > 1.5, "{times}");
+    // They compute while they send, which takes less here.
+    let expected = 0.1 + 2e-6 * items * times;
+    let seconds = sixteen["seconds"].as_f64().unwrap();
+    assert!(
+        (seconds / expected - 1.0).abs() < 0.01,
+        "{seconds}, not {expected}"
+    );
+    assert_eq!(sixteen["is_extrapolated"], true);
+    assert!(bytes(&planned(&["--labels", "16:16"])) > bytes(&sixteen));
+
+    // Counts with noise have more bits, where they are compared.
+    let noise = ["--noise", "laplace:epsilon=0.5,bound=amount:0..9"];
+    let least = ["--min-group", "50"];
+    let noisy = planned(&[noise, least].concat());
+    assert!(bytes(&noisy) > bytes(&planned(&least)));
+    assert_eq!(noisy["epsilon"], "1");
+    assert_eq!(sixteen.get("epsilon"), None);
+    let args = ["plan", "--items", "4096", "--calibration", &calibration];
+    let counts = ["--output-kind", "counts,sum:amount"];
+    let told = run(&[&args[..], &counts, &noise].concat());
+    told.says(0, &[]);
+    let heading = "to learn counts,sum:amount of 16 groups with noise, ε = 1 in all; the best";
+    assert!(told.stdout.contains(heading), "{told:#?}");
+    let unbounded = run(&[&args[..], &counts, &["--noise", "laplace:epsilon=1"]].concat());
+    unbounded.says(2, &["the column `amount` needs bounds"]);
+    let exact = run(&[&args[..], &noise].concat());
+    exact.says(2, &["--noise is for counts and sums of groups"]);
+}
+
 /// And nothing of it where nothing is spilled.
 #[test]
 fn the_table_says_what_is_spilled() {

@@ -8,7 +8,7 @@ use psijoin::{
     spill::Budget,
 };
 use psijoin_printable::humanize;
-use psijoin_session::most_spilled;
+use psijoin_session::{Epsilon, most_spilled};
 use serde::Serialize;
 
 use crate::{
@@ -21,6 +21,8 @@ use crate::{
 pub struct Planned {
     pub(super) items: SetSizes,
     pub(super) output: String,
+    /// The privacy loss of the answer, if it has noise.
+    pub(super) epsilon: Option<Epsilon>,
     pub(super) order: Order,
     pub(super) network: String,
     pub(super) threads: NonZeroUsize,
@@ -95,7 +97,7 @@ impl Planned {
             .iter()
             .any(|estimate| estimate.is_extrapolated)
         {
-            true => "\n~ extrapolated: sets of this size were not measured\n",
+            true => "\n~ extrapolated: sets of this size, or this output, were not measured\n",
             false => "",
         };
         format!(
@@ -190,6 +192,7 @@ impl Planned {
             sender_spilled_bytes: spilled(Role::Sender),
             receiver_spilled_bytes: spilled(Role::Receiver),
             usd: estimate.usd,
+            epsilon: self.epsilon.map(|epsilon| epsilon.to_string()),
             adversary: info.adversary.to_string(),
             leaks: info.leaks,
         }
@@ -252,6 +255,9 @@ struct Estimated {
     sender_spilled_bytes: Option<u64>,
     receiver_spilled_bytes: Option<u64>,
     usd: Option<f64>,
+    /// That of an answer with noise; a text, since it is exact.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    epsilon: Option<String>,
     adversary: String,
     leaks: &'static str,
 }
