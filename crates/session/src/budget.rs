@@ -5,6 +5,10 @@
 //! that is killed has spent too much rather than too little. A line without an end was never
 //! answered: the next answer takes its place. Whoever reads and writes holds the file's lock.
 //!
+//! If groups have to differ from those of earlier answers, each answer has a [sketch](sketch) of
+//! the sender's keys in each group, whose elements nobody can tell from keys without a secret of
+//! the sender's identity.
+//!
 //! A file stands for one table, as only its owner knows which files are one: paths and contents
 //! change with each export. Within it, answers are added up by partner. A partner is known by its
 //! key, and by the name under which it may replace that: all keys and names that stand together in
@@ -22,17 +26,24 @@ use psijoin_transport::Fingerprint;
 
 use crate::{epsilon::Epsilon, recording::clock};
 
+mod disclosed;
 mod file;
+mod sketch;
 
+pub use disclosed::Disclosed;
+pub(crate) use disclosed::Grouper;
 use file::BudgetFile;
 
 /// The limits of a budget, for each partner. There is one at least.
-#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+#[derive(Debug, Clone, Copy, Default, PartialEq, Eq)]
 pub struct Limits {
     /// The privacy loss of all answers together. Answers without noise are refused then.
     pub epsilon: Option<Epsilon>,
     /// The number of answers.
     pub answers: Option<u64>,
+    /// The fewest of the sender's keys, or of their numbers, by which a group of an answer differs
+    /// from those of earlier ones, unless it is one of them.
+    pub least_change: Option<u32>,
 }
 
 /// An answer that a partner got, or may have got.
@@ -50,6 +61,8 @@ pub struct Answer {
     pub draw: Option<String>,
     /// When it was spent (RFC 3339, universal time).
     pub at: String,
+    /// The groups that it is about, if these have to [differ](Limits::least_change).
+    pub disclosed: Option<Disclosed>,
 }
 
 /// All that a budget holds.
@@ -107,6 +120,20 @@ pub enum BudgetError {
         "the budget is of ε, and an answer without noise has none that is finite; nothing was done"
     )]
     Exact,
+    /// A group is too much like one of an earlier answer.
+    #[error(
+        "a group of this question and one of an earlier answer to this partner differ in fewer than \
+         {} of this side's table, or in their numbers: the difference would tell about these; \
+         nothing was done",
+        humanize::counted((*.0).into(), "key")
+    )]
+    TooLike(u32),
+    /// The earlier answers cannot be compared.
+    #[error(
+        "the earlier answers of the budget were given by another identity, so that their groups \
+         cannot be compared with these; nothing was done"
+    )]
+    OtherIdentity,
 }
 
 impl BudgetError {
@@ -165,8 +192,30 @@ impl Budget {
     pub(crate) fn allow(&self, answer: &Answer) -> Result<(), BudgetError> {
         match self.has(answer) {
             true => Ok(()),
-            false => self.balance(answer).check(answer.epsilon),
+            false => {
+                self.balance(answer).check(answer.epsilon)?;
+                self.check_change(answer)
+            }
         }
+    }
+
+    /// Checks that the groups of an answer differ enough from those of earlier ones.
+    fn check_change(&self, answer: &Answer) -> Result<(), BudgetError> {
+        let Some((least, own)) = self.limits.least_change.zip(answer.disclosed.as_ref()) else {
+            return Ok(());
+        };
+        let earlier = self
+            .of_partner(answer)
+            .filter_map(|it| it.disclosed.as_ref());
+        for earlier in earlier {
+            if !own.is_comparable(earlier) {
+                return Err(BudgetError::OtherIdentity);
+            }
+            if own.is_too_like(earlier) {
+                return Err(BudgetError::TooLike(least));
+            }
+        }
+        Ok(())
     }
 
     /// Returns the balance of the partner that gets this answer, without it unless it was spent.
@@ -264,6 +313,7 @@ impl Answer {
             session,
             draw: None,
             at: clock(Timestamp::now()),
+            disclosed: None,
         }
     }
 }

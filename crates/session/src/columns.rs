@@ -78,6 +78,12 @@ impl OwnColumns {
             .collect()
     }
 
+    /// Returns the columns of numbers that were read, with their decimals.
+    pub(crate) fn with_scales(&self, numbers: &[Numbers]) -> Vec<(String, u32)> {
+        let scales = numbers.iter().map(|numbers| numbers.scale);
+        self.to_read().into_iter().zip(scales).collect()
+    }
+
     /// Returns the columns of labels to read from the table.
     pub(crate) fn labels_to_read(&self) -> Vec<LabelColumn> {
         let groups = self.groups.as_ref();

@@ -25,13 +25,16 @@ use crate::{
     job::{Job, Subject, WrittenAs},
     meet::meet,
     outcome::{Outcome, Received},
-    party::{Mode, Party},
+    party::{Mode, OwnBudget, Party},
     pulse,
     ready::Ready,
     recording::Recording,
     requested_output::RequestedOutput,
     workplace::{Task, Workplace},
 };
+
+/// The purpose of the secret by which a budget tells keys apart.
+const OF_KEYS: &str = "psijoin 2026 what budgets know keys by";
 
 /// The result of a join that succeeded.
 pub enum Joined {
@@ -247,13 +250,19 @@ impl JoinSpec {
         allowance: &Allowance,
         watcher: &'p dyn Watcher,
     ) -> Party<'p> {
+        let secret = self.identity().map(|identity| identity.secret(OF_KEYS));
+        let budget = self.budget.map(|path| OwnBudget {
+            path,
+            name: self.meeting.name,
+            secret: secret.unwrap_or_default(),
+        });
         Party {
             role: self.role,
             protocol: self.protocol,
             question: self.question,
             consent: self.consent,
             terms: self.terms,
-            budget: self.budget.map(|path| (path, self.meeting.name)),
+            budget,
             recording,
             key: self.key,
             trade: self.trade,

@@ -101,7 +101,7 @@ mod workplace;
 pub use again::Attempt;
 pub use allowance::Said as Memory;
 pub use arrow_table::ArrowTable;
-pub use budget::{Answer, Balance, Budget, BudgetError, Limits};
+pub use budget::{Answer, Balance, Budget, BudgetError, Disclosed, Limits};
 pub use columns::{AgreedColumn, AgreedColumns, Sum};
 pub use epsilon::Epsilon;
 pub use error::{Error, ErrorKind};

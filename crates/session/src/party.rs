@@ -9,11 +9,12 @@ use psijoin_record::Terms;
 use psijoin_source::Doubt;
 use psijoin_table::{KeySpec, share::RepeatedKeys};
 use psijoin_transport::{Connection, PublicKey};
+use zeroize::Zeroizing;
 
 use crate::{
     Attempt, Error, Watcher,
     agreement::Agreement,
-    budget::Answer,
+    budget::{Answer, Budget, Disclosed},
     event::{Event, Warning, Work, waiting},
     fault::SpecFault,
     job::Job,
@@ -37,8 +38,8 @@ pub(crate) struct Party<'a> {
     pub(crate) consent: Consent,
     /// A text that both agree to.
     pub(crate) terms: Option<Terms>,
-    /// The budget from which the answer is taken, and the name by which the other party is known.
-    pub(crate) budget: Option<(PathBuf, Option<String>)>,
+    /// The budget from which the answer is taken.
+    pub(crate) budget: Option<OwnBudget>,
     /// The record that is to be signed.
     pub(crate) recording: Option<Arc<Recording>>,
     /// The key of its table.
@@ -63,6 +64,16 @@ pub(crate) struct Party<'a> {
     pub(crate) of_one_run: Option<u64>,
     /// Hears what happens.
     pub(crate) watcher: &'a dyn Watcher,
+}
+
+/// The budget of a party.
+pub(crate) struct OwnBudget {
+    /// The file.
+    pub(crate) path: PathBuf,
+    /// The name by which the other party is known.
+    pub(crate) name: Option<String>,
+    /// What keys are told apart by, if groups have to differ. The party's own.
+    pub(crate) secret: Zeroizing<[u8; 32]>,
 }
 
 /// Limits of one party on what the other may do.
@@ -102,17 +113,20 @@ impl Party<'_> {
 
     /// Takes the answer from the budget, if there is one, in the session of this name: [at once, or
     /// in a step of the job](crate::spending). An answer that follows from the sizes costs nothing.
+    /// If groups have to differ from those of earlier answers, `disclosed` tells the groups of this
+    /// one, by a secret and the least change.
     ///
     /// # Errors
-    /// [`Error::Budget`].
+    /// [`Error::Budget`], and that of `disclosed`.
     pub(crate) fn spend(
         &self,
         partner: Option<PublicKey>,
         agreement: &Agreement,
         session: String,
         job: Option<&Job>,
+        disclosed: impl FnOnce(&Zeroizing<[u8; 32]>, u32) -> Result<Disclosed, Error>,
     ) -> Result<Option<Spending>, Error> {
-        let Some((path, name)) = &self.budget else {
+        let Some(OwnBudget { path, name, secret }) = &self.budget else {
             return Ok(None);
         };
         if agreement.plan.request().is_decided() {
@@ -121,7 +135,10 @@ impl Party<'_> {
         let partner = partner.ok_or(SpecFault::BudgetWithoutIdentities)?;
         let partner = partner.fingerprint();
         let epsilon = agreement.noise.as_ref().map(|noise| noise.total);
-        let answer = Answer::now(partner, name.clone(), epsilon, session);
+        let mut answer = Answer::now(partner, name.clone(), epsilon, session);
+        if let Some(least) = Budget::read(path)?.limits.least_change {
+            answer.disclosed = Some(disclosed(secret, least)?);
+        }
         Ok(Some(match job {
             None => Spending::at_once(path, answer)?,
             Some(job) => Spending::of_job(path, answer, job.results())?,

@@ -18,11 +18,12 @@ use psijoin_channel::{
 };
 use psijoin_job::Ended;
 use psijoin_transport::Connection;
+use zeroize::Zeroizing;
 
 use crate::{
     Error,
     agreement::Agreement,
-    budget::Balance,
+    budget::{Balance, Grouper},
     columns::OwnColumns,
     event::{Event, Work, during},
     job::Job,
@@ -206,6 +207,7 @@ impl Ready<'_> {
         let Self {
             party,
             workplace,
+            own,
             job,
             ..
         } = self;
@@ -216,7 +218,11 @@ impl Ready<'_> {
         let (partner, first) = (connection.peer_key(), (channel, counters));
         let mut underway = Underway::begin(party, &mut agreement, (connection, first), ledger)?;
         let session = session_name(&joint_seed);
-        let spending = party.spend(partner, &agreement, session, job_before)?;
+        let disclosed = |secret: &Zeroizing<[u8; 32]>, least| {
+            let grouper = Grouper::new(secret.clone(), least, own.with_scales(&table.numbers));
+            Ok(table.disclosed(&grouper, workplace.pool)?)
+        };
+        let spending = party.spend(partner, &agreement, session, job_before, disclosed)?;
         let spends = (job_before.zip(spending.as_ref())).map(|(job, spending)| Spends {
             results: job.results(),
             spending,

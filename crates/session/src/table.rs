@@ -25,6 +25,7 @@ use psijoin_table::{
 
 use crate::{
     allowance::Allowance,
+    budget::{Disclosed, Grouper},
     phases::Phases,
     run::{Run, Set},
 };
@@ -35,6 +36,8 @@ pub(crate) struct Table {
     payloads: OwnPayloads,
     /// The items in their parts, if a plan in parts has run, and may run once more.
     poured: Option<Box<Spilled>>,
+    /// The groups of its keys, if a budget had to know them.
+    disclosed: Option<Disclosed>,
     /// The facts about the columns of numbers, without the numbers.
     pub(crate) numbers: Vec<Numbers>,
     /// The labels of the columns of labels.
@@ -127,6 +130,7 @@ impl Table {
             keys: read,
             payloads: OwnPayloads::Nothing,
             poured: None,
+            disclosed: None,
         }
     }
 
@@ -220,6 +224,31 @@ impl Table {
             items.first_rows = Vec::new();
         }
         Ok(())
+    }
+
+    /// Returns the groups of its keys, with their numbers as they were read: those of the first
+    /// attempt, as later ones may have them no more.
+    ///
+    /// # Errors
+    /// If what was spilled cannot be read.
+    pub(crate) fn disclosed(
+        &mut self,
+        grouper: &Grouper,
+        pool: &Pool,
+    ) -> Result<Disclosed, psijoin_table::Error> {
+        if let Some(disclosed) = &self.disclosed {
+            return Ok(disclosed.clone());
+        }
+        let keys = &self.keys;
+        let group = |partition| {
+            let items = keys.items(partition)?;
+            Ok(grouper.group(&items.fingerprints, &items.numbers))
+        };
+        let groups = pool.run(|| parallel::map(keys.partitions(), &group));
+        let groups: Vec<_> = groups
+            .into_iter()
+            .collect::<Result<_, psijoin_table::Error>>()?;
+        Ok(self.disclosed.insert(grouper.disclosed(groups)).clone())
     }
 
     /// Runs a party of the plan that this table is [settled](Self::settle) for over its channels,

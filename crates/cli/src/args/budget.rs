@@ -31,7 +31,7 @@ pub(crate) enum BudgetAction {
 
 #[derive(ClapArgs)]
 #[group(skip)]
-#[command(group(ArgGroup::new("limits").args(["epsilon", "answers"]).required(true).multiple(true)))]
+#[command(group(ArgGroup::new("limits").args(["epsilon", "answers", "least_change"]).required(true).multiple(true)))]
 pub(crate) struct Limits {
     /// The new file.
     #[arg(value_name = "FILE")]
@@ -46,4 +46,13 @@ pub(crate) struct Limits {
     /// The number of answers that a receiver may have.
     #[arg(long, value_name = "N", value_parser = clap::value_parser!(u64).range(1..))]
     pub(crate) answers: Option<u64>,
+
+    /// The fewest of your keys by which a group of an answer differs from those of earlier answers
+    /// to a receiver, unless it is one of them.
+    ///
+    /// Then no difference of two answers tells about fewer of your keys. A group has the keys with
+    /// one value of your own columns of --group-by; without, all keys are one. Whether the receiver
+    /// has changed its table, nobody else can see.
+    #[arg(long, value_name = "K", value_parser = clap::value_parser!(u32).range(2..=1000))]
+    pub(crate) least_change: Option<u32>,
 }

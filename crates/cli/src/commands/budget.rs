@@ -31,6 +31,7 @@ fn create(args: &args::Limits) -> Result<(), Failure> {
     let limits = Limits {
         epsilon: args.epsilon,
         answers: args.answers,
+        least_change: args.least_change,
     };
     Budget::create(&args.file, limits)?;
     Console::wanted().say(format_args!(
@@ -46,7 +47,15 @@ fn limited(limits: Limits) -> String {
     let epsilon = limits.epsilon.map(|epsilon| format!("ε = {epsilon}"));
     let answers = limits.answers;
     let answers = answers.map(|answers| humanize::counted(answers, "answer"));
-    humanize::listed(&epsilon.into_iter().chain(answers).collect::<Vec<_>>())
+    let least = limits.least_change;
+    let least = least.map(|least| {
+        format!(
+            "a least change of {}",
+            humanize::counted(least.into(), "key")
+        )
+    });
+    let limited = epsilon.into_iter().chain(answers).chain(least);
+    humanize::listed(&limited.collect::<Vec<_>>())
 }
 
 fn text(budget: &Budget) -> String {
@@ -75,6 +84,7 @@ struct Shown {
     /// A text, since it is exact; `null` without a limit.
     epsilon: Option<String>,
     answers: Option<u64>,
+    least_change: Option<u32>,
     receivers: Vec<ShownReceiver>,
 }
 
@@ -99,6 +109,7 @@ impl Shown {
         Self {
             epsilon: budget.limits.epsilon.map(|epsilon| epsilon.to_string()),
             answers: budget.limits.answers,
+            least_change: budget.limits.least_change,
             receivers: budget.partners().into_iter().map(receiver).collect(),
         }
     }

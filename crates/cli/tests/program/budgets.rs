@@ -1,7 +1,9 @@
 //! Budgets of a sender: what one receiver may have of a table.
 
 use std::{
-    fs, thread,
+    fs,
+    ops::Range,
+    thread,
     time::{Duration, Instant},
 };
 
@@ -140,6 +142,61 @@ fn who_is_killed_has_spent_the_answer() {
     assert!(answered <= 10);
     all_exit_without_result(&tables.join(&["--output-kind", "count"]), 6);
     assert_eq!(tables.spent(), 10);
+}
+
+/// Two answers whose difference would tell about a few keys of the sender's: of all its keys, or of
+/// a group. What has not changed may be asked again, and much may change at once.
+#[test]
+fn what_changed_by_a_few_keys_is_refused() {
+    let tables = Tables::new(&["--least-change", "20"]);
+    let table = |keys: Range<u32>, plan: &dyn Fn(u32) -> bool| {
+        let rows = keys.map(|key| format!("{key},{},{key}\n", if plan(key) { "gold" } else { "" }));
+        let rows = format!("id,plan,spent\n{}", rows.collect::<String>());
+        tables.folder.file("theirs.csv", rows);
+    };
+    let counts = [
+        "--output-kind",
+        "counts,sum:sender.spent",
+        "--group-by",
+        "sender.plan",
+    ];
+    let rows: [&str; 0] = [];
+    let is_even = &|key: u32| key.is_multiple_of(2);
+    table(0..100, is_even);
+    all_exit(&tables.join(&counts), 0);
+    all_exit(&tables.join(&counts), 0);
+    all_exit(&tables.join(&rows), 0);
+    table(1..100, is_even);
+    let fewer = tables.join(&rows);
+    all_exit_without_result(&fewer, 6);
+    assert!(
+        fewer[1].stderr.contains("differ in fewer than 20 keys"),
+        "{fewer:#?}"
+    );
+    table(0..100, &|key| key == 1 || is_even(key));
+    all_exit_without_result(&tables.join(&counts), 6);
+    table(0..200, is_even);
+    all_exit(&tables.join(&counts), 0);
+    assert_eq!(tables.spent(), 4);
+    let kept = tables.folder.read("theirs.budget");
+    assert!(!kept.contains("gold"));
+    let shown = run(&["budget", "show", &tables.budget]);
+    let limit = "a least change of 20 keys for each receiver\n";
+    assert!(shown.stdout.starts_with(limit), "{shown:#?}");
+}
+
+/// Which changes there were is only known to the identity that gave the answers.
+#[test]
+fn another_identity_cannot_compare() {
+    let mut tables = Tables::new(&["--least-change", "5"]);
+    all_exit(&tables.join(&[]), 0);
+    let folder = Folder::new();
+    let other = trust(&folder);
+    tables.trust.receiver[3].clone_from(&other.receiver[3]);
+    tables.trust.sender[1].clone_from(&other.sender[1]);
+    let ended = tables.join(&[]);
+    ended[1].says(6, &["were given by another identity"]);
+    ended[0].says(6, &["its budget"]);
 }
 
 #[test]

@@ -16,9 +16,12 @@ pub(super) fn left(outcome: &Outcome) -> Option<String> {
         )
     });
     let left: Vec<_> = epsilon.into_iter().chain(answers).collect();
-    Some(format!(
-        "Your budget for this table has {} left for the {}.",
-        humanize::listed(&left),
-        outcome.role.other()
-    ))
+    // Of a least change, there is nothing that could be left.
+    (!left.is_empty()).then(|| {
+        format!(
+            "Your budget for this table has {} left for the {}.",
+            humanize::listed(&left),
+            outcome.role.other()
+        )
+    })
 }

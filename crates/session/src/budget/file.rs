@@ -1,6 +1,7 @@
 //! The file of a budget: a line of JSON for the limits, and one for each answer.
 
 use std::{
+    collections::BTreeMap,
     fs::File,
     io::{self, Read, Seek, SeekFrom, Write},
     path::Path,
@@ -9,7 +10,11 @@ use std::{
 use psijoin_files::private;
 use serde::{Deserialize, Serialize};
 
-use super::{Answer, Budget, Limits, damaged};
+use super::{
+    Answer, Budget, Disclosed, Limits, damaged,
+    disclosed::{KeyGroup, of_numbers},
+    sketch::Sketch,
+};
 
 /// The version of the format.
 const FORMAT: u32 = 1;
@@ -24,6 +29,8 @@ struct Head {
     epsilon: Option<String>,
     #[serde(skip_serializing_if = "Option::is_none")]
     answers: Option<u64>,
+    #[serde(skip_serializing_if = "Option::is_none")]
+    least_change: Option<u32>,
 }
 
 /// The line of an answer.
@@ -39,6 +46,25 @@ struct Line {
     #[serde(skip_serializing_if = "Option::is_none")]
     draw: Option<String>,
     at: String,
+    #[serde(skip_serializing_if = "Option::is_none")]
+    disclosed: Option<DisclosedLine>,
+}
+
+/// The groups of an answer.
+#[derive(Serialize, Deserialize)]
+#[serde(deny_unknown_fields)]
+struct DisclosedLine {
+    secret: String,
+    groups: Vec<GroupLine>,
+}
+
+/// A group.
+#[derive(Serialize, Deserialize)]
+#[serde(deny_unknown_fields)]
+struct GroupLine {
+    keys: u64,
+    sketch: String,
+    columns: BTreeMap<String, String>,
 }
 
 /// Writes a new file.
@@ -47,6 +73,7 @@ pub(super) fn create(path: &Path, limits: Limits) -> io::Result<()> {
         format: FORMAT,
         epsilon: limits.epsilon.map(|epsilon| epsilon.to_string()),
         answers: limits.answers,
+        least_change: limits.least_change,
     };
     private::write_new(path, &line(&head))
 }
@@ -79,7 +106,9 @@ impl BudgetFile {
         let mut lines = (1..).zip(text[..whole].lines());
         let (number, head) = lines.next().ok_or_else(|| damaged(1))?;
         let limits = limits(head).ok_or_else(|| damaged(number))?;
-        let answers = lines.map(|(number, text)| answer(text).ok_or_else(|| damaged(number)));
+        let least = limits.least_change;
+        let answers =
+            lines.map(|(number, text)| answer(text, least).ok_or_else(|| damaged(number)));
         Ok(Budget {
             limits,
             answers: answers.collect::<io::Result<_>>()?,
@@ -95,6 +124,7 @@ impl BudgetFile {
             session: answer.session.clone(),
             draw: answer.draw.clone(),
             at: answer.at.clone(),
+            disclosed: answer.disclosed.as_ref().map(DisclosedLine::new),
         };
         // What a process left that was killed while it wrote.
         self.file.set_len(self.whole)?;
@@ -117,13 +147,14 @@ fn limits(text: &str) -> Option<Limits> {
     let limits = Limits {
         epsilon: epsilon.transpose().ok()?,
         answers: head.answers,
+        least_change: head.least_change,
     };
-    let has_one = limits.epsilon.is_some() || limits.answers.is_some();
+    let has_one = limits != Limits::default();
     (head.format == FORMAT && has_one).then_some(limits)
 }
 
-/// Reads an answer; `None` if it is none.
-fn answer(text: &str) -> Option<Answer> {
+/// Reads an answer, whose groups have sketches for this least change; `None` if it is none.
+fn answer(text: &str, least: Option<u32>) -> Option<Answer> {
     let line: Line = serde_json::from_str(text).ok()?;
     let epsilon = line.epsilon.map(|epsilon| epsilon.parse());
     Some(Answer {
@@ -133,5 +164,47 @@ fn answer(text: &str) -> Option<Answer> {
         session: line.session,
         draw: line.draw,
         at: line.at,
+        disclosed: match (line.disclosed, least) {
+            (Some(disclosed), Some(least)) => Some(disclosed.read(least)?),
+            (None, None) => None,
+            _ => return None,
+        },
     })
+}
+
+impl DisclosedLine {
+    fn new(disclosed: &Disclosed) -> Self {
+        let group = |group: &KeyGroup| GroupLine {
+            keys: group.keys,
+            sketch: group.sketch.to_string(),
+            columns: (group.columns.iter())
+                .map(|(name, sketch)| (name.clone(), sketch.to_string()))
+                .collect(),
+        };
+        Self {
+            secret: disclosed.secret.clone(),
+            groups: disclosed.groups.iter().map(group).collect(),
+        }
+    }
+
+    fn read(self, least: u32) -> Option<Disclosed> {
+        let sketch = |text: &str, least: u32| {
+            let sketch: Sketch = text.parse().ok()?;
+            (sketch.least() == least as usize).then_some(sketch)
+        };
+        let group = |group: GroupLine| {
+            let columns = group.columns.into_iter();
+            let columns =
+                columns.map(|(name, text)| Some((name, sketch(&text, of_numbers(least))?)));
+            Some(KeyGroup {
+                keys: group.keys,
+                sketch: sketch(&group.sketch, least)?,
+                columns: columns.collect::<Option<_>>()?,
+            })
+        };
+        Some(Disclosed {
+            secret: self.secret,
+            groups: self.groups.into_iter().map(group).collect::<Option<_>>()?,
+        })
+    }
 }

@@ -28,7 +28,12 @@ fn budget(loss: &str, answers: Option<u64>) -> (TempDir, PathBuf) {
     let folder = tempfile::tempdir().unwrap();
     let path = folder.path().join("table.budget");
     let epsilon = (!loss.is_empty()).then(|| epsilon(loss));
-    Budget::create(&path, Limits { epsilon, answers }).unwrap();
+    let limits = Limits {
+        epsilon,
+        answers,
+        least_change: None,
+    };
+    Budget::create(&path, limits).unwrap();
     (folder, path)
 }
 
@@ -147,8 +152,8 @@ fn what_is_no_budget_is_named_by_its_line() {
 fn a_budget_is_never_replaced() {
     let (_folder, path) = budget("1", None);
     let limits = Limits {
-        epsilon: None,
         answers: Some(100),
+        ..Limits::default()
     };
     assert!(Budget::create(&path, limits).is_err());
     assert_eq!(Budget::read(&path).unwrap().limits.answers, None);

@@ -25,7 +25,7 @@ impl Sender {
         };
         let limits = Limits {
             answers: Some(2),
-            epsilon: None,
+            ..Limits::default()
         };
         Budget::create(&sender.budget(), limits).unwrap();
         let begun = Begun {
