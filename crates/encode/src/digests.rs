@@ -189,14 +189,6 @@ impl DigestVec {
         }
     }
 
-    /// Makes them `len`, by zeros at the end or by cutting the last off.
-    pub fn resize(&mut self, len: usize) {
-        match self {
-            Self::Short(digests) => digests.resize(len, [0; 16]),
-            Self::Long(digests) => digests.resize(len, [0; 32]),
-        }
-    }
-
     /// Replaces the contents by the digests at these positions of `from`. Memory is kept from call
     /// to call.
     ///
@@ -233,8 +225,9 @@ impl fmt::Debug for DigestVec {
     }
 }
 
-/// Digests of one width in a [`Buffer`]: for large tables that are filled or read at random. They
-/// are wiped when they are dropped.
+/// Digests of one width in a [`Buffer`]: for all items of a set or of a part, and for tables that
+/// are filled or read at random. They are wiped when they are dropped.
+#[derive(Clone)]
 pub enum DigestBuffer {
     /// Of 16 bytes.
     Short(Buffer<[u8; 16]>),
@@ -243,11 +236,50 @@ pub enum DigestBuffer {
 }
 
 impl DigestBuffer {
+    /// Returns `len` digests of `digest_bytes` bytes, all zero.
+    ///
+    /// # Panics
+    /// If digests have neither 16 nor 32 bytes.
+    pub fn zeroed(len: usize, digest_bytes: usize) -> Self {
+        match digest_bytes {
+            16 => Self::Short(Buffer::zeroed(len)),
+            32 => Self::Long(Buffer::zeroed(len)),
+            _ => panic!("digests have 16 or 32 bytes"),
+        }
+    }
+
     /// Returns all of them.
     pub fn as_digests(&self) -> Digests<'_> {
         match self {
             Self::Short(digests) => Digests::Short(digests),
             Self::Long(digests) => Digests::Long(digests),
+        }
+    }
+
+    /// Makes them `len`, by zeros at the end or by cutting the last off.
+    pub fn resize(&mut self, len: usize) {
+        match self {
+            Self::Short(digests) => digests.resize(len),
+            Self::Long(digests) => digests.resize(len),
+        }
+    }
+}
+
+impl From<Digests<'_>> for DigestBuffer {
+    fn from(digests: Digests<'_>) -> Self {
+        match digests {
+            Digests::Short(digests) => Self::Short(digests.into()),
+            Digests::Long(digests) => Self::Long(digests.into()),
+        }
+    }
+}
+
+/// Leaves the digests where they are.
+impl From<DigestVec> for DigestBuffer {
+    fn from(digests: DigestVec) -> Self {
+        match digests {
+            DigestVec::Short(digests) => Self::Short(digests.into()),
+            DigestVec::Long(digests) => Self::Long(digests.into()),
         }
     }
 }

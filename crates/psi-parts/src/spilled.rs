@@ -5,7 +5,7 @@ use std::{
 };
 
 use psijoin_channel::joint_seed::JointSeed;
-use psijoin_encode::{DigestVec, Digests, okvs::Partition};
+use psijoin_encode::{DigestBuffer, Digests, okvs::Partition};
 use psijoin_files::spill::{Spill, Store};
 use psijoin_psi::{Error, Fingerprint, Matched, Parts, Plan, Role};
 
@@ -289,7 +289,7 @@ impl Table for Spilled {
         let items = self.parts.records(part as usize) as usize;
         let record_bytes = self.parts.record_bytes();
         let digest_bytes = self.session.plan.digest_bytes();
-        let mut digests = DigestVec::zeroed(items, digest_bytes);
+        let mut digests = DigestBuffer::zeroed(items, digest_bytes);
         let mut positions = vec![0; items];
         let mut columns = vec![vec![0; items]; self.columns];
         let mut payloads = vec![0; items * self.payload_bytes];
@@ -298,8 +298,8 @@ impl Table for Spilled {
             for (record, place) in some.chunks_exact(record_bytes).zip(&mut places) {
                 let (digest, tail) = record.split_at(digest_bytes);
                 match &mut digests {
-                    DigestVec::Short(digests) => digests[place] = word(digest),
-                    DigestVec::Long(digests) => digests[place] = word(digest),
+                    DigestBuffer::Short(digests) => digests[place] = word(digest),
+                    DigestBuffer::Long(digests) => digests[place] = word(digest),
                 }
                 positions[place] = u32::from_le_bytes(word(tail));
                 let (numbers, payload) = tail[POSITION..].split_at(self.columns * NUMBER);

@@ -10,6 +10,7 @@ use psijoin_block::{Block, Prg};
 use psijoin_channel::joint_seed::JointSeed;
 use psijoin_circuit::Lanes;
 use psijoin_psi::{Error, Fingerprint, Output, OutputKind, Plan, Role, Shares};
+use psijoin_runtime::memory::Buffer;
 
 use crate::{Part, Table};
 
@@ -196,7 +197,7 @@ fn throw(items: u64, owner: usize, counts: &mut [[u64; 3]], prg: &mut Prg) {
 /// Some items of a party.
 pub struct Portion {
     /// Their fingerprints.
-    pub fingerprints: Vec<Fingerprint>,
+    pub fingerprints: Buffer<Fingerprint>,
     /// The position of each of them in the table.
     pub positions: Vec<u32>,
     /// One number per item for each of the party's columns.
@@ -222,7 +223,7 @@ impl SyntheticTable<'_> {
     /// one gives as a part.
     pub fn portion(&self, number: u32) -> Portion {
         let [alone, shared] = self.rows(number);
-        let mut fingerprints = vec![[0; 32]; alone.len() + shared.len()];
+        let mut fingerprints = Buffer::zeroed(alone.len() + shared.len());
         let (own, both) = fingerprints.split_at_mut(alone.len());
         self.sets.fill(number, Owner::One(self.role), own);
         self.sets.fill(number, Owner::Both, both);

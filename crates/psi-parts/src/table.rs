@@ -1,6 +1,6 @@
 use std::sync::Mutex;
 
-use psijoin_encode::{DigestVec, okvs::Partition};
+use psijoin_encode::{DigestBuffer, okvs::Partition};
 use psijoin_psi::{Error, Input, Items, Matched, Output, output};
 
 /// A party's table, part by part: nothing needs all of it in memory.
@@ -98,7 +98,7 @@ impl Table for InMemory<'_> {
         let bytes = self.payload_bytes();
         let payload = |position: &u32| &self.payloads[*position as usize * bytes..][..bytes];
         Ok(Part {
-            items: DigestVec::from(digests).into(),
+            items: DigestBuffer::from(digests).into(),
             positions: positions.to_vec(),
             columns: self.columns.iter().map(numbers).collect(),
             payloads: positions.iter().flat_map(payload).copied().collect(),

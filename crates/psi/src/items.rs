@@ -12,7 +12,7 @@
 
 use psijoin_block::{Prg, blake3_rows};
 use psijoin_channel::joint_seed::JointSeed;
-use psijoin_encode::{DigestVec, Digests, digests::words};
+use psijoin_encode::{DigestBuffer, DigestVec, Digests, digests::words};
 use psijoin_params::{Error, FailureBudget, Sizes, digest, numbers, parts};
 use psijoin_runtime::parallel;
 
@@ -40,7 +40,7 @@ const CHUNK: usize = 1024;
 /// [`digest_bytes`](Self::digest_bytes).
 #[derive(Clone)]
 pub struct Items {
-    digests: DigestVec,
+    digests: DigestBuffer,
     /// The part of each item, if there are parts.
     parts: Vec<u16>,
 }
@@ -58,12 +58,12 @@ impl Items {
         digest_bytes: usize,
     ) -> Self {
         let salt = &salt(joint_seed);
-        let mut digests = DigestVec::zeroed(fingerprints.len(), digest_bytes);
+        let mut digests = DigestBuffer::zeroed(fingerprints.len(), digest_bytes);
         match &mut digests {
-            DigestVec::Short(digests) => {
+            DigestBuffer::Short(digests) => {
                 digest_all::<2, 16, _>(fingerprints, salt, digests, &mut [(); 0], |_| ())
             }
-            DigestVec::Long(digests) => {
+            DigestBuffer::Long(digests) => {
                 digest_all::<4, 32, _>(fingerprints, salt, digests, &mut [(); 0], |_| ())
             }
         }
@@ -81,7 +81,7 @@ impl Items {
         digest_bytes: usize,
         parts: u32,
     ) -> Self {
-        let mut digests = DigestVec::zeroed(fingerprints.len(), digest_bytes);
+        let mut digests = DigestBuffer::zeroed(fingerprints.len(), digest_bytes);
         let parts = digests_in_parts(fingerprints, &salt(joint_seed), &mut digests, parts);
         Self { digests, parts }
     }
@@ -99,8 +99,8 @@ impl Items {
         let own = self.len();
         self.digests.resize(len);
         match &mut self.digests {
-            DigestVec::Short(digests) => rng.fill_bytes(digests[own..].as_flattened_mut()),
-            DigestVec::Long(digests) => rng.fill_bytes(digests[own..].as_flattened_mut()),
+            DigestBuffer::Short(digests) => rng.fill_bytes(digests[own..].as_flattened_mut()),
+            DigestBuffer::Long(digests) => rng.fill_bytes(digests[own..].as_flattened_mut()),
         }
     }
 
@@ -158,12 +158,19 @@ impl Items {
 }
 
 /// Digests that were made before, and are in no part or all in one.
-impl From<DigestVec> for Items {
-    fn from(digests: DigestVec) -> Self {
+impl From<DigestBuffer> for Items {
+    fn from(digests: DigestBuffer) -> Self {
         Self {
             digests,
             parts: Vec::new(),
         }
+    }
+}
+
+/// As from a buffer.
+impl From<DigestVec> for Items {
+    fn from(digests: DigestVec) -> Self {
+        DigestBuffer::from(digests).into()
     }
 }
 
@@ -193,7 +200,7 @@ pub(crate) fn parts_of(
     digest_bytes: usize,
     parts: u32,
 ) -> Vec<u16> {
-    let mut digests = DigestVec::zeroed(fingerprints.len(), digest_bytes);
+    let mut digests = DigestBuffer::zeroed(fingerprints.len(), digest_bytes);
     digests_in_parts(fingerprints, salt, &mut digests, parts)
 }
 
@@ -201,7 +208,7 @@ pub(crate) fn parts_of(
 fn digests_in_parts(
     fingerprints: &[Fingerprint],
     salt: &[u8; 32],
-    digests: &mut DigestVec,
+    digests: &mut DigestBuffer,
     parts: u32,
 ) -> Vec<u16> {
     assert!(
@@ -211,10 +218,10 @@ fn digests_in_parts(
     let mut of_items = vec![0; fingerprints.len()];
     let part = |word| ((u128::from(word) * u128::from(parts)) >> 64) as u16;
     match digests {
-        DigestVec::Short(digests) => {
+        DigestBuffer::Short(digests) => {
             digest_all::<3, 16, _>(fingerprints, salt, digests, &mut of_items, part)
         }
-        DigestVec::Long(digests) => {
+        DigestBuffer::Long(digests) => {
             digest_all::<5, 32, _>(fingerprints, salt, digests, &mut of_items, part)
         }
     }

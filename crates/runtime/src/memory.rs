@@ -67,6 +67,37 @@ impl<T: Pod> Buffer<T> {
         }
     }
 
+    /// Makes it `len` elements long: with zeros at its end, or as [`truncate`](Self::truncate) does.
+    pub fn resize(&mut self, len: usize) {
+        let before = self.len();
+        if len <= before {
+            self.truncate(len);
+        } else if self.has_room(len) {
+            let Storage::Pages { len: used, .. } = &mut self.storage else {
+                unreachable!("only pages have room")
+            };
+            *used = len;
+            tally::count(((len - before) * size_of::<T>()) as i64);
+            // There may be what was cut off.
+            bytemuck::fill_zeroes(&mut self[before..]);
+        } else {
+            let mut longer = Self::zeroed(len);
+            longer[..before].copy_from_slice(self);
+            *self = longer;
+        }
+    }
+
+    /// Returns whether it can have `len` elements where it is.
+    fn has_room(&self, len: usize) -> bool {
+        match &self.storage {
+            // A vector that grows could leave a copy behind, which nobody wipes.
+            Storage::Heap(_) => false,
+            Storage::Pages { map, .. } => len
+                .checked_mul(size_of::<T>())
+                .is_some_and(|bytes| bytes <= map.len()),
+        }
+    }
+
     /// Keeps the first `len` elements, and gives memory back that is not needed for them.
     pub fn truncate(&mut self, len: usize) {
         match &mut self.storage {
@@ -108,6 +139,29 @@ impl<T: Pod> Drop for Buffer<T> {
 }
 
 impl<T: Pod> ZeroizeOnDrop for Buffer<T> {}
+
+impl<T: Pod> Clone for Buffer<T> {
+    fn clone(&self) -> Self {
+        Self::from(&**self)
+    }
+}
+
+impl<T: Pod> From<&[T]> for Buffer<T> {
+    fn from(elements: &[T]) -> Self {
+        let mut buffer = Self::zeroed(elements.len());
+        buffer.copy_from_slice(elements);
+        buffer
+    }
+}
+
+/// Leaves the elements where they are.
+impl<T: Pod> From<Vec<T>> for Buffer<T> {
+    fn from(elements: Vec<T>) -> Self {
+        Self {
+            storage: Storage::Heap(elements),
+        }
+    }
+}
 
 /// Clears elements, though nothing will read them.
 fn wipe<T: Pod>(elements: &mut [T]) {
@@ -243,6 +297,23 @@ mod tests {
                 buffer.truncate(left);
                 assert!(buffer.iter().copied().eq(1..=left.min(len) as u64));
             }
+        }
+    }
+
+    #[test]
+    fn a_longer_buffer_ends_in_zeros() {
+        let in_vector = Buffer::from(vec![7_u64; 10]);
+        for mut buffer in [in_vector, Buffer::zeroed(HUGE_PAGE_BYTES)] {
+            let len = buffer.len();
+            buffer.fill(7);
+            buffer.resize(len / 2);
+            for longer in [len / 2, len / 2 + 1, len, len + HUGE_PAGE_BYTES] {
+                buffer.resize(longer);
+                let (kept, zeros) = buffer.split_at(len / 2);
+                assert_eq!(buffer.len(), longer);
+                assert!(kept.iter().all(|word| *word == 7) && zeros.iter().all(|word| *word == 0));
+            }
+            assert!(*buffer.clone() == *buffer);
         }
     }
 }
