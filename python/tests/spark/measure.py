@@ -186,11 +186,15 @@ def cluster(folder: Path) -> Iterator[str]:
 def party(mode: str, role: str, master: str, folder: str, place: str) -> None:
     """Does what it is asked for by lines."""
     builder = SparkSession.builder.master(master).config("spark.cores.max", 2)
-    builder = builder.config("spark.executor.cores", 1).config("spark.executor.memory", "1500m")
-    builder = builder.config("spark.driver.memory", "3g" if mode == "driver" else "1g")
+    # A lane takes memory that is not in the heap.
+    builder = builder.config("spark.executor.cores", 2 if mode == "driver" else 1)
+    builder = builder.config("spark.executor.memory", "1500m")
+    # What one party has found goes back by its driver.
+    of_driver = "1g" if mode == "lanes" else "3g" if role == "ann" else "1500m"
+    builder = builder.config("spark.driver.memory", of_driver)
     builder = builder.config("spark.driver.maxResultSize", 0).config("spark.ui.enabled", False)
-    # Some five million rows: an executor has the keys of a partition several times on their way.
-    builder = builder.config("spark.sql.files.maxPartitionBytes", "48m")
+    # Some three million rows: an executor has the keys of a partition several times on their way.
+    builder = builder.config("spark.sql.files.maxPartitionBytes", "24m")
     spark = builder.config("spark.ui.showConsoleProgress", False).getOrCreate()
     spark.sparkContext.setLogLevel("ERROR")
     rows = int(float(sys.argv[1]))
@@ -230,7 +234,7 @@ def computed(frame: DataFrame) -> None:
 
 def options(told: dict[str, Any]) -> dict[str, Any]:
     work = str(told["folder"] / "work")
-    return {"lanes": 2, "work": work} if told["mode"] == "lanes" else {}
+    return {"lanes": 2, "work": work} if told["mode"] == "lanes" else {"memory": "1GB"}
 
 
 def receive(spark: SparkSession, told: dict[str, Any]) -> None:
