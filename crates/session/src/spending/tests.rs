@@ -136,8 +136,8 @@ fn a_spend_that_was_cut_off_is_made_again() {
     }
 }
 
-/// A copy of the folder from before the noise was drawn draws again, and that is another answer; one
-/// from after it has the same.
+/// A copy of the folder from before the noise was drawn draws again, and that is another answer;
+/// one from after it has the same.
 #[test]
 fn an_old_copy_that_draws_anew_spends_anew() {
     let sender = Sender::new();
