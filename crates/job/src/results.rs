@@ -10,10 +10,10 @@
 //! | again | a step that was begun before, on either side, runs again |
 //! | spoilt | a step failed for a reason that the other party may learn from: the job is never resumed |
 //!
-//! So a step has one seed and one noise, and these have one conversation: what was said in it is said again
-//! only if the same was heard. The number of records is bounded by that of a run's flights. Whoever
-//! loses a step's records loses its seed and its noise with them, so these never serve another
-//! conversation.
+//! So a step has one seed and one noise, and these have one conversation: what was said in it is
+//! said again only if the same was heard. The number of records is bounded by that of a run's
+//! flights. Whoever loses a step's records loses its seed and its noise with them, so these never
+//! serve another conversation.
 
 use std::{
     fs::File,
@@ -220,8 +220,8 @@ impl Results {
         begun.count() as u32
     }
 
-    /// Returns the name of the noise of a step that has begun, if one has some: a hash that no other
-    /// draw has, and that tells nothing of it.
+    /// Returns the name of the noise of a step that has begun, if one has some: a hash that no
+    /// other draw has, and that tells nothing of it.
     pub fn draw(&self) -> Option<String> {
         let state = lock(&self.0);
         let drawn = state.steps.iter().find(|step| !step.noise.is_empty())?;

@@ -14,9 +14,9 @@ use crate::{Context, Error, Output, Result, Role};
 ///
 /// A step that is not done on both sides runs again, with the randomness that the ledger has for
 /// it, and with the noise that it began with: the party sends what it sent before, bit for bit, as
-/// long as it receives what it received before, and otherwise nothing. So whoever resumes with another set, or with an old copy of what
-/// it kept, gets no second answer. That takes the same items in the same order, and the same [joint
-/// seed](crate::Input::joint_seed), in each attempt.
+/// long as it receives what it received before, and otherwise nothing. So whoever resumes with
+/// another set, or with an old copy of what it kept, gets no second answer. That takes the same
+/// items in the same order, and the same [joint seed](crate::Input::joint_seed), in each attempt.
 pub trait Ledger: Sync {
     /// Returns whether this step is done on both sides.
     fn has(&self, step: u32) -> bool;

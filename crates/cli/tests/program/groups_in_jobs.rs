@@ -94,8 +94,8 @@ fn groups_survive_kills() {
     assert_eq!(printed.replace(&expected(), ""), "");
 }
 
-/// The same, of an answer with noise, which is in all of them the same, and taken from a budget that
-/// has no other.
+/// The same, of an answer with noise, which is in all of them the same, and taken from a budget
+/// that has no other.
 #[test]
 fn noise_survives_kills_and_is_spent_once() {
     let noise = [

@@ -1,10 +1,10 @@
 //! Sketches of sets, which tell by how many elements two sets differ, if these are few.
 //!
-//! **What it is.** An element is a number x of GF(2^128), not zero. The sketch of a set is s_i = Σ x^i
-//! over its elements, for i = 1, 3, …, 2K − 1; as squares are linear, s_2i = s_i². These are the
-//! syndromes of a BCH code, the sketch of sets of Dodis, Ostrovsky, Reyzin and Smith ("Fuzzy
-//! Extractors", SIAM Journal on Computing 38(1), 2008, section 6.3). The sum of two sketches is that
-//! of the elements that are in one of the sets only.
+//! **What it is.** An element is a number x of GF(2^128), not zero. The sketch of a set is s_i = Σ
+//! x^i over its elements, for i = 1, 3, …, 2K − 1; as squares are linear, s_2i = s_i². These are
+//! the syndromes of a BCH code, the sketch of sets of Dodis, Ostrovsky, Reyzin and Smith ("Fuzzy
+//! Extractors", SIAM Journal on Computing 38(1), 2008, section 6.3). The sum of two sketches is
+//! that of the elements that are in one of the sets only.
 //!
 //! **What it tells.** Say that these are m different elements. The shortest linear recurrence of
 //! s_1, …, s_2K, which Berlekamp and Massey's algorithm finds, has length m if m < K: always. If
