@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import time
 from types import TracebackType
 from typing import TYPE_CHECKING, Any
 from uuid import uuid4
@@ -12,6 +13,9 @@ from psijoin._listening import log
 if TYPE_CHECKING:
     from pyspark.sql import DataFrame
     from pyspark.sql.types import StructType
+
+ATTEMPTS, PAUSE = 20, 0.1
+"""How often what does not go is removed, and the seconds in between."""
 
 
 class Work:
@@ -86,9 +90,17 @@ class Work:
         return self._new_path(self._path, name)
 
     def _remove(self, name: str | None = None) -> None:
-        """Removes what has this name, or all of it."""
+        """Removes what has this name, or all of it. A task that Spark is ending may still write
+        there, so this is tried until nothing is left.
+        """
+        path = self._path if name is None else self._place(name)
         try:
-            self._files.delete(self._path if name is None else self._place(name), True)
+            for _ in range(ATTEMPTS):
+                self._files.delete(path, True)
+                if not self._files.exists(path):
+                    return
+                time.sleep(PAUSE)
+            raise OSError("it is there again whenever it was removed")
         except Exception:
             message = "`work`: what is in the folder %s cannot be removed"
             log.warning(message, self._name, exc_info=True)
