@@ -70,31 +70,20 @@ impl<T: Pod> Buffer<T> {
     /// Makes it `len` elements long: with zeros at its end, or as [`truncate`](Self::truncate) does.
     pub fn resize(&mut self, len: usize) {
         let before = self.len();
-        if len <= before {
-            self.truncate(len);
-        } else if self.has_room(len) {
-            let Storage::Pages { len: used, .. } = &mut self.storage else {
-                unreachable!("only pages have room")
-            };
-            *used = len;
-            tally::count(((len - before) * size_of::<T>()) as i64);
-            // There may be what was cut off.
-            bytemuck::fill_zeroes(&mut self[before..]);
-        } else {
-            let mut longer = Self::zeroed(len);
-            longer[..before].copy_from_slice(self);
-            *self = longer;
-        }
-    }
-
-    /// Returns whether it can have `len` elements where it is.
-    fn has_room(&self, len: usize) -> bool {
-        match &self.storage {
-            // A vector that grows could leave a copy behind, which nobody wipes.
-            Storage::Heap(_) => false,
-            Storage::Pages { map, .. } => len
-                .checked_mul(size_of::<T>())
-                .is_some_and(|bytes| bytes <= map.len()),
+        match &mut self.storage {
+            _ if len <= before => self.truncate(len),
+            Storage::Pages { map, len: used } if len <= map.len() / size_of::<T>() => {
+                *used = len;
+                tally::count(((len - before) * size_of::<T>()) as i64);
+                // There may be what was cut off.
+                bytemuck::fill_zeroes(&mut self[before..]);
+            }
+            // Not in place: a vector that grows could leave a copy behind, which nobody wipes.
+            _ => {
+                let mut longer = Self::zeroed(len);
+                longer[..before].copy_from_slice(self);
+                *self = longer;
+            }
         }
     }
 

@@ -28,6 +28,11 @@ const GROUPS: [&str; 13] = [
 /// One part after the other, so that some are left.
 const IN_PARTS: [&str; 4] = ["--parts", "13", "--threads", "1"];
 
+const NOISE: [&str; 2] = [
+    "--noise",
+    "laplace:epsilon=0.01,bound=sender.amount:-0.5..1",
+];
+
 const SEGMENTS: [&str; 3] = ["control", "test", ""];
 const PLANS: [&str; 2] = ["basic", "gold"];
 
@@ -98,11 +103,7 @@ fn groups_survive_kills() {
 /// that has no other.
 #[test]
 fn noise_survives_kills_and_is_spent_once() {
-    let noise = [
-        "--noise",
-        "laplace:epsilon=0.01,bound=sender.amount:-0.5..1",
-    ];
-    let parties = budgeted(&[&IN_PARTS[..], &noise].concat(), "--epsilon", "0.02");
+    let parties = budgeted(&[&IN_PARTS[..], &NOISE].concat(), "--epsilon", "0.02");
     let printed = printed_by_killed(&parties);
     let lines: Vec<_> = printed.lines().collect();
     let (answers, rest) = lines.as_chunks::<7>();
@@ -128,11 +129,7 @@ fn exact_groups_are_spent_once() {
 /// answer.
 #[test]
 fn ten_kills_do_not_spend_twice() {
-    let noise = [
-        "--noise",
-        "laplace:epsilon=0.01,bound=sender.amount:-0.5..1",
-    ];
-    let parties = budgeted(&noise, "--epsilon", "0.02");
+    let parties = budgeted(&NOISE, "--epsilon", "0.02");
     let receiver = parties.receiver(&[]);
     for _ in 0..10 {
         let sender = parties.sender(&[]);
@@ -152,11 +149,7 @@ fn ten_kills_do_not_spend_twice() {
 /// Whoever goes on without the budget would give an answer that nobody has spent.
 #[test]
 fn a_job_goes_on_with_a_budget_or_without_as_it_began() {
-    let noise = [
-        "--noise",
-        "laplace:epsilon=0.01,bound=sender.amount:-0.5..1",
-    ];
-    let mut parties = budgeted(&[&IN_PARTS[..], &noise].concat(), "--epsilon", "0.02");
+    let mut parties = budgeted(&[&IN_PARTS[..], &NOISE].concat(), "--epsilon", "0.02");
     parties.break_off();
     let budget = parties.sender.split_off(parties.sender.len() - 2);
     let refused = parties.sender(&[]).end();
@@ -169,7 +162,7 @@ fn a_job_goes_on_with_a_budget_or_without_as_it_began() {
     let at = parties
         .sender
         .iter()
-        .position(|word| word == noise[1])
+        .position(|word| word == NOISE[1])
         .unwrap();
     parties.sender[at] = other[1].to_owned();
     parties

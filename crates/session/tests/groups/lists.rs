@@ -3,9 +3,9 @@
 use std::fmt::Write;
 
 use psijoin::Role;
-use psijoin_session::{Error, ErrorKind, JobFolder, JoinSpec, PublicLabels, RequestedOutput};
+use psijoin_session::{Error, ErrorKind, PublicLabels, RequestedOutput};
 
-use crate::Join;
+use crate::{Join, in_a_job};
 
 const SENDERS: &str = "id,plan\n1,gold\n2,gold\n3,basic\n9,silver\n";
 const RECEIVERS: &str = "id,segment\n1,test\n2,vip\n3,test\n4,\n2,gone\n";
@@ -92,12 +92,6 @@ fn lists_that_make_too_many_groups_are_told_to_both() {
 #[test]
 fn jobs_have_lists() {
     let folder = tempfile::tempdir().unwrap();
-    let keeping = |spec: &mut JoinSpec| {
-        spec.job = Some(JobFolder {
-            path: folder.path().join(spec.role.to_string()),
-            marks: None,
-            command: "psijoin".to_owned(),
-        });
-    };
-    assert_eq!(join().grouped(keeping), join().grouped(|_| {}));
+    let kept = join().grouped(|spec| in_a_job(spec, folder.path()));
+    assert_eq!(kept, join().grouped(|_| {}));
 }

@@ -2,14 +2,15 @@
 
 use std::{
     fs,
+    path::Path,
     sync::{Mutex, mpsc},
     thread,
 };
 
 use psijoin::Role;
 use psijoin_session::{
-    Error, Event, GroupColumn, Grouped, JoinSpec, Joined, Meeting, Outcome, PublicLabels, Received,
-    RequestedGroups, RequestedOutput, Stop, TableSpec, Watcher,
+    Error, Event, GroupColumn, Grouped, JobFolder, JoinSpec, Joined, Meeting, Outcome,
+    PublicLabels, Received, RequestedGroups, RequestedOutput, Stop, TableSpec, Watcher,
 };
 use psijoin_table::KeySpec;
 use psijoin_transport::{Endpoint, Security, endpoint::Address};
@@ -19,6 +20,15 @@ mod noise;
 mod random;
 mod refusals;
 mod results;
+
+/// Lets a party keep its job in a folder here.
+fn in_a_job(spec: &mut JoinSpec, here: &Path) {
+    spec.job = Some(JobFolder {
+        path: here.join(spec.role.to_string()),
+        marks: None,
+        command: "psijoin".to_owned(),
+    });
+}
 
 /// Two tables, the sender's first, and what is asked of them.
 struct Join {

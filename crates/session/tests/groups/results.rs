@@ -3,9 +3,8 @@
 use std::fs;
 
 use psijoin::Role;
-use psijoin_session::{JobFolder, JoinSpec};
 
-use crate::Join;
+use crate::{Join, in_a_job};
 
 const SENDERS: &str = "id,plan,amount\n1,gold,1.50\n2,gold,-3\n3,basic,10\n9,silver,100\n";
 const RECEIVERS: &str = "id,segment,spend\n1,test,5\n2,control,7\n3,test,1\n4,,2\n";
@@ -80,16 +79,11 @@ fn means_stand_beside_their_sums() {
 #[test]
 fn jobs_have_groups() {
     let folder = tempfile::tempdir().unwrap();
-    let keeping = |spec: &mut JoinSpec| {
-        spec.job = Some(JobFolder {
-            path: folder.path().join(spec.role.to_string()),
-            marks: None,
-            command: "psijoin".to_owned(),
-        });
+    let kept = join().grouped(|spec| {
+        in_a_job(spec, folder.path());
         spec.parts = Some(3);
-    };
-    let in_a_job = join().grouped(keeping);
-    assert_eq!(in_a_job, join().grouped(|_| {}));
+    });
+    assert_eq!(kept, join().grouped(|_| {}));
 }
 
 /// Both sides learn the labels, and what protocols send depends on their number alone.
