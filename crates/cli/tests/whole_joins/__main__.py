@@ -2,14 +2,15 @@
 
 import argparse
 import tempfile
-import time
-from collections.abc import Callable, Iterable
+from collections.abc import Iterator
 from dataclasses import dataclass
+from functools import partial
 from pathlib import Path
 from statistics import median
 
 import duckdb
 
+from .cost import Cost
 from .parties import Parties
 
 # Each side's rows, in an order that is not that of the keys. What is added to a row's number makes
@@ -27,17 +28,18 @@ from range({rows}) t(i)
 order by hash(i + {added} + 17)
 """
 
+DUCKDB = "DuckDB"
 DUCKDB_THREADS = 2
 
 
 @dataclass
 class Run:
-    """The cost of a join: psijoin's, and DuckDB's after it."""
+    """A join by one program."""
 
-    private_seconds: float
-    clear_seconds: float
-    receiver_bytes: int
-    sender_bytes: int
+    program: str
+    cost: Cost
+    # The most that the receiver and the sender had; nothing of DuckDB's.
+    peak_bytes: tuple[int, ...] = ()
 
 
 def duckdb_join(mine: Path, theirs: Path, output: Path) -> None:
@@ -61,13 +63,6 @@ def check_same_rows(one: Path, other: Path) -> None:
         raise SystemExit(f"{differing} rows are in one result only")
 
 
-def seconds(work: Callable[[], None]) -> float:
-    """Returns the time that it takes."""
-    started = time.perf_counter()
-    work()
-    return time.perf_counter() - started
-
-
 def make_tables(folder: Path, rows: int, ending: str) -> tuple[Path, Path]:
     """The receiver's and the sender's table."""
     tables = folder / f"mine.{ending}", folder / f"theirs.{ending}"
@@ -77,56 +72,81 @@ def make_tables(folder: Path, rows: int, ending: str) -> tuple[Path, Path]:
     return tables
 
 
-def measure(arguments: argparse.Namespace, folder: Path) -> Iterable[Run]:
-    """Joins by either program, in turns."""
+def measure(arguments: argparse.Namespace, folder: Path) -> Iterator[Run]:
+    """Joins by DuckDB and each program, in turns."""
     mine, theirs = make_tables(folder, arguments.rows, arguments.format)
     private, clear = (folder / f"{name}.{arguments.format}" for name in ("private", "clear"))
-    parties = Parties(arguments.program.absolute(), folder, arguments.memory)
+    pairs = [
+        (name, Parties(program.absolute(), folder / name, arguments.memory))
+        for name, program in arguments.program
+    ]
     for _ in range(arguments.runs):
-        private.unlink(missing_ok=True)
-        private_seconds = seconds(lambda: parties.join(mine, theirs, private))
-        clear_seconds = seconds(lambda: duckdb_join(mine, theirs, clear))
-        check_same_rows(private, clear)
-        yield Run(private_seconds, clear_seconds, *parties.peak_bytes())
+        yield Run(DUCKDB, Cost.of(lambda: duckdb_join(mine, theirs, clear)))
+        for name, parties in pairs:
+            private.unlink(missing_ok=True)
+            cost = Cost.of(partial(parties.join, mine, theirs, private))
+            check_same_rows(private, clear)
+            yield Run(name, cost, parties.peak_bytes())
 
 
-def row(name: str, *cells: str) -> None:
-    """Prints a row."""
-    print(f"{name:>7}", *(f"{cell:>13}" for cell in cells), flush=True)
+def table(runs: list[Run]) -> Iterator[str]:
+    """Lines to paste into a document: minima and medians, and minima beside DuckDB's."""
+    yield "| | time, s | processors, s | time beside DuckDB's | processors beside DuckDB's |"
+    yield "|---|---|---|---|---|"
+    costs: dict[str, list[Cost]] = {}
+    for run in runs:
+        costs.setdefault(run.program, []).append(run.cost)
+    for name, of in costs.items():
+        both = list(zip(columns(of), columns(costs[DUCKDB]), strict=True))
+        figures = [f"{min(ours):.2f}, {median(ours):.2f}" for ours, _ in both]
+        ratios = [f"{min(ours) / min(clear):.2f}" for ours, clear in both]
+        yield f"| {' | '.join((name, *figures, *ratios))} |"
+
+
+def columns(costs: list[Cost]) -> tuple[list[float], list[float]]:
+    """Times, and those of the processors."""
+    return [cost.seconds for cost in costs], [cost.processors for cost in costs]
 
 
 def main() -> None:
     """Measures, and prints each run, and the minimum and the median of all."""
     arguments = parser().parse_args()
     arguments.folder.mkdir(parents=True, exist_ok=True)
-    row("", "psijoin, s", "DuckDB, s", "receiver, MB", "sender, MB")
+    print(f"{'':16}{'s':>8}{'processors, s':>15}{'receiver, MB':>14}{'sender, MB':>12}")
     runs = []
     with tempfile.TemporaryDirectory(dir=arguments.folder.absolute()) as folder:
         for run in measure(arguments, Path(folder)):
             runs.append(run)
-            megabytes = (f"{peak / 1e6:.0f}" for peak in (run.receiver_bytes, run.sender_bytes))
-            row(
-                str(len(runs)), f"{run.private_seconds:.2f}", f"{run.clear_seconds:.2f}", *megabytes
-            )
-    private = [run.private_seconds for run in runs]
-    clear = [run.clear_seconds for run in runs]
-    for name, of in (("minimum", min), ("median", median)):
-        row(name, f"{of(private):.2f}", f"{of(clear):.2f}")
-    print(f"psijoin takes {min(private) / min(clear):.2f} times as long, by the minima")
+            figures = f"{run.program:16}{run.cost.seconds:8.2f}{run.cost.processors:15.2f}"
+            print(figures, *(f"{peak / 1e6:12.0f}" for peak in run.peak_bytes), flush=True)
+    print("", *table(runs), sep="\n")
 
 
 def parser() -> argparse.ArgumentParser:
     """Returns the arguments of the command line."""
     told = argparse.ArgumentParser(prog="whole_joins", description=__doc__)
-    told.add_argument("--program", type=Path, required=True, help="psijoin's release binary")
+    told.add_argument(
+        "--program",
+        type=named,
+        action="append",
+        required=True,
+        metavar="[NAME=]FILE",
+        help="a release binary of psijoin; several take turns",
+    )
     told.add_argument("--folder", type=Path, required=True, help="for the files, while it runs")
     told.add_argument(
         "--rows", type=positive, default=1_000_000, help="per side (default: 1000000)"
     )
     told.add_argument("--format", choices=("csv", "parquet"), default="csv", help="(default: csv)")
-    told.add_argument("--runs", type=positive, default=3, help="of either program (default: 3)")
+    told.add_argument("--runs", type=positive, default=3, help="of each program (default: 3)")
     told.add_argument("--memory", metavar="SIZE", help="passed on to psijoin, as 400MB")
     return told
+
+
+def named(text: str) -> tuple[str, Path]:
+    """A program and what to call it, as before=target/release/psijoin."""
+    name, _, path = text.rpartition("=")
+    return name or Path(path).name, Path(path)
 
 
 def positive(text: str) -> int:

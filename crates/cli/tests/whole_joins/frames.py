@@ -10,7 +10,8 @@ from pathlib import Path
 from statistics import median
 from typing import Any
 
-from .__main__ import check_same_rows, make_tables, positive, row, seconds
+from .__main__ import check_same_rows, make_tables, positive
+from .cost import Cost
 from .parties import Parties
 
 
@@ -75,10 +76,15 @@ def measure(arguments: argparse.Namespace, folder: Path) -> Iterator[tuple[float
     for _ in range(arguments.runs):
         in_python = pair.join(of_frame)
         of_file.unlink(missing_ok=True)
-        by_program = seconds(lambda: parties.join(*tables, of_file))
+        by_program = Cost.of(lambda: parties.join(*tables, of_file)).seconds
         check_same_rows(of_frame, of_file)
         yield in_python, by_program, pair
     pair.end()
+
+
+def row(name: str, *cells: str) -> None:
+    """Prints a row."""
+    print(f"{name:>7}", *(f"{cell:>13}" for cell in cells), flush=True)
 
 
 def main() -> None:

@@ -13,6 +13,7 @@ class Parties:
     def __init__(self, program: Path, folder: Path, memory: str | None) -> None:
         self._program = program
         self._folder = folder
+        folder.mkdir(exist_ok=True)
         self._limit = ["--memory", memory] if memory else []
         self._fingerprints = {
             role: self._run("keygen", "--out", folder / f"{role}.pem") for role in self._roles
