@@ -90,17 +90,6 @@ impl<'a> Invocation<'a> {
         }
     }
 
-    /// Returns the question with the lists of labels, which are read.
-    fn question_with_lists(&self) -> Result<Question, Failure> {
-        let mut question = self.question();
-        if let RequestedOutput::Groups(groups) = &mut question.asked {
-            for (place, file) in self.lists()? {
-                groups.by[place].public = Some(PublicLabels::read(file)?);
-            }
-        }
-        Ok(question)
-    }
-
     /// Returns the files of the lists of labels, each with the place of its column.
     fn lists(&self) -> Result<Vec<(usize, &'a Path)>, Failure> {
         let usage = |why: String| Failure::Usage(format!("--groups: {why}"));
@@ -358,10 +347,25 @@ impl<'a> Invocation<'a> {
             listener: console,
             notes,
         };
-        run::join(self.spec(console, notes)?, reportable, narrator, stop)
+        let lists = self.lists()?;
+        let mut spec = self.spec(console, notes)?;
+        let able = reportable.and_then(|()| self.read_files(&lists, &mut spec));
+        run::join(spec, able, narrator, stop)
     }
 
-    /// Returns the request for the session.
+    /// Reads the files that both sides have alike: the terms, and the lists of labels.
+    fn read_files(&self, lists: &[(usize, &Path)], spec: &mut JoinSpec) -> Result<(), Failure> {
+        let terms = self.join.evidence.terms.as_deref();
+        spec.terms = terms.map(files::read_terms).transpose()?;
+        if let RequestedOutput::Groups(groups) = &mut spec.question.asked {
+            for &(place, file) in lists {
+                groups.by[place].public = Some(PublicLabels::read(file)?);
+            }
+        }
+        Ok(())
+    }
+
+    /// Returns the request for the session, but for what files say.
     fn spec(&self, console: &Console, notes: &Notes) -> Result<JoinSpec, Failure> {
         let args::Join {
             connection,
@@ -372,11 +376,6 @@ impl<'a> Invocation<'a> {
             resources,
             ..
         } = self.join;
-        let terms = evidence
-            .terms
-            .as_deref()
-            .map(files::read_terms)
-            .transpose()?;
         let partner = parties::partner(&connection.trust, console)?;
         let endpoint = parties::meeting_place(connection, &partner)?;
         // Not by the parser of the command line, which would show it.
@@ -406,7 +405,7 @@ impl<'a> Invocation<'a> {
                 dialect: table.dialect.dialect()?,
             },
             key: table.key.spec()?,
-            question: self.question_with_lists()?,
+            question: self.question(),
             protocol: self.join.protocol,
             trade: asked.trade.traded(safety.at_most()),
             aligned: self.aligned(),
@@ -423,7 +422,7 @@ impl<'a> Invocation<'a> {
                 receiver_sums: self.receiver_sums,
                 strict: safety.strict,
             },
-            terms,
+            terms: None,
             record: evidence.record.clone(),
             job: resources.job.clone().map(home::job),
             budget: self.budget.map(Path::to_owned),

@@ -20,19 +20,19 @@ pub fn prepare_report(path: Option<&Path>, notes: &Notes) -> Result<(), Failure>
     Ok(())
 }
 
-/// Meets the other party, and joins. If this side cannot, or no report can be written, it still
-/// meets the other, to tell it. The result is noted. A job comes back that is to be ended when the
-/// result has been handed out.
+/// Meets the other party, and joins. If this side cannot, or was not able to write or read its
+/// files, it still meets the other, to tell it. The result is noted. A job comes back that is to be
+/// ended when the result has been handed out.
 ///
 /// # Errors
-/// Any failure, that of the report among them.
+/// Any failure, that of the files among them.
 pub fn join(
     spec: JoinSpec,
-    reportable: Result<(), Failure>,
+    able: Result<(), Failure>,
     narrator: Narrator<'_>,
     stop: &Stop,
 ) -> Result<Option<KeptJob>, Failure> {
-    begin(&spec, reportable, narrator, stop)?;
+    begin(&spec, able, narrator, stop)?;
     let Narrator { listener, notes } = narrator;
     let joined = spec.join(&narrator, stop).inspect_err(|error| {
         if let Error::OverwritesInput(_) = error {
@@ -82,11 +82,11 @@ pub fn finish(agreed: Agreed<'_>, notes: &Notes) -> Result<(), Failure> {
     Ok(())
 }
 
-/// Tells and notes what is known before the other party is met. If no report can be written, that
-/// one is still told.
+/// Tells and notes what is known before the other party is met. If this side was not able to write
+/// or read its files, that one is still told.
 fn begin(
     spec: &JoinSpec,
-    reportable: Result<(), Failure>,
+    able: Result<(), Failure>,
     narrator: Narrator<'_>,
     stop: &Stop,
 ) -> Result<(), Failure> {
@@ -96,7 +96,7 @@ fn begin(
         partner::tell_own(identity, listener);
     }
     notes.normalization(spec.key.normalization());
-    reportable.inspect_err(|failure| {
+    able.inspect_err(|failure| {
         narrator.fail(failure);
         spec.tell(failure.abort_code(), &narrator, stop);
     })

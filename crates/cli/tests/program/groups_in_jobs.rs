@@ -100,13 +100,17 @@ fn groups_survive_kills() {
 }
 
 /// The same, of an answer with noise, which is in all of them the same, and taken from a budget
-/// that has no other.
+/// that has no other. One column has a list, so it has two labels more.
 #[test]
 fn noise_survives_kills_and_is_spent_once() {
-    let parties = budgeted(&[&IN_PARTS[..], &NOISE].concat(), "--epsilon", "0.02");
+    let mut parties = budgeted(&[&IN_PARTS[..], &NOISE].concat(), "--epsilon", "0.02");
+    let list = parties.folder.file("plans.txt", PLANS.join("\n"));
+    let list = ["--groups".to_owned(), format!("sender.plan={list}")];
+    parties.receiver.extend(list.clone());
+    parties.sender.extend(list);
     let printed = printed_by_killed(&parties);
     let lines: Vec<_> = printed.lines().collect();
-    let (answers, rest) = lines.as_chunks::<7>();
+    let (answers, rest) = lines.as_chunks::<13>();
     assert!(rest.is_empty() && !answers.is_empty(), "{printed}");
     assert!(
         answers.iter().all(|answer| answer == &answers[0]),

@@ -202,15 +202,13 @@ fn what_cannot_be_agreed_to_or_recorded_is_said_before_anybody_is_met() {
     let folder = Folder::new();
     let parties = trust(&folder);
     let table = folder.file("table", "ann\n");
-    let empty = folder.file("empty", "");
-    let long = folder.file("long", vec![b'x'; (1 << 20) + 1]);
     let trusted = parties.sender.each_ref().map(String::as_str);
     let send = |who: &[&str], more: &[&str]| {
         let send = ["send", "--connect", "127.0.0.1:1", "--input", &table];
         run(&[&send[..], who, more].concat())
     };
     let insecure = ["--insecure-plaintext"];
-    let [missing, record] = ["none", "record"].map(|name| folder.path(name));
+    let record = folder.path("record");
     let usage = [
         send(&insecure, &["--record", &record]),
         send(&trusted, &["--record", &table]),
@@ -218,9 +216,24 @@ fn what_cannot_be_agreed_to_or_recorded_is_said_before_anybody_is_met() {
         send(&trusted, &["--terms", &table, "--report", &table]),
     ];
     all_exit(&usage, 2);
-    let unusable = [&empty, &long, &missing].map(|terms| send(&trusted, &["--terms", terms]));
+    assert_said!(usage);
+}
+
+/// The other side would wait for whoever cannot read them.
+#[test]
+fn terms_that_cannot_be_read_end_both() {
+    let parties = Parties::new();
+    let empty = parties.folder.file("empty", "");
+    let long = parties.folder.file("long", vec![b'x'; (1 << 20) + 1]);
+    let missing = parties.folder.path("none");
+    let unusable = [&empty, &long, &missing].map(|terms| {
+        let joined = parties.join(&[], &["--terms", terms]);
+        joined.receiver.says(7, &[]);
+        joined.sender
+    });
     all_exit(&unusable, 3);
-    assert_said!(usage.into_iter().chain(unusable).collect::<Vec<_>>());
+    parties.nothing_was_written();
+    assert_said!(unusable);
 }
 
 #[test]
