@@ -5,16 +5,16 @@
 //! each has its place in the sorted list. A key has the label of its rows, which must be one. If a
 //! list is given, all values that are not on it have one label, [`OTHER`].
 
-use std::{
-    collections::{HashMap, HashSet},
-    hash::{BuildHasher, RandomState},
-};
+use std::collections::{BTreeSet, HashMap};
 
 /// The most labels of a column that are kept.
 pub const MAX_LABELS: usize = 256;
 
 /// The label of all values that are not on a list that is given.
 pub const OTHER: &str = "other";
+
+/// The most columns of labels.
+pub(crate) const MAX_LABEL_COLUMNS: usize = 2;
 
 /// Further labels are counted up to this number of all.
 const MAX_COUNTED: usize = 1 << 16;
@@ -43,11 +43,22 @@ pub struct Labels {
     /// what an empty text is, too, and before it the [`OTHER`] of a list. Nothing if there are more
     /// than [`MAX_LABELS`].
     pub texts: Vec<Option<String>>,
+    /// The [hashes](hash_of) of all that are counted, if they are too many to be kept.
+    pub(crate) hashes: BTreeSet<u64>,
 }
 
 impl Labels {
     /// Stands for more labels than are counted.
     pub const MORE: u64 = MAX_COUNTED as u64 + 1;
+}
+
+/// Returns a hash of a label, by which all processes know it: null is an empty text. It is not 0,
+/// which stands for a label that is not kept.
+pub(crate) fn hash_of(label: &str) -> u64 {
+    let mut hasher = blake3::Hasher::new_derive_key("psijoin 2026 label of a key");
+    let hash = hasher.update(label.as_bytes()).finalize();
+    let first = hash.as_bytes().first_chunk().expect("32 bytes");
+    u64::from_le_bytes(*first).max(1)
 }
 
 /// The labels of a column so far.
@@ -57,8 +68,7 @@ pub(crate) struct Dictionary {
     /// The number of [`OTHER`], if a list is given: then nothing comes to it.
     other: Option<u32>,
     /// Hashes of labels beyond those that are kept.
-    further: HashSet<u64>,
-    hasher: RandomState,
+    further: BTreeSet<u64>,
 }
 
 impl Dictionary {
@@ -84,7 +94,7 @@ impl Dictionary {
         if self.ids.len() < MAX_LABELS {
             self.ids.insert(text.to_owned(), id);
         } else if self.further.len() <= MAX_COUNTED - MAX_LABELS {
-            self.further.insert(self.hasher.hash_one(text));
+            self.further.insert(hash_of(text));
         }
         id
     }
@@ -105,7 +115,18 @@ impl Dictionary {
             texts => texts.iter().map(|text| label(text)).collect(),
         };
         let count = (self.ids.len() + self.further.len()).max(1) as u64;
-        (Labels { count, texts }, ranks)
+        let hashes = match self.further.is_empty() {
+            true => BTreeSet::new(),
+            false => (self.ids.keys().map(|text| hash_of(text)))
+                .chain(self.further.iter().copied())
+                .collect(),
+        };
+        let labels = Labels {
+            count,
+            texts,
+            hashes,
+        };
+        (labels, ranks)
     }
 }
 

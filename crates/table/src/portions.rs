@@ -12,6 +12,7 @@ mod bytes;
 mod facts;
 mod fault;
 mod keys;
+mod labels;
 mod offered;
 mod packing;
 mod rows;
@@ -21,36 +22,37 @@ use psijoin_key::{BadKeys, KeySpec};
 use psijoin_source::{Progress, Source};
 
 use crate::{
-    Error, TableKeys,
-    keys::{self as reading, Beside, Wanted},
+    Beside, Error, TableKeys,
+    keys::{self as reading, Wanted},
     share::RepeatedKeys,
 };
 
 pub use facts::{PortionFacts, Whole};
 pub use fault::PortionFault;
 pub use keys::{KEY, PortionKeys, fingerprints_of_rows};
+pub use labels::{LABELS, LabelPlaces, hashes_of};
 pub use offered::Offered;
 pub use packing::Packing;
 pub use rows::{GIVEN, KeyRows};
 
-/// Reads a portion of a table: the distinct keys in it, with their numbers in these columns, and
-/// the facts about it. If columns are to be `given`, the rows of each key are read, too, as far as
-/// several rows of one key may be.
+/// Reads a portion of a table: the distinct keys in it, with what is in the columns beside them,
+/// and the facts about it. If columns are to be `given`, the rows of each key are read, too, as far
+/// as several rows of one key may be.
 ///
 /// # Errors
-/// As [`TableKeys::read`]; that too many cells of the key count as null, or that rows repeat a key
-/// and may not, is a matter of the [whole](PortionFacts::whole). As
+/// As [`TableKeys::read_beside`]; that too many cells of the key count as null, or that rows repeat
+/// a key and may not, is a matter of the [whole](PortionFacts::whole). As
 /// [`GivenColumns::of`](crate::share::GivenColumns::of), and if a row is longer than any payload.
 pub fn read(
     source: &Source,
     key: &KeySpec,
-    numbers: &[String],
+    beside: Beside<'_>,
     given: Option<(&[String], RepeatedKeys)>,
     spill: &Spill,
     progress: &Progress,
 ) -> Result<(PortionKeys, PortionFacts), Error> {
-    let keys = TableKeys::read(source, &of_portion(key), numbers, spill, progress)?;
-    let mut facts = PortionFacts::of(&keys, key, numbers);
+    let keys = TableKeys::read_beside(source, &of_portion(key), beside, spill, progress)?;
+    let mut facts = PortionFacts::of(&keys, key, beside);
     let given = given.map(|given| KeyRows::read(source, &keys, given, progress));
     let (rows, offered) = given.transpose()?.unzip();
     facts.offered = offered;

@@ -74,7 +74,7 @@ impl Lane {
         let taken = self.run(py, move |_| {
             let mut found = Vec::new();
             let read = match lane.packing() {
-                Some(_) => PortionKeys::with_rows_of_batch,
+                Some(_) => PortionKeys::whole_of_batch,
                 None => PortionKeys::of_batch,
             };
             for keys in read_keys(rows, columns, read) {

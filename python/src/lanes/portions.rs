@@ -6,7 +6,10 @@ use arrow_array::{ArrayRef, RecordBatch, RecordBatchReader, UInt16Array};
 use psijoin::spill::Spill;
 use psijoin_frontend::Failure;
 use psijoin_source::Source;
-use psijoin_table::portions::{self, PortionFacts, PortionKeys};
+use psijoin_table::{
+    Beside,
+    portions::{self, PortionFacts, PortionKeys},
+};
 use pyo3::{
     prelude::*,
     types::{PyBytes, PyDict},
@@ -46,7 +49,11 @@ pub(crate) fn read_portion<'py>(
     let read = read(py, (table, name), stop, move |source, stop| {
         let spill = Spill::in_memory();
         let give = give.as_deref().map(|columns| (columns, repeated));
-        portions::read(&source, &key, &numbers, give, &spill, stop.progress())
+        let beside = Beside {
+            numbers: &numbers,
+            labels: &[],
+        };
+        portions::read(&source, &key, beside, give, &spill, stop.progress())
     });
     let (keys, facts) = read?;
     let (schema, batches) = keys.to_batches(&columns);
@@ -115,7 +122,7 @@ pub(crate) fn merged(
     let done = while_signals_are_seen(py, &stop.get().0, move |_| {
         with_one_thread(|| {
             let mut all = PortionKeys::none_of(&rows.schema(), &columns);
-            for keys in read_keys(rows, columns.clone(), PortionKeys::with_rows_of_batch) {
+            for keys in read_keys(rows, columns.clone(), PortionKeys::whole_of_batch) {
                 all.extend(keys?).map_err(failure)?;
             }
             let merged = all.merged(&columns).map_err(failure)?;

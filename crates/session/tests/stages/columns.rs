@@ -11,7 +11,7 @@ use psijoin_session::{
 };
 use psijoin_source::{Dialect, Progress, Source};
 use psijoin_table::{
-    Error as TableError, ShareError,
+    Beside, Error as TableError, ShareError,
     portions::{self, PortionFacts, PortionKeys},
     share::{PayloadLayout, RepeatedKeys, Unpacking},
 };
@@ -84,7 +84,8 @@ fn read(path: &Path, given: Option<&Give>) -> Result<(PortionKeys, TableFacts), 
             Source::csv_in_memory(lines.join("\n").as_bytes(), "t.csv", &Dialect::default())?;
         let given = given.map(|give| (&give.columns[..], give.repeated));
         let (spill, progress) = (psijoin::spill::Spill::in_memory(), Progress::default());
-        let (of_portion, about) = portions::read(&source, &key(), &[], given, &spill, &progress)?;
+        let (of_portion, about) =
+            portions::read(&source, &key(), Beside::default(), given, &spill, &progress)?;
         keys.extend(of_portion)?;
         facts.push(about);
     }
@@ -100,7 +101,7 @@ fn picked(keys: &PortionKeys, wanted: impl Fn(&Fingerprint) -> bool) -> PortionK
     picked.rows = keys.rows.as_ref().map(|_| portions::KeyRows::default());
     for batch in batches {
         for row in 0..batch.num_rows() {
-            let key = PortionKeys::with_rows_of_batch(&batch.slice(row, 1), &[]).unwrap();
+            let key = PortionKeys::whole_of_batch(&batch.slice(row, 1), &[]).unwrap();
             if wanted(&key.fingerprints[0]) {
                 picked.extend(key).unwrap();
             }

@@ -8,19 +8,20 @@ use psijoin_source::Doubt;
 use super::{
     bytes::{Unread, write_text},
     fault::PortionFault,
+    labels::ColumnLabels,
     offered::Offered,
 };
 use crate::{
-    Counts, Error, Numbers, TableKeys,
+    Beside, Counts, Error, LabelColumn, Labels, Numbers, TableKeys,
     keys::{Position, doubts_about_keys},
     numbers::Totals,
 };
 
 /// The layout of facts as bytes.
-const LAYOUT: u32 = 2;
+const LAYOUT: u32 = 3;
 
 /// The facts about a portion of a table, or about several together. Nothing in it is a key or a
-/// number of a row; sums of the columns of numbers are.
+/// number of a row; sums of the columns of numbers are, and the values of the columns of labels.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct PortionFacts {
     /// The way in which the key is read, in words.
@@ -31,6 +32,8 @@ pub struct PortionFacts {
     bad: u64,
     positions: Vec<Position>,
     numbers: Vec<(String, Totals)>,
+    /// Of each column of labels.
+    labels: Vec<ColumnLabels>,
     /// The columns that it can give.
     pub(super) offered: Option<Offered>,
 }
@@ -51,16 +54,20 @@ pub struct Whole {
     pub doubts: Vec<Doubt>,
     /// The columns of numbers, by name.
     pub numbers: Vec<(String, Numbers)>,
+    /// The columns of labels, and their labels.
+    pub labels: Vec<(LabelColumn, Labels)>,
     /// The columns that it can give.
     pub offered: Option<Offered>,
 }
 
 impl PortionFacts {
-    /// Returns the facts about a portion, given its keys, how they are to be read, and the names of
-    /// the columns of numbers.
-    pub(super) fn of(keys: &TableKeys, key: &KeySpec, numbers: &[String]) -> Self {
+    /// Returns the facts about a portion, given its keys, how they are to be read, and the columns
+    /// beside them.
+    pub(super) fn of(keys: &TableKeys, key: &KeySpec, beside: Beside<'_>) -> Self {
         let counts = keys.counts();
-        let named = numbers.iter().cloned();
+        let named = beside.numbers.iter().cloned();
+        let has_keys = counts.distinct > 0;
+        let labels = beside.labels.iter().zip(keys.labels());
         Self {
             key: key.normalization(),
             rows: counts.rows,
@@ -68,6 +75,9 @@ impl PortionFacts {
             bad: keys.bad_cells().rows,
             positions: keys.positions().to_vec(),
             numbers: named.zip(keys.totals().iter().cloned()).collect(),
+            labels: labels
+                .map(|(column, labels)| ColumnLabels::of(column, labels, has_keys))
+                .collect(),
             offered: None,
         }
     }
@@ -75,9 +85,9 @@ impl PortionFacts {
     /// Adds the facts about other rows of the table.
     ///
     /// # Errors
-    /// If the key was read in another way, or the columns of numbers or those to give are others;
-    /// if the sum of a column's positive numbers overflows, or that of its negative ones. These
-    /// facts are of no use then.
+    /// If the key was read in another way, or the columns of numbers, of labels or those to give
+    /// are others; if the sum of a column's positive numbers overflows, or that of its negative
+    /// ones. These facts are of no use then.
     pub fn merge(&mut self, other: &Self) -> Result<(), Error> {
         self.check_key(&other.key)?;
         let names = |facts: &Self| {
@@ -89,6 +99,12 @@ impl PortionFacts {
         };
         if self.positions.len() != other.positions.len() || names(self) != names(other) {
             return Err(PortionFault::OtherNumbers.into());
+        }
+        if self.labels.len() != other.labels.len() {
+            return Err(PortionFault::OtherLabels.into());
+        }
+        for (own, other) in self.labels.iter_mut().zip(&other.labels) {
+            own.merge(other)?;
         }
         match (&mut self.offered, &other.offered) {
             (Some(own), Some(other)) => own.merge(other)?,
@@ -165,6 +181,7 @@ impl PortionFacts {
             numbers: numbers
                 .map(|(name, totals)| (name.clone(), totals.known()))
                 .collect(),
+            labels: self.labels.iter().map(ColumnLabels::known).collect(),
             offered: self.offered.clone(),
         })
     }
@@ -233,6 +250,7 @@ impl PortionFacts {
             bad,
             positions,
             numbers,
+            labels,
             offered,
         } = self;
         let mut bytes = LAYOUT.to_le_bytes().to_vec();
@@ -251,6 +269,8 @@ impl PortionFacts {
             write_text(&mut bytes, name);
             bytes.extend(totals.to_bytes());
         }
+        bytes.extend((labels.len() as u32).to_le_bytes());
+        labels.iter().for_each(|column| column.write(&mut bytes));
         bytes.push(offered.is_some().into());
         offered.iter().for_each(|offered| offered.write(&mut bytes));
         bytes
@@ -278,6 +298,7 @@ impl PortionFacts {
             positions: unread.several(Position::read)?,
             numbers: unread
                 .several(|unread| Some((unread.text()?, Totals::from_bytes(&unread.chunk()?)?)))?,
+            labels: unread.several(ColumnLabels::read)?,
             offered: match unread.chunk()? {
                 [0] => None,
                 [1] => Some(Offered::read(unread)?),

@@ -41,6 +41,21 @@ pub enum PortionFault {
     /// The columns of numbers differ.
     #[error("the portions were not read with the same columns of numbers")]
     OtherNumbers,
+    /// The columns of labels differ, or their lists.
+    #[error(
+        "the portions were not read with the same columns of labels, or with other lists of these"
+    )]
+    OtherLabels,
+    /// Rows with one key have several labels, in several portions.
+    #[error(
+        "rows with the same key have different values in a column of labels, for {}, and a key is in \
+         one group: make the values of each key equal, or group by another column",
+        humanize::counted(*keys, "key")
+    )]
+    UnlikeLabels {
+        /// The number of such keys.
+        keys: u64,
+    },
     /// The columns to give differ.
     #[error(
         "the portions were not read with the same columns to give, or with another treatment of \
@@ -92,6 +107,12 @@ pub enum PortionFault {
         Quoted(.0)
     )]
     Numbers(String),
+    /// There are no labels, or others.
+    #[error(
+        "the labels of keys come in a column `labels_of_key`, of 16 bytes each and none of them null, as \
+         portions give them, and are those that the facts about the portions tell"
+    )]
+    Labels,
     /// There are no rows to give.
     #[error(
         "the rows that are given for keys come in a column `given`, of bytes and none of them null, as \
@@ -116,7 +137,9 @@ impl PortionFault {
     /// Returns who has to do something about it.
     pub fn kind(&self) -> ErrorKind {
         match self {
-            Self::Overflow { .. } | Self::TooManyBadKeys { .. } => ErrorKind::Input,
+            Self::Overflow { .. } | Self::TooManyBadKeys { .. } | Self::UnlikeLabels { .. } => {
+                ErrorKind::Input
+            }
             _ => ErrorKind::Usage,
         }
     }

@@ -18,6 +18,7 @@ use psijoin_source::{MAX_SCALE, NumberFault};
 use super::{
     binary::each_value,
     fault::PortionFault,
+    labels::{self, HASHES_BYTES, LABELS, LabelHashes},
     rows::{GIVEN, KeyRows},
 };
 use crate::{Error, Items, TableKeys};
@@ -35,17 +36,21 @@ const BATCH: usize = 1 << 16;
 /// About how many bytes the rows that are given take in a batch.
 const BATCH_BYTES: usize = 1 << 26;
 
-/// Distinct keys, each with a number for each of some columns, and with its rows if they are given.
+/// Distinct keys, each with a number for each of some columns, with its labels if it has some, and
+/// with its rows if they are given.
 ///
 /// As Arrow data it has a column [`KEY`] of fingerprints, and a column for each column of numbers,
 /// of decimals with 18 places. So numbers of several portions can be added by whoever has them,
-/// whatever their own decimals are. The [rows](KeyRows) are in a column [`GIVEN`].
+/// whatever their own decimals are. Hashes of labels are in a column [`LABELS`], and the
+/// [rows](KeyRows) in a column [`GIVEN`].
 #[derive(Debug, Clone, Default, PartialEq, Eq)]
 pub struct PortionKeys {
     /// The fingerprints.
     pub fingerprints: Vec<[u8; 32]>,
     /// The numbers of each column: multiples of 10^-18.
     numbers: Vec<Vec<i128>>,
+    /// The hashes of the labels of each, if there are columns of labels.
+    pub(super) labels: Option<Vec<LabelHashes>>,
     /// The rows of each, if columns are given.
     pub rows: Option<KeyRows>,
 }
@@ -57,6 +62,7 @@ impl PortionKeys {
         let mut all = Self {
             fingerprints: Vec::with_capacity(keys.counts().distinct as usize),
             numbers: vec![Vec::new(); scales.len()],
+            labels: (!keys.labels().is_empty()).then(Vec::new),
             rows: None,
         };
         for partition in 0..keys.partitions() {
@@ -66,6 +72,10 @@ impl PortionKeys {
                 ..
             } = keys.take_items(partition)?;
             all.fingerprints.extend(fingerprints);
+            // They stand behind the numbers.
+            if let (Some(all), Some(places)) = (&mut all.labels, numbers.get(scales.len())) {
+                all.extend(labels::hashes_of_places(keys.labels(), places));
+            }
             for ((all, numbers), scale) in all.numbers.iter_mut().zip(numbers).zip(&scales) {
                 let factor = 10_i128.pow(MAX_SCALE - scale);
                 all.extend(
@@ -92,20 +102,22 @@ impl PortionKeys {
         Ok(Self {
             fingerprints: fingerprints.ok_or(PortionFault::Keys)?,
             numbers: numbers.collect::<Result<_, Error>>()?,
+            labels: None,
             rows: None,
         })
     }
 
-    /// As [`Self::of_batch`], with the rows of keys, if the batch has them.
+    /// As [`Self::of_batch`], with the labels of keys, and with their rows, if the batch has them.
     ///
     /// # Errors
-    /// As that, and [`PortionFault::Given`].
-    pub fn with_rows_of_batch(batch: &RecordBatch, columns: &[String]) -> Result<Self, Error> {
+    /// As that, [`PortionFault::Labels`], and [`PortionFault::Given`].
+    pub fn whole_of_batch(batch: &RecordBatch, columns: &[String]) -> Result<Self, Error> {
+        let has = |name| has_beside(batch.schema_ref(), name, columns);
+        let labels = has(LABELS).then(|| labels::of_batch(batch)).transpose()?;
+        let rows = has(GIVEN).then(|| KeyRows::of_batch(batch)).transpose()?;
         Ok(Self {
-            rows: match has_rows(batch.schema_ref(), columns) {
-                true => Some(KeyRows::of_batch(batch)?),
-                false => None,
-            },
+            labels,
+            rows,
             ..Self::of_batch(batch, columns)?
         })
     }
@@ -115,15 +127,17 @@ impl PortionKeys {
         Self {
             fingerprints: Vec::new(),
             numbers: vec![Vec::new(); columns],
+            labels: None,
             rows: None,
         }
     }
 
-    /// Returns no keys, with numbers in columns of these names, and with rows if batches of this
-    /// schema have them.
+    /// Returns no keys, with numbers in columns of these names, and with labels and rows if batches
+    /// of this schema have them.
     pub fn none_of(schema: &Schema, columns: &[String]) -> Self {
         Self {
-            rows: has_rows(schema, columns).then(KeyRows::default),
+            labels: has_beside(schema, LABELS, columns).then(Vec::new),
+            rows: has_beside(schema, GIVEN, columns).then(KeyRows::default),
             ..Self::none(columns.len())
         }
     }
@@ -131,7 +145,8 @@ impl PortionKeys {
     /// Adds further keys, some of which may be here already.
     ///
     /// # Errors
-    /// [`PortionFault::OtherGiven`] if only these or those have rows.
+    /// [`PortionFault::OtherGiven`] if only these or those have rows, and
+    /// [`PortionFault::OtherLabels`] if only these or those have labels.
     ///
     /// # Panics
     /// If they have another number of columns.
@@ -142,6 +157,11 @@ impl PortionKeys {
             (None, None) => {}
             _ => return Err(PortionFault::OtherGiven.into()),
         }
+        match (&mut self.labels, more.labels) {
+            (Some(labels), Some(more)) => labels.extend(more),
+            (None, None) => {}
+            _ => return Err(PortionFault::OtherLabels.into()),
+        }
         self.fingerprints.extend(more.fingerprints);
         for (numbers, more) in self.numbers.iter_mut().zip(more.numbers) {
             numbers.extend(more);
@@ -149,12 +169,13 @@ impl PortionKeys {
         Ok(())
     }
 
-    /// Makes one of keys that are equal, adds up their numbers, and joins their rows. Keys are in
-    /// ascending order then, and rows in that in which their keys were.
+    /// Makes one of keys that are equal, which must have equal labels, adds up their numbers, and
+    /// joins their rows. Keys are in ascending order then, and rows in that in which their keys
+    /// were.
     ///
     /// # Errors
-    /// [`PortionFault::Overflow`] of one of these columns; [`ShareError::TooManyRepeated`];
-    /// [`PortionFault::Given`] and [`PortionFault::OtherGiven`].
+    /// [`PortionFault::Overflow`] of one of these columns; [`PortionFault::UnlikeLabels`];
+    /// [`ShareError::TooManyRepeated`]; [`PortionFault::Given`] and [`PortionFault::OtherGiven`].
     ///
     /// [`ShareError::TooManyRepeated`]: crate::ShareError::TooManyRepeated
     pub fn merged(&self, columns: &[String]) -> Result<Self, Error> {
@@ -181,8 +202,17 @@ impl PortionKeys {
             runs().try_for_each(|run| merged.add_merged(rows, run))?;
             Ok::<_, Error>(merged)
         });
+        let labels = self.labels.as_ref().map(|labels| {
+            let of_keys = runs().map(|run| labels::one_of(run.iter().map(|place| labels[*place])));
+            let of_keys: Vec<Option<LabelHashes>> = of_keys.collect();
+            match of_keys.iter().filter(|of_key| of_key.is_none()).count() as u64 {
+                0 => Ok(of_keys.into_iter().flatten().collect()),
+                keys => Err(PortionFault::UnlikeLabels { keys }),
+            }
+        });
         Ok(Self {
             numbers: numbers.collect::<Result<_, Error>>()?,
+            labels: labels.transpose()?,
             fingerprints: runs().map(|run| self.fingerprints[run[0]]).collect(),
             rows: rows.transpose()?,
         })
@@ -227,10 +257,14 @@ impl PortionKeys {
         let key = Field::new(KEY, DataType::FixedSizeBinary(32), false);
         let rows = self.rows.as_ref();
         let given = rows.map(|_| Field::new(GIVEN, DataType::LargeBinary, false));
+        let labels = self.labels.as_ref();
+        let hashes = DataType::FixedSizeBinary(HASHES_BYTES);
+        let labelled = labels.map(|_| Field::new(LABELS, hashes, false));
         let schema = Arc::new(Schema::new(
             [key]
                 .into_iter()
                 .chain(numbers)
+                .chain(labelled)
                 .chain(given)
                 .collect::<Vec<_>>(),
         ));
@@ -244,7 +278,9 @@ impl PortionKeys {
                 let cells = range.clone().map(|key| rows.cell(key));
                 Arc::new(LargeBinaryArray::from_iter_values(cells))
             });
-            let arrays = [keys].into_iter().chain(numbers).chain(given).collect();
+            let labels = labels.map(|labels| labels::to_array(&labels[range.clone()]));
+            let beside = numbers.chain(labels).chain(given);
+            let arrays = [keys].into_iter().chain(beside).collect();
             RecordBatch::try_new(schema.clone(), arrays).expect("columns of the schema")
         };
         let batches = self.cut().into_iter().map(batch);
@@ -276,6 +312,7 @@ impl From<Vec<[u8; 32]>> for PortionKeys {
         Self {
             fingerprints,
             numbers: Vec::new(),
+            labels: None,
             rows: None,
         }
     }
@@ -290,9 +327,10 @@ pub fn fingerprints_of_rows(rows: &[Option<[u8; 32]>]) -> ArrayRef {
     Arc::new(FixedSizeBinaryArray::new(32, values, Some(nulls)))
 }
 
-/// Returns whether there is a column of rows, and not one of numbers that has its name.
-fn has_rows(schema: &Schema, numbers: &[String]) -> bool {
-    schema.column_with_name(GIVEN).is_some() && !numbers.iter().any(|name| name == GIVEN)
+/// Returns whether there is a column of labels or rows that is called so, and not one of numbers
+/// that has its name.
+fn has_beside(schema: &Schema, column: &str, numbers: &[String]) -> bool {
+    schema.column_with_name(column).is_some() && !numbers.iter().any(|name| name == column)
 }
 
 /// Returns whether a number has no more digits than Arrow data hold.

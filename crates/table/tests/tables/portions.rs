@@ -10,21 +10,44 @@ use proptest::prelude::*;
 use psijoin_files::spill::Spill;
 use psijoin_source::{Dialect, Doubt, ErrorKind, Progress, Source};
 use psijoin_table::{
-    BadKeys, Error, KeySpec, TableKeys,
-    portions::{self, PortionFacts, PortionFault, PortionKeys, Whole},
+    BadKeys, Beside, Error, KeySpec, LabelColumn, Labels, TableKeys,
+    portions::{
+        self, LABELS, LabelPlaces, PortionFacts, PortionFault, PortionKeys, Whole, hashes_of,
+    },
 };
 
 use crate::key;
 
-/// A row: the texts of its key, and of its number.
+/// A row: the texts of its key, and of its number. Its label follows from the key.
 type Row = (String, String);
 
+/// The labels of keys, by their last character.
+const PLANS: [&str; 4] = ["gold", "", "\"a, b\"", "basic"];
+
+/// The column of labels.
+const PLAN: &str = "plan";
+
 fn source(rows: &[Row]) -> Source {
-    let rows = rows
-        .iter()
-        .map(|(key, number)| format!("\"{key}\",{number}\n"));
-    let text = format!("id,paid\n{}", rows.collect::<String>());
+    let rows = rows.iter().map(|(key, number)| {
+        let last = key.trim().bytes().last().unwrap_or_default();
+        let plan = PLANS[usize::from(last) % PLANS.len()];
+        format!("\"{key}\",{number},{plan}\n")
+    });
+    csv(&rows.collect::<String>())
+}
+
+/// Returns a table of these rows.
+fn csv(rows: &str) -> Source {
+    let text = format!("id,paid,plan\n{rows}");
     Source::csv_in_memory(text.as_bytes(), "t.csv", &Dialect::default()).unwrap()
+}
+
+/// Returns the columns of labels, of which one may have this list.
+fn plan(listed: Option<&[&str]>) -> [LabelColumn; 1] {
+    [LabelColumn {
+        name: PLAN.to_owned(),
+        listed: listed.map(|list| list.iter().map(|&label| label.to_owned()).collect()),
+    }]
 }
 
 fn paid() -> [String; 1] {
@@ -32,28 +55,56 @@ fn paid() -> [String; 1] {
 }
 
 fn read(rows: &[Row], key: &KeySpec) -> Result<(PortionKeys, PortionFacts), Error> {
-    let progress = Progress::default();
-    let spill = Spill::in_memory();
-    portions::read(&source(rows), key, &paid(), None, &spill, &progress)
+    read_with(&source(rows), key, &[])
+}
+
+fn read_with(
+    source: &Source,
+    key: &KeySpec,
+    labels: &[LabelColumn],
+) -> Result<(PortionKeys, PortionFacts), Error> {
+    let beside = Beside {
+        numbers: &paid(),
+        labels,
+    };
+    let (spill, progress) = (Spill::in_memory(), Progress::default());
+    portions::read(source, key, beside, None, &spill, &progress)
 }
 
 /// Reads the rows in portions that are cut at these places, and merges what they give, the last
 /// first, all of it by way of bytes and Arrow data.
-fn in_portions(rows: &[Row], cuts: &[usize], key: &KeySpec) -> Result<(PortionKeys, Whole), Error> {
+fn in_portions(
+    rows: &[Row],
+    cuts: &[usize],
+    key: &KeySpec,
+    labels: &[LabelColumn],
+) -> Result<(PortionKeys, Whole), Error> {
+    let portion = |cut: &[usize]| source(&rows[cut[0]..cut[1]]);
     let mut cuts: Vec<usize> = cuts.iter().map(|cut| cut % (rows.len() + 1)).collect();
     cuts.extend([0, rows.len()]);
     cuts.sort_unstable();
-    let mut keys = PortionKeys::none(1);
+    let portions: Vec<Source> = cuts.windows(2).rev().map(portion).collect();
+    merged(&portions, key, labels)
+}
+
+/// Reads portions, and merges what they give, all of it by way of bytes and Arrow data.
+fn merged(
+    portions: &[Source],
+    key: &KeySpec,
+    labels: &[LabelColumn],
+) -> Result<(PortionKeys, Whole), Error> {
+    let mut keys = None;
     let mut facts = Vec::new();
-    for cut in cuts.windows(2).rev() {
-        let (of_portion, about) = read(&rows[cut[0]..cut[1]], key)?;
-        let (_, batches) = of_portion.to_batches(&paid());
+    for portion in portions {
+        let (of_portion, about) = read_with(portion, key, labels)?;
+        let (schema, batches) = of_portion.to_batches(&paid());
+        let keys = keys.get_or_insert_with(|| PortionKeys::none_of(&schema, &paid()));
         for batch in batches {
-            keys.extend(PortionKeys::of_batch(&batch, &paid())?)?;
+            keys.extend(PortionKeys::whole_of_batch(&batch, &paid())?)?;
         }
         facts.push(PortionFacts::from_bytes(&about.to_bytes())?);
     }
-    let keys = keys.merged(&paid())?;
+    let keys = keys.expect("a portion").merged(&paid())?;
     let facts = PortionFacts::of_all(facts)?;
     let whole = facts.whole(key, keys.fingerprints.len() as u64)?;
     Ok((keys, whole))
@@ -79,6 +130,13 @@ fn unplaced(doubts: &[Doubt]) -> Vec<String> {
 fn numbers(keys: &PortionKeys, scale: u32) -> BTreeMap<[u8; 32], i64> {
     let numbers = keys.numbers_at(0, scale).unwrap();
     keys.fingerprints.iter().copied().zip(numbers).collect()
+}
+
+/// Returns the place of each key's label among these.
+fn places(keys: &PortionKeys, labels: &Labels) -> BTreeMap<[u8; 32], i64> {
+    let places = LabelPlaces::new(&[hashes_of(&labels.texts)]).unwrap();
+    let places = places.of(keys).unwrap();
+    keys.fingerprints.iter().copied().zip(places).collect()
 }
 
 fn text() -> impl Strategy<Value = String> {
@@ -113,12 +171,16 @@ proptest! {
         cuts in prop::collection::vec(any::<usize>(), 0..5),
         rule in prop_oneof![Just(""), Just("id=trim"), Just("id=timestamp"), Just("id=number"), Just("id=digits")],
         bad_keys in prop_oneof![Just("refuse"), Just("null"), Just("null:30%")],
+        labels in prop_oneof![
+            Just(Vec::new()), Just(plan(None).to_vec()), Just(plan(Some(&["never", "gold"])).to_vec()),
+        ],
     ) {
         let rules: &[&str] = if rule.is_empty() { &[] } else { &[rule] };
         let key = key(&["id"], rules).with_bad_keys(bad_keys.parse().unwrap());
         let (spill, progress) = (Spill::in_memory(), Progress::default());
-        let whole = TableKeys::read(&source(&rows), &key, &paid(), &spill, &progress);
-        match (whole, in_portions(&rows, &cuts, &key)) {
+        let beside = Beside { numbers: &paid(), labels: &labels };
+        let whole = TableKeys::read_beside(&source(&rows), &key, beside, &spill, &progress);
+        match (whole, in_portions(&rows, &cuts, &key, &labels)) {
             (Ok(mut expected), Ok((keys, whole))) => {
                 prop_assert_eq!(whole.counts, expected.counts());
                 prop_assert_eq!(&whole.meanings, expected.meanings());
@@ -127,7 +189,15 @@ proptest! {
                 prop_assert_eq!(unplaced(&whole.doubts), unplaced(expected.doubts()));
                 let facts = expected.numbers();
                 prop_assert_eq!(&whole.numbers, &[("paid".to_owned(), facts[0].clone())]);
+                for (found, expected) in whole.labels.iter().zip(expected.labels()) {
+                    prop_assert_eq!((found.1.count, &found.1.texts), (expected.count, &expected.texts));
+                }
+                prop_assert_eq!(whole.labels.len(), labels.len());
                 let items = expected.gather().unwrap();
+                if let Some((_, labels)) = whole.labels.first() {
+                    let expected = items.fingerprints.iter().copied().zip(items.numbers[1].iter().copied());
+                    prop_assert_eq!(places(&keys, labels), expected.collect());
+                }
                 let expected = items.fingerprints.iter().copied().zip(items.numbers[0].iter().copied());
                 prop_assert_eq!(numbers(&keys, facts[0].scale), expected.collect());
             }
@@ -137,6 +207,81 @@ proptest! {
             }
         }
     }
+}
+
+/// Returns a table whose keys have these labels, each its own.
+fn labelled(labels: std::ops::Range<usize>) -> Source {
+    let rows = labels.map(|label| format!("{label},1,{label}\n"));
+    csv(&rows.collect::<String>())
+}
+
+/// They are counted as those of one table, and kept as long as there are few.
+#[test]
+fn labels_of_all_portions_are_counted_together() {
+    let id = key(&["id"], &[]);
+    for (portions, count) in [
+        (&[0..100, 50..256][..], 256),
+        (&[0..200, 100..300, 0..300], 300),
+        (&[0..300, 0..10], 300),
+        (&[0..40_000, 30_000..70_000], Labels::MORE),
+    ] {
+        let sources: Vec<_> = portions.iter().cloned().map(labelled).collect();
+        let (_, whole) = merged(&sources, &id, &plan(None)).unwrap();
+        let (_, labels) = &whole.labels[0];
+        assert_eq!(labels.count, count);
+        assert_eq!(labels.texts.len(), if count > 256 { 0 } else { 256 });
+    }
+    let (_, none) = merged(&[csv(""), csv("")], &id, &plan(None)).unwrap();
+    assert_eq!(
+        (none.labels[0].1.count, &none.labels[0].1.texts[..]),
+        (1, &[None][..])
+    );
+}
+
+#[test]
+fn rows_of_a_key_in_several_portions_have_one_label() {
+    let id = key(&["id"], &[]);
+    let portions = ["a,1,x\nb,1,\n", "b,1,\n,1,z\n", "a,1,y\nc,1,y\nb,1,\n"].map(csv);
+    let unlike = merged(&portions, &id, &plan(None)).unwrap_err();
+    assert!(matches!(
+        unlike,
+        Error::Portion(PortionFault::UnlikeLabels { keys: 1 })
+    ));
+    assert_eq!(unlike.kind(), ErrorKind::Input);
+    // Neither is on the list.
+    let (keys, whole) = merged(&portions, &id, &plan(Some(&["never"]))).unwrap();
+    assert_eq!(places(&keys, &whole.labels[0].1).len(), 3);
+}
+
+#[test]
+fn labels_that_do_not_belong_together_are_refused() {
+    let id = key(&["id"], &[]);
+    let (keys, facts) = read_with(&csv("a,1,x\n"), &id, &plan(None)).unwrap();
+    let fault = |error: Error| match error {
+        Error::Portion(fault) => fault,
+        other => panic!("{other}"),
+    };
+    for labels in [&[][..], &plan(Some(&["x"]))] {
+        let (_, other) = read_with(&csv("a,1,x\n"), &id, labels).unwrap();
+        let refused = facts.clone().merge(&other).unwrap_err();
+        assert_eq!(fault(refused), PortionFault::OtherLabels);
+    }
+    let (_, batches) = keys.to_batches(&paid());
+    // Keys without labels, and labels that are on no list.
+    let bare = PortionKeys::of_batch(&batches[0], &paid()).unwrap();
+    let other = LabelPlaces::new(&[hashes_of(&[Some("y".to_owned())])]).unwrap();
+    for keys in [&bare, &keys] {
+        assert_eq!(fault(other.of(keys).unwrap_err()), PortionFault::Labels);
+    }
+    let refused = bare.clone().extend(keys).unwrap_err();
+    assert_eq!(fault(refused), PortionFault::OtherLabels);
+    let short: ArrayRef = Arc::new(BinaryArray::from(vec![&[7_u8; 15][..]]));
+    let short = [("key", batches[0].column(0).clone()), (LABELS, short)];
+    let short = RecordBatch::try_from_iter(short).unwrap();
+    let refused = PortionKeys::whole_of_batch(&short, &[]).unwrap_err();
+    assert_eq!(fault(refused), PortionFault::Labels);
+    // One list of which two labels are the same.
+    assert!(LabelPlaces::new(&[vec![1, 2, 1]]).is_none());
 }
 
 #[test]
@@ -170,7 +315,7 @@ fn what_does_not_belong_together_is_refused() {
     let no_numbers = portions::read(
         &source(&row("a")),
         &plain,
-        &[],
+        Beside::default(),
         None,
         &Spill::in_memory(),
         &Progress::default(),

@@ -10,7 +10,7 @@ use proptest::prelude::*;
 use psijoin_files::spill::Spill;
 use psijoin_source::{ErrorKind, Progress, Source};
 use psijoin_table::{
-    Error, ShareError, TableKeys,
+    Beside, Error, ShareError, TableKeys,
     portions::{self, GIVEN, KEY, Packing, PortionFacts, PortionFault, PortionKeys, Whole},
     share::{GivenColumns, PayloadLayout, RepeatedKeys, Unpacking},
 };
@@ -62,7 +62,7 @@ fn read(rows: &[Row], repeated: RepeatedKeys) -> Result<(PortionKeys, PortionFac
     portions::read(
         &source(rows),
         &key(&["id"], &[]),
-        &[],
+        Beside::default(),
         given,
         &spill,
         &progress,
@@ -84,7 +84,7 @@ fn in_portions(
     for cut in cuts.windows(2) {
         let (of_portion, about) = read(&rows[cut[0]..cut[1]], repeated)?;
         for batch in of_portion.to_batches(&[]).1 {
-            keys.extend(PortionKeys::with_rows_of_batch(&batch, &[])?)?;
+            keys.extend(PortionKeys::whole_of_batch(&batch, &[])?)?;
         }
         facts.push(PortionFacts::from_bytes(&about.to_bytes())?);
     }
@@ -221,7 +221,7 @@ fn a_list_is_cut_into_batches_of_a_bounded_size() {
     let (keys, facts) = portions::read(
         &source,
         &key(&["id"], &[]),
-        &[],
+        Beside::default(),
         Some((&given, repeated)),
         &spill,
         &progress,
@@ -331,7 +331,7 @@ fn rows_that_do_not_belong_together_are_refused() {
         let cells: ArrayRef = Arc::new(arrow_array::BinaryArray::from(vec![cell]));
         let key: ArrayRef = Arc::new(arrow_array::BinaryArray::from(vec![&[7; 32][..]]));
         let batch = RecordBatch::try_from_iter([(KEY, key), (GIVEN, cells)]).unwrap();
-        let keys = PortionKeys::with_rows_of_batch(&batch, &[]).unwrap();
+        let keys = PortionKeys::whole_of_batch(&batch, &[]).unwrap();
         assert_eq!(fault(pack(bytes, &keys).unwrap_err()), PortionFault::Given);
     }
 }
