@@ -1,7 +1,6 @@
 //! The arguments of Python's calls, as the engine takes them.
 
 use std::{
-    fmt::Display,
     path::{Path, PathBuf},
     time::Duration,
 };
@@ -22,7 +21,7 @@ use psijoin_session::{
     PublicLabels, Question, RequestedGroups, RequestedOutput, Resources, TableSpec, Taken, Trade,
     Written,
 };
-use psijoin_table::{ColumnRules, Existing, KeySpec, share::RepeatedKeys};
+use psijoin_table::{ColumnRules, Existing, KeySpec, LabelColumn, share::RepeatedKeys};
 use psijoin_transport::{Fingerprint, Passphrase, Proxy};
 use pyo3::{
     prelude::*,
@@ -95,6 +94,9 @@ const BUDGET: &str = "budget";
 
 /// A keyword that withholds rows.
 const MINIMUM: &str = "min_intersection";
+
+/// The keyword of lists of labels.
+const LISTS: &str = "groups";
 
 /// A keyword of tables that lie elsewhere.
 const PARTS: &str = "parts";
@@ -231,9 +233,9 @@ impl Party {
             }
         }
         let told = &Options::unchecked(options);
-        if let RequestedOutput::Shares(_) | RequestedOutput::Groups(_) = asked(told)? {
+        if let RequestedOutput::Shares(_) = kind(told)? {
             return Err(usage(
-                "shares and groups are for a table that is here, and lanes have it elsewhere",
+                "shares are for a table that is here, and lanes have it elsewhere",
             ));
         }
         let known: Vec<&str> = OF_JOINS.into_iter().chain([PARTS]).collect();
@@ -403,23 +405,53 @@ pub(crate) fn asked(options: &Options<'_, '_>) -> PyResult<RequestedOutput> {
 
 /// Gives columns the lists of labels that are told: one for the only column, or some by column.
 fn give_lists(groups: &mut RequestedGroups, options: &Options<'_, '_>) -> PyResult<()> {
-    const NAME: &str = "groups";
-    const IS: &str = "`groups` is a list of labels, or maps columns to such, as {\"receiver.segment\": [\"test\", \"control\"]}";
-    let Some(value) = options.get(NAME)? else {
-        return Ok(());
+    for (column, labels) in lists(options)? {
+        let place = groups.place_of_list(column.as_deref());
+        let place = place.map_err(|error| usage(format!("`{LISTS}`: {error}")))?;
+        groups.by[place].public = Some(labels);
+    }
+    Ok(())
+}
+
+/// Returns the columns of labels of a portion, with the lists that are told.
+pub(crate) fn labels(options: &Options<'_, '_>) -> PyResult<Vec<LabelColumn>> {
+    let names = options.columns("labels")?.unwrap_or_default();
+    let column = |name: &String| LabelColumn {
+        name: name.clone(),
+        listed: None,
     };
-    let refused = |error: &dyn Display| usage(format!("`{NAME}`: {error}"));
+    let mut columns: Vec<_> = names.iter().map(column).collect();
+    for (name, labels) in lists(options)? {
+        let is_meant =
+            |column: &&mut LabelColumn| name.as_ref().is_none_or(|it| *it == column.name);
+        let mut meant: Vec<_> = columns.iter_mut().filter(is_meant).collect();
+        let [column] = &mut meant[..] else {
+            let said = "say for which of the columns of labels each list is";
+            return Err(usage(format!("`{LISTS}`: {said}")));
+        };
+        column.listed = Some(labels.listed().to_vec());
+    }
+    match columns.len() {
+        0..=2 => Ok(columns),
+        _ => Err(usage("`labels` names one or two columns")),
+    }
+}
+
+/// Returns the lists of labels that are told, each with its column if that is said.
+fn lists(options: &Options<'_, '_>) -> PyResult<Vec<(Option<String>, PublicLabels)>> {
+    const IS: &str = "`groups` is a list of labels, or maps columns to such, as {\"receiver.segment\": [\"test\", \"control\"]}";
+    let Some(value) = options.get(LISTS)? else {
+        return Ok(Vec::new());
+    };
     let lists: Vec<(Option<String>, Vec<String>)> = match value.cast::<PyMapping>() {
         Ok(by_column) => by_column.items()?.extract().map_err(|_| usage(IS))?,
         Err(_) => vec![(None, value.extract().map_err(|_| usage(IS))?)],
     };
-    for (column, labels) in lists {
-        let place = groups.place_of_list(column.as_deref());
-        let place = place.map_err(|error| refused(&error))?;
-        let labels = PublicLabels::new(labels).map_err(|fault| refused(&fault))?;
-        groups.by[place].public = Some(labels);
-    }
-    Ok(())
+    let list = |(column, labels)| match PublicLabels::new(labels) {
+        Ok(labels) => Ok((column, labels)),
+        Err(fault) => Err(usage(format!("`{LISTS}`: {fault}"))),
+    };
+    lists.into_iter().map(list).collect()
 }
 
 /// Returns the kind of output that is asked for: a text, or a kind with its argument.

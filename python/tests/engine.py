@@ -32,6 +32,9 @@ class Party:
     meeting: dict[str, Any]
     on: str = "id"
     numbers: str | None = None
+    labels: str | None = None
+    lists: Any = None
+    """The list of its labels, if both sides have one."""
     options: dict[str, Any] = field(default_factory=dict)
     workers: int = 6
     attempts: int = 1
@@ -43,7 +46,8 @@ class Party:
     def reads(self) -> dict[str, Any]:
         """What is said to all that read the table, beside its key."""
         names = ("normalize", "bad_keys", "give", "repeated")
-        return {name: self.options[name] for name in names if name in self.options}
+        told = {name: self.options[name] for name in names if name in self.options}
+        return {**told, "labels": self.labels, "groups": self.lists}
 
 
 @dataclass
@@ -196,7 +200,15 @@ def _attempt(party: Party, keys: Any, agreed: lanes.Agreed, workers: list[_Worke
                     agreed.take(b"\xff" * 4 + bytes(report)[4:])
         finished = agreed.finish()
     keys = _shared(found, finished.places)
-    return Ended(keys, _taken(found, finished.taken), finished.learned, finished.statement, finished.report)
+    taken = _taken(found, finished.taken)
+    return Ended(keys, taken, _learned(finished.learned), finished.statement, finished.report)
+
+
+def _learned(learned: Any) -> Any:
+    """What was learned: of groups, their rows."""
+    import pyarrow
+
+    return pyarrow.table(learned).to_pylist() if hasattr(learned, "__arrow_c_stream__") else learned
 
 
 def _taken(found: list[Any], taken: lanes.Taken | None) -> list[dict[str, Any]]:

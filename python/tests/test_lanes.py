@@ -2,7 +2,9 @@
 
 from __future__ import annotations
 
+import csv
 import io
+import itertools
 import json
 import pickle
 import random
@@ -30,16 +32,29 @@ from engine import Ended, Party
 PARTS = 24
 KEYS = 3_000
 
+LEAST = 5
+"""More keys than are shared of the rare ones."""
+
+
+def kind_of(seed: int, key: int) -> str | None:
+    """The label of a key, in a table."""
+    if seed == 1:
+        return ("gold", None, "basic, or so")[key % 3]
+    return "xy"[key % 2] if key % 700 else "rare"
+
 
 def table(seed: int, keys: range) -> Any:
-    """Rows with random keys out of these, some of them null, some several times, and numbers."""
+    """Rows with random keys out of these, some of them null, some several times, numbers, and a
+    label for each key.
+    """
     rng = random.Random(seed)
     ids = [str(key) for key in keys if rng.random() < 0.5]
     ids += rng.choices(ids, k=len(ids) // 10)
     rows: list[str | None] = [*ids, *[None] * (len(ids) // 20)]
     rng.shuffle(rows)
     paid = [Decimal(rng.randrange(-10**6, 10**6)).scaleb(-rng.randrange(3)) for _ in rows]
-    return pyarrow.table({"id": rows, "paid": [str(number) for number in paid]})
+    kinds = ["left out" if key is None else kind_of(seed, int(key)) for key in rows]
+    return pyarrow.table({"id": rows, "paid": [str(number) for number in paid], "kind": kinds})
 
 
 def keys_of(table: Any) -> set[str]:
@@ -65,13 +80,48 @@ SHARED = keys_of(ANN) & keys_of(BOB)
 
 def both(meeting: Meeting, kind: str, **options: Any) -> tuple[Party, Party]:
     """Both parties of a join in lanes: Ann receives."""
-    numbers = "paid" if kind.startswith("sum") else None
-    options = {"output_kind": kind, "parts": PARTS, **options}
+    asked, _, by = kind.partition(" by ")
+    numbers = "paid" if "sum:" in asked else None
+    groups = {"group_by": by.split(","), "min_group": LEAST} if by else {}
+    options = {"output_kind": asked, "parts": PARTS, **groups, **options}
     allowed = {"allow_sums_that_reveal_keys": True} if numbers else {}
+    labels = {role: "kind" if f"{role}.kind" in by else None for role in ("receiver", "sender")}
     return (
-        Party("receive", ANN, meeting.ann, numbers=numbers, options=options),
-        Party("send", BOB, meeting.bob, numbers=numbers, options={**options, **allowed}, workers=7),
+        Party("receive", ANN, meeting.ann, numbers=numbers, labels=labels["receiver"], options=options),
+        Party(
+            "send", BOB, meeting.bob, numbers=numbers, labels=labels["sender"], options={**options, **allowed}, workers=7
+        ),
     )
+
+
+def groups_of(by: str) -> list[dict[str, Any]]:
+    """The totals of groups by these columns, but for means."""
+    seeds = {"receiver.kind": 1, "sender.kind": 2}
+    labels = {
+        name: sorted({kind_of(seed, key) for key in range(2100)}, key=lambda label: (label is None, label))
+        for name, seed in seeds.items()
+    }
+    rows = []
+    for group in itertools.product(*(labels[name] for name in by.split(","))):
+        named = dict(zip(by.split(","), group))
+        keys = {key for key in SHARED if all(kind_of(seeds[name], int(key)) == named[name] for name in named)}
+        is_shown = len(keys) >= LEAST
+        sums = {f"sum:{name}.paid": sum_of(table, keys) for name, table in (("receiver", ANN), ("sender", BOB))}
+        totals: dict[str, Any] = {"shared_keys": len(keys), "withheld": False, **sums}
+        rows.append({**named, **(totals if is_shown else {**dict.fromkeys(totals), "withheld": True})})
+    return rows
+
+
+def assert_groups(by: str, rows: list[dict[str, Any]]) -> None:
+    """Checks the rows of groups, whose means are rounded."""
+    for row in rows:
+        mean = row.pop("mean:sender.paid")
+        if row["withheld"]:
+            assert mean is None
+        else:
+            assert abs(mean * row["shared_keys"] - row["sum:sender.paid"]) < Decimal("0.01")
+    assert rows == groups_of(by)
+    assert any(row["withheld"] for row in rows) is ("sender" in by)
 
 
 def assert_exact(kind: str, ended: Any, table: Any) -> None:
@@ -89,16 +139,22 @@ def assert_exact(kind: str, ended: Any, table: Any) -> None:
                 "receiver.paid": sum_of(ANN, SHARED),
                 "sender.paid": sum_of(BOB, SHARED),
             }
+        case "counts,sum":
+            assert_groups(kind.partition(" by ")[2], ended.learned)
         case _:
             raise AssertionError(kind)
 
 
-KINDS = ["rows", "count", f"threshold:{len(SHARED)}", "sum:receiver.paid,sender.paid"]
+TOTALS = "counts,sum:receiver.paid,mean:sender.paid"
+
+GROUPED = [f"{TOTALS} by {by}" for by in ("receiver.kind", "sender.kind", "receiver.kind,sender.kind")]
+
+KINDS = ["rows", "count", f"threshold:{len(SHARED)}", "sum:receiver.paid,sender.paid", *GROUPED]
 
 
 @pytest.mark.parametrize("kind", KINDS)
 def test_both_sides_join_in_lanes(meeting: Meeting, kind: str) -> None:
-    ann, bob = both(meeting, kind, min_intersection=10 if kind != "rows" and "threshold" not in kind else None)
+    ann, bob = both(meeting, kind, min_intersection=10 if kind.startswith(("count", "sum")) and "by" not in kind else None)
     received, sent = engine.run(ann, bob)
     assert_exact(kind, received, ANN)
     assert isinstance(sent, Ended), sent
@@ -107,7 +163,7 @@ def test_both_sides_join_in_lanes(meeting: Meeting, kind: str) -> None:
 
 
 @pytest.mark.parametrize("in_lanes", ["receive", "send"])
-@pytest.mark.parametrize("kind", ["rows", "sum:receiver.paid,sender.paid"])
+@pytest.mark.parametrize("kind", ["rows", "sum:receiver.paid,sender.paid", *GROUPED])
 def test_one_side_joins_in_lanes_and_the_other_is_the_program(
     meeting: Meeting, tmp_path: Path, in_lanes: Role, kind: str
 ) -> None:
@@ -122,7 +178,26 @@ def test_one_side_joins_in_lanes_and_the_other_is_the_program(
     else:
         assert isinstance(ended, Ended), ended
         assert ended.learned is None
-        assert kind != "rows" or ids_in(shown) == SHARED
+        if kind == "rows":
+            assert ids_in(shown) == SHARED
+        if kind in GROUPED:
+            assert_groups(kind.partition(" by ")[2], groups_in(shown))
+
+
+def groups_in(shown: str) -> list[dict[str, Any]]:
+    """The groups in rows that the program has written."""
+
+    def value(name: str, text: str) -> Any:
+        match name:
+            case "shared_keys":
+                return int(text)
+            case "withheld":
+                return text == "true"
+            case _:
+                return Decimal(text) if ":" in name else text
+
+    rows = csv.DictReader(io.StringIO(shown))
+    return [{name: value(name, text) if text else None for name, text in row.items()} for row in rows]
 
 
 def the_program(party: Party, folder: Path) -> subprocess.Popen[str]:
@@ -134,7 +209,7 @@ def the_program(party: Party, folder: Path) -> subprocess.Popen[str]:
     table = ["--input", str(csv), "--key", party.on]
     told = [
         argument
-        for name in ("output_kind", "parts", "min_intersection", "give", "repeated")
+        for name in ("output_kind", "parts", "min_intersection", "give", "repeated", "group_by", "min_group")
         if name in options
         for argument in (f"--{name.replace('_', '-')}", text_of(options[name]))
     ]
@@ -198,6 +273,58 @@ def test_rows_under_a_minimum(meeting: Meeting, tmp_path: Path, in_lanes: str, m
         assert (running.returncode == 0) is (missing == 0), told
         if party.role == "receive":
             assert shown == "" if missing else ids_in(shown) == SHARED
+
+
+def test_groups_by_a_list_of_labels(meeting: Meeting) -> None:
+    """Values that are not on it are one group, and are not told."""
+    labels = ["gold", "never"]
+    ann, bob = both(meeting, "counts by receiver.kind", groups=labels, min_group=2)
+    ann.lists = labels
+    received, sent = engine.run(ann, bob)
+    assert isinstance(received, Ended) and isinstance(sent, Ended), (received, sent)
+    of_kinds = Counter(kind_of(1, int(key)) for key in SHARED)
+    counts = {"gold": of_kinds["gold"], "never": None, "other": of_kinds["basic, or so"], None: of_kinds[None]}
+    assert {row["receiver.kind"]: row["shared_keys"] for row in received.learned} == counts
+    for ended in (received, sent):
+        assert "one list of 2 labels" in ended.statement and "basic" not in ended.statement
+    # Portions that were read with another list.
+    ann.lists = labels[:1]
+    _, facts = engine.read(ann)
+    with pytest.raises(psijoin.UsageError, match="its list is another one here"):
+        lanes.agree("receive", facts, "id", lanes=2, **ann.meeting, **ann.options)
+
+
+def test_numbers_are_within_their_bounds_where_there_is_noise(meeting: Meeting) -> None:
+    """Noise that is 0, but for a probability below 2^-10,000. Rows of a key are added up first."""
+    noise = "laplace:epsilon=1000000000000,bound=receiver.paid:-100..2000,bound=sender.paid:-1e6..1e6"
+    ann, bob = both(meeting, f"{TOTALS} by sender.kind", noise=noise)
+    received, sent = engine.run(ann, bob)
+    assert isinstance(received, Ended) and isinstance(sent, Ended), (received, sent)
+    within = [min(max(sum_of(ANN, {key}), Decimal(-100)), Decimal(2000)) for key in SHARED if kind_of(2, int(key)) == "x"]
+    [row] = [row for row in received.learned if row["sender.kind"] == "x"]
+    assert (row["shared_keys"], row["sum:receiver.paid"]) == (len(within), sum(within))
+    assert received.report["groups"]["noise"] == sent.report["groups"]["noise"]
+
+
+@pytest.mark.parametrize(
+    ("kinds", "kind", "expected"),
+    [
+        (["a", "b"], psijoin.InputError, "rows with the same key have different values"),
+        (["a", "a"], Ended, ""),
+        (None, psijoin.UsageError, "300 groups"),
+    ],
+)
+def test_both_sides_hear_of_labels_that_cannot_be(meeting: Meeting, kinds: Any, kind: Any, expected: str) -> None:
+    """Rows of a key in two portions have two labels, or there are too many in all portions."""
+    ann, bob = both(meeting, "counts by receiver.kind")
+    columns = {"id": ["1", "1"], "kind": kinds} if kinds else {"id": map(str, range(300)), "kind": map(str, range(300))}
+    ann.table = pyarrow.table({name: list(values) for name, values in columns.items()})
+    ann.portions = 2
+    refused, told = engine.run(ann, bob)
+    assert isinstance(refused, kind), refused
+    if kind is not Ended:
+        assert expected in str(refused)
+        assert isinstance(told, psijoin.PeerFailedError if kind is psijoin.InputError else psijoin.UsageError), told
 
 
 GIVEN: dict[str, Any] = {"give": ["plan", "row"], "repeated": "list:5"}
@@ -397,7 +524,7 @@ def test_what_is_wrong_is_told_on_both_sides(meeting: Meeting, spoil: str, expec
     assert isinstance(sent, psijoin.Error), sent
 
 
-@pytest.mark.parametrize("kind", ["rows", "count"])
+@pytest.mark.parametrize("kind", ["rows", "count", GROUPED[2]])
 def test_both_sides_meet_again_if_a_lane_is_lost(
     meeting: Meeting, tmp_path: Path, kind: str
 ) -> None:
@@ -428,11 +555,12 @@ def test_there_are_three_attempts(meeting: Meeting) -> None:
         assert isinstance(ended, psijoin.Error), ended
 
 
-@pytest.mark.parametrize("why", ["one side does not", "dishonest parties"])
+@pytest.mark.parametrize("why", ["one side does not", "dishonest parties", "noise"])
 def test_there_is_one_attempt(meeting: Meeting, why: str) -> None:
     """Either side would wait for the other one in vain otherwise."""
-    protocol = {"protocol": "rr22-malicious"} if why == "dishonest parties" else {}
-    ann, bob = both(meeting, "rows", **protocol)
+    because: dict[str, Any] = {"protocol": "rr22-malicious"} if why == "dishonest parties" else {}
+    because |= {"noise": "laplace:epsilon=1"} if why == "noise" else {}
+    ann, bob = both(meeting, "counts by receiver.kind" if why == "noise" else "rows", **because)
     ann.attempts, bob.attempts = 2, 1 if why == "one side does not" else 2
     ann.spoil = "lost lanes at first"
     failed, told = engine.run(ann, bob)
@@ -505,7 +633,10 @@ def test_a_ticket_works_once_and_for_its_own_session(meeting: Meeting) -> None:
         ({"learn": "both", "give": "paid"}, "same columns to give"),
         ({"take": "all", "min_intersection": 2}, "shared keys and columns for the other party"),
         ({"repeated": "first"}, "`repeated`"),
-        ({"output_kind": "shares"}, "shares and groups are for a table that is here"),
+        ({"output_kind": "shares"}, "shares are for a table that is here"),
+        ({"output_kind": "counts"}, "the columns to group by"),
+        ({"output_kind": "counts", "group_by": "receiver.kind", "min_group": 2}, "column of labels `kind`"),
+        ({"budget": "file"}, "`budget` is for a table that is here"),
         ({"check": True}, "`check` is for a table that is here"),
         ({"lisen": 1}, "there is no keyword `lisen`"),
         ({"lanes": 0}, "`lanes` is a whole number"),

@@ -13,10 +13,14 @@
 //! as far as lanes have come: as if the join were run so many times. So there are no further
 //! attempts where the protocol protects from such parties, at most [`MOST`] otherwise, and their
 //! number is in what both sign, in reports and in statements.
+//!
+//! Nor are there further attempts if the answer has noise. Each would draw its own, and a receiver
+//! that says it has lost a lane once it knows the answer would get several, whose mean has less
+//! noise than was promised.
 
 use std::time::Duration;
 
-use psijoin::{Adversary, Plan};
+use psijoin::{Adversary, Plan, Role};
 use psijoin_channel::AbortCode;
 use psijoin_handshake::Hello;
 
@@ -86,8 +90,10 @@ impl Attempt {
     pub(crate) fn next(&self, session: &str, peer: &Hello, plan: &Plan) -> Option<Self> {
         let both_come = peer.told(COMES_AGAIN).is_some();
         let protects = plan.info().adversary != Adversary::SemiHonest;
+        let has_noise = plan.request().noise(Role::Sender) > 0;
+        let comes = both_come && !protects && !has_noise;
         let first = || (session.to_owned(), peer.set_size());
-        (both_come && !protects && self.number < MOST).then(|| Self {
+        (comes && self.number < MOST).then(|| Self {
             number: self.number + 1,
             first: Some(self.first.clone().unwrap_or_else(first)),
         })

@@ -98,14 +98,13 @@ pub enum ElsewhereFault {
     #[error("a table that lies elsewhere keeps no job, and its rows are not lined up")]
     JobOrOrder,
     /// Shares, which would have to be kept with the rows.
-    #[error("shares of a table that lies elsewhere cannot be kept: ask for rows, count or sum")]
+    #[error(
+        "shares of a table that lies elsewhere cannot be kept: ask for rows, count, sum or counts"
+    )]
     Shares,
     /// A budget.
     #[error("a table that lies elsewhere has no budget")]
     Budget,
-    /// Groups, whose labels would have to be read with the keys.
-    #[error("a table that lies elsewhere has no groups: ask for rows, count or sum")]
-    Groups,
     /// The other side's release is too old.
     #[error(
         "the other side's release knows no lanes, over which a table that lies elsewhere is joined; \
@@ -145,6 +144,16 @@ pub enum ElsewhereFault {
     /// An unknown column of numbers.
     #[error("nothing is known of the column of numbers {}", Quoted(.0))]
     Numbers(String),
+    /// An unknown column of labels, or another list of them.
+    #[error(
+        "nothing is known of the column of labels {}, or its list is another one here: read all of the \
+         table with this column, and with the same list",
+        Quoted(.0)
+    )]
+    Labels(String),
+    /// Labels that have one hash.
+    #[error("two labels of the column {} cannot be told apart: rename one of them", Quoted(.0))]
+    EqualHashes(String),
 }
 
 /// Parts of a question that do not go together.

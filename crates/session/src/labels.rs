@@ -137,11 +137,16 @@ impl Party<'_> {
 }
 
 impl AgreedGroups {
+    /// Returns the columns of a party, in their order.
+    pub(crate) fn of(&self, role: Role) -> impl Iterator<Item = &AgreedLabels> {
+        let columns = self.0.iter();
+        columns.filter(move |agreed| agreed.column.holder == role)
+    }
+
     /// Returns how many labels a party's keys have, each a combination of those of its columns.
     pub(crate) fn labels(&self) -> Columns {
         let of = |role| {
-            let own = self.0.iter().filter(|agreed| agreed.column.holder == role);
-            let lists = own.map(|agreed| agreed.labels.len());
+            let lists = self.of(role).map(|agreed| agreed.labels.len());
             lists.reduce(|all, list| all * list).unwrap_or(0)
         };
         Columns {

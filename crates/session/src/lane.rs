@@ -21,10 +21,10 @@ use psijoin_channel::{
     Channel,
     count::{Counters, Snapshot, counted},
 };
-use psijoin_table::portions::Packing;
+use psijoin_table::portions::{LabelPlaces, Packing};
 use psijoin_transport::{Connection, Proxies};
 
-use crate::{ElsewhereFault, Error, Stop};
+use crate::{ElsewhereFault, Error, Noising, Stop};
 
 mod in_order;
 mod recipe;
@@ -44,6 +44,9 @@ pub struct Lane {
     plan: Plan,
     joint_seed: JointSeed,
     numbers: Vec<(String, u32)>,
+    /// Brings them within their bounds.
+    noising: Noising,
+    labels: Option<LabelPlaces>,
     packing: Option<Packing>,
     connection: Connection,
     channel: Channel,
@@ -71,6 +74,7 @@ impl Lane {
         };
         let at = content.at.read().ok_or(ElsewhereFault::Ticket)?;
         let packing = content.packing()?;
+        let labels = content.places_of_labels()?;
         let these = content.lanes(joint_seed)?;
         let waits = Arc::default();
         let options = content.options(proxies, stop, &waits);
@@ -95,6 +99,8 @@ impl Lane {
             plan,
             joint_seed,
             numbers: content.numbers.clone(),
+            noising: content.noising(),
+            labels,
             packing,
             connection,
             channel,
@@ -137,6 +143,17 @@ impl Lane {
         &self.numbers
     }
 
+    /// Returns what finds the places of keys' labels, if this party has some. They are a further
+    /// column, behind those of numbers.
+    pub fn labels(&self) -> Option<&LabelPlaces> {
+        self.labels.as_ref()
+    }
+
+    /// Returns the number of columns that a part needs.
+    fn columns(&self) -> usize {
+        self.numbers.len() + usize::from(self.labels.is_some())
+    }
+
     /// Returns the bytes that this party gives for each of its items.
     fn payload_bytes(&self) -> usize {
         self.plan.request().output.payload_bytes(self.role)
@@ -153,11 +170,13 @@ impl Lane {
     }
 
     /// Runs the next of its [parts](Self::parts), and returns what it gave. The rows of that are
-    /// the caller's to keep; so are its places, if a minimum may withhold rows.
+    /// the caller's to keep; so are its places, if a minimum may withhold rows. If there is noise,
+    /// numbers are brought within their bounds first.
     ///
     /// # Errors
     /// As [`Session::run_part`]; the other side is told.
-    pub fn run_part(&mut self, own: Part) -> Result<parts::Done, Error> {
+    pub fn run_part(&mut self, mut own: Part) -> Result<parts::Done, Error> {
+        self.noising.bring_within(&mut own.columns);
         let done = self.report.parts.len() * self.lanes as usize;
         let part = self.lane + done as u32;
         let session = Session::new(&self.plan, self.role, &self.joint_seed);

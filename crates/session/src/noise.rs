@@ -131,9 +131,8 @@ impl AgreedNoise {
     /// # Errors
     /// [`Error::Randomness`].
     pub(crate) fn begin(&self, role: Role, request: &Request) -> Result<Noising, Error> {
-        let own = self.of_holder(role);
         Ok(Noising {
-            bounds: own.map(|column| column.bounds.clone()).collect(),
+            bounds: self.bounds(role),
             numbers: match request.noise(role) {
                 0 => Zeroizing::default(),
                 numbers => self.draw(numbers)?,
@@ -158,6 +157,12 @@ impl AgreedNoise {
             }
         }
         Ok(drawn)
+    }
+
+    /// Returns the bounds of each column of a party in this role.
+    pub(crate) fn bounds(&self, role: Role) -> Vec<RangeInclusive<i64>> {
+        let own = self.of_holder(role);
+        own.map(|column| column.bounds.clone()).collect()
     }
 
     fn of_holder(&self, holder: Role) -> impl Iterator<Item = &NoisyColumn> {
@@ -219,6 +224,14 @@ impl NoisyColumn {
 }
 
 impl Noising {
+    /// Returns that of a lane, which brings numbers within these bounds, and adds nothing.
+    pub(crate) fn within(bounds: Vec<RangeInclusive<i64>>) -> Self {
+        Self {
+            bounds,
+            ..Self::default()
+        }
+    }
+
     /// Returns whether columns of this party have bounds.
     pub(crate) fn has_bounds(&self) -> bool {
         !self.bounds.is_empty()

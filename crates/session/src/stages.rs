@@ -33,7 +33,7 @@ use psijoin::{
 };
 use psijoin_channel::count::counted;
 use psijoin_files::Existing;
-use psijoin_table::{BadCellsOfKey, Numbers};
+use psijoin_table::{BadCellsOfKey, Labels, Numbers, portions::hashes_of};
 use psijoin_transport::{Connection, Endpoint};
 
 use crate::{
@@ -64,6 +64,9 @@ pub use facts::TableFacts;
 
 /// The name of a table that lies elsewhere, in warnings.
 const TABLE: &str = "the table";
+
+/// What is known of a party's columns of numbers, and of labels.
+type Beside = (Vec<Numbers>, Vec<Labels>);
 
 /// A join that both parties have agreed on, and that may run.
 pub struct Agreed<'a> {
@@ -103,10 +106,8 @@ impl JoinSpec {
         if self.budget.is_some() {
             return Err(ElsewhereFault::Budget.into());
         }
-        match self.question.asked {
-            RequestedOutput::Shares(_) => return Err(ElsewhereFault::Shares.into()),
-            RequestedOutput::Groups(_) => return Err(ElsewhereFault::Groups.into()),
-            _ => {}
+        if let RequestedOutput::Shares(_) = self.question.asked {
+            return Err(ElsewhereFault::Shares.into());
         }
         if let Endpoint::Listen(_) | Endpoint::Folder(_) = self.meeting.endpoint {
             return Err(ElsewhereFault::NoWay.into());
@@ -123,7 +124,7 @@ impl JoinSpec {
         }
         self.warn(watcher);
         let ready = self.ready_elsewhere(&facts, attempt, watcher);
-        let (mut party, own, numbers) =
+        let (mut party, own, (numbers, labels)) =
             ready.inspect_err(|error| tell_of(error, &mut endpoint, &options, watcher))?;
         party.lanes = Some(lanes);
         let (connection, channel) = crate::meet(&mut endpoint, &options, watcher)?;
@@ -135,6 +136,7 @@ impl JoinSpec {
             let table = &mut Unseen {
                 facts: &facts,
                 numbers: &numbers,
+                labels: &labels,
             };
             let mut agreement = party.agree((&connection, &mut channel), &own, table, None)?;
             if agreement.peer_only_checks {
@@ -175,13 +177,13 @@ impl JoinSpec {
 
 impl JoinSpec {
     /// Checks all that can be checked before the other party is there. Returns this party, its
-    /// columns, and their numbers.
+    /// columns, and what is known of their numbers and labels.
     fn ready_elsewhere<'a>(
         mut self,
         facts: &TableFacts,
         attempt: Option<Attempt>,
         watcher: &'a dyn Watcher,
-    ) -> Result<(Party<'a>, OwnColumns, Vec<Numbers>), Error> {
+    ) -> Result<(Party<'a>, OwnColumns, Beside), Error> {
         self.mode = Mode::Join;
         let allowance = self.allowance(self.resources.threads.map_or(1, usize::from))?;
         watcher.hear(Event::Threads(allowance.threads));
@@ -193,11 +195,11 @@ impl JoinSpec {
         party.check_question()?;
         let names: Vec<&str> = (facts.numbers.iter().map(|(name, _)| &**name)).collect();
         let own = OwnColumns::among(&party.question.asked, party.role, &names);
-        let numbers = facts.of_columns(&own)?;
+        let (numbers, labels) = (facts.of_columns(&own)?, facts.of_labels(&own)?);
         if let Some(give) = &party.trade.gives {
             facts.offer(give)?;
         }
-        Ok((party, own, numbers))
+        Ok((party, own, (numbers, labels)))
     }
 }
 
@@ -240,14 +242,21 @@ impl Agreed<'_> {
     pub fn ticket(&self, lane: u32) -> LaneTicket {
         let scales = self.numbers.iter().map(|numbers| numbers.scale);
         let numbers: Vec<_> = self.own.to_read().into_iter().zip(scales).collect();
-        let layout = self.agreement.given.by(self.party.role);
+        let role = self.party.role;
+        let layout = self.agreement.given.by(role);
+        let noise = self.agreement.noise.as_ref();
+        let bounds = noise.map_or_else(Vec::new, |noise| noise.bounds(role));
+        let labels = self.agreement.groups.of(role);
+        let labels: Vec<_> = labels.map(|agreed| hashes_of(&agreed.labels)).collect();
         let tickets = Tickets {
             gives: (self.facts.offered.as_ref().zip(layout))
                 .map(|(offered, layout)| (offered.columns(), layout)),
-            role: self.party.role,
+            role,
             plan: &self.agreement.plan,
             lanes: &self.elsewhere.lanes,
             numbers: &numbers,
+            bounds: &bounds,
+            labels: &labels,
             at: &self.elsewhere.at,
             timeouts: self.connection.timeouts(),
         };
@@ -279,7 +288,8 @@ impl Agreed<'_> {
     /// Ends the session once all lanes have reported, and returns what this party knows. Rows that
     /// were found stay where they were found. Of rows that a minimum withheld until now, the
     /// receiver gets the [places](Received::Places): whoever kept the
-    /// [places](psijoin::parts::Done::places) of a part finds its rows.
+    /// [places](psijoin::parts::Done::places) of a part finds its rows. If totals of groups have
+    /// noise, the sender draws it here, once for all lanes.
     ///
     /// # Errors
     /// [`ElsewhereFault::Lanes`]; that of opening what is learned, which the other party is told;
@@ -363,8 +373,11 @@ impl Agreed<'_> {
             return Ok(Learned::Output(decided));
         };
         let session = Session::new(plan, role, &self.agreement.joint_seed);
-        let context = &mut Context::new(&mut self.underway.channels[0]);
-        Ok(session.conclude(gathered, context)?)
+        let noise = self.agreement.noise.as_ref();
+        let noise = noise.map(|noise| noise.begin(role, plan.request()));
+        let noise = noise.transpose()?.unwrap_or_default();
+        let context = Context::new(&mut self.underway.channels[0]);
+        Ok(session.conclude(gathered, &mut context.adding(&noise.numbers))?)
     }
 
     /// Ends the session, and tells the other party that this one cannot go on.

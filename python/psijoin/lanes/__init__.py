@@ -18,6 +18,9 @@ new, and its interface may change with any release.
 >>> facts.rows_with_key, facts.distinct
 (4, 3)
 
+Totals of groups are by columns of `labels` that portions are read with: the driver tells the other
+party the labels, and a lane knows a label by its place in their list.
+
 What may be seen by whom is in `docs/lanes.md`. In short: tickets, routers, reports and places are
 secret, as are keys, which are hashes that can be tested against guesses.
 """

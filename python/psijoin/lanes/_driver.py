@@ -14,9 +14,9 @@ from psijoin import _psijoin
 from psijoin._call import stopped_with_its_call
 from psijoin._errors import raised
 from psijoin._listening import Listener, log
-from psijoin._psijoin import Places, Report, Router, Taken, Ticket
+from psijoin._psijoin import Places, Report, Router, Rows, Taken, Ticket
 from psijoin._session import Session
-from psijoin._types import Asked, Columns, Learners, Meeting, Path
+from psijoin._types import Asked, Columns, Labels, Learners, Meeting, Path
 from psijoin.lanes._portions import Facts
 
 Value = TypeVar("Value")
@@ -28,6 +28,10 @@ class Options(Meeting, total=False):
     """
 
     learn: Learners
+    group_by: Columns
+    groups: Labels
+    min_group: int
+    noise: str
     protocol: str
     min_intersection: int
     post_quantum: bool
@@ -52,9 +56,10 @@ class Options(Meeting, total=False):
 class Finished:
     """The result of a join in lanes."""
 
-    learned: int | bool | dict[str, Decimal] | None
-    """The count, whether the threshold is reached, or the sums by the names of columns. None for
-    rows, which lanes have found, and if this party learns nothing.
+    learned: int | bool | dict[str, Decimal] | Rows | None
+    """The count, whether the threshold is reached, the sums by the names of columns, or the totals
+    of groups, as Arrow data with the columns of `Session.grouped`. None for rows, which lanes have
+    found, and if this party learns nothing.
     """
     statement: str
     """The statement of who has learned what."""
@@ -89,7 +94,11 @@ def agree(
       number, too; the smaller one counts.
     - `min_intersection`: for rows, lanes of the receiver give all of its keys, and which are shared
       is told in the end: see `shared`.
-    - `output_kind`: "rows", "count", "threshold:K" or "sum:COLUMN,…", on both sides.
+    - `output_kind`: "rows", "count", "threshold:K", "sum:COLUMN,…" or, for totals of groups,
+      "counts,sum:COLUMN,…,mean:COLUMN,…", on both sides.
+    - `group_by`, `groups`, `min_group`, `noise`: as for `Session.send`, on both sides. The columns
+      and lists of this party are those with which all portions were read. With noise, which the
+      sender's driver draws, there is one attempt.
     - `give`, `repeated`: as all portions were read. A row takes as many bytes as the longest one if
       all columns are taken; otherwise the longest value of each column counts, unless `give_bytes`
       is told.
@@ -235,7 +244,6 @@ class Agreed:
         """
         joined = self._told(self._agreed.finish)
         told = joined["learned"]
-        assert not isinstance(told, _psijoin.Rows), "rows are where their lanes ran"
         known = (joined["statement"], json.loads(joined["report"]))
         match told:
             case Places():

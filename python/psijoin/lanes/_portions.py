@@ -9,7 +9,7 @@ from typing import Any
 from psijoin import _psijoin
 from psijoin._errors import raised
 from psijoin._psijoin import Column, Places, Router, Rows, Taken
-from psijoin._types import Columns
+from psijoin._types import Columns, Labels
 
 
 @dataclass(frozen=True, repr=False)
@@ -18,8 +18,9 @@ class Portion:
 
     keys: Rows
     """The distinct keys: Arrow data with a column `key`, of 32 bytes each, and a column for each
-    column of numbers, of decimals with 18 places: the sums over the rows of each key. If columns
-    are given, the rows of each key are in a column `given` of bytes.
+    column of numbers, of decimals with 18 places: the sums over the rows of each key. If there are
+    columns of labels, a hash of each label of a key is in a column `labels_of_key` of bytes. If
+    columns are given, the rows of each key are in a column `given` of bytes.
     """
     facts: bytes
     """The facts that the driver merges."""
@@ -31,6 +32,8 @@ def read(
     *,
     normalize: Mapping[str, str] | None = None,
     numbers: Columns | None = None,
+    labels: Columns | None = None,
+    groups: Labels | None = None,
     bad_keys: str | None = None,
     give: Columns | None = None,
     repeated: str | None = None,
@@ -42,10 +45,16 @@ def read(
     - `on`, `normalize`, `bad_keys`: as for `Session.receive`. All portions, and the driver, name
       the same.
     - `numbers`: the columns that are added up.
+    - `labels`: the columns of this table whose values name groups, one or two. Rows with one key
+      must have one value in each.
+    - `groups`: the lists of labels, as for `Session.grouped`, if both parties have such: a list for
+      the only column, or a mapping from columns of this table to lists. All portions name the same,
+      and so does the driver.
     - `give`, `repeated`: as for `Session.send`, for a party that gives columns. All portions, and
       the driver, name the same.
     """
-    options = {"on": on, "normalize": normalize, "bad_keys": bad_keys, "numbers": numbers}
+    options: dict[str, Any] = {"on": on, "normalize": normalize, "bad_keys": bad_keys}
+    options |= {"numbers": numbers, "labels": labels, "groups": groups}
     options |= {"give": give, "repeated": repeated}
     try:
         keys, facts = _psijoin.read_portion(table, "the portion", options, _psijoin.Stop())
@@ -75,6 +84,9 @@ def merged(keys: Any, numbers: Columns = ()) -> Rows:
     """Returns keys of several portions as those of one: equal ones are one key, and their numbers
     are added up. `keys` are Arrow data as `read` gives them, or an iterator of such. An engine can
     do this by itself for the keys of each of its partitions, once equal ones are in one of them.
+
+    If there are columns of labels, equal keys must have equal labels. Otherwise this raises
+    `InputError`, of which the other party hears by `decline`.
 
     If columns are given, the rows of a key are those of all portions, in the order in which these
     come: the first one counts, or a list has all of them. If a list is too long, this raises
@@ -151,7 +163,9 @@ class Facts:
     """The facts about a whole table."""
 
     merged: bytes
-    """Those of all portions. They hold no key and no row's number, but the totals of numbers."""
+    """Those of all portions. They hold no key and no row's number, but the totals of numbers, and
+    the values of columns of labels.
+    """
     distinct: int
     """The number of distinct keys."""
     rows_with_key: int

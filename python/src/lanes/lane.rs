@@ -73,15 +73,16 @@ impl Lane {
         let columns = numbers.iter().map(|(name, _)| name.clone()).collect();
         let taken = self.run(py, move |_| {
             let mut found = Vec::new();
-            let read = match lane.packing() {
-                Some(_) => PortionKeys::whole_of_batch,
-                None => PortionKeys::of_batch,
+            let read = match lane.packing().is_some() || lane.lane().labels().is_some() {
+                true => PortionKeys::whole_of_batch,
+                false => PortionKeys::of_batch,
             };
             for keys in read_keys(rows, columns, read) {
                 let keys = keys?;
-                let numbers = at_scales(&keys, &numbers)?;
+                let mut columns = at_scales(&keys, &numbers)?;
+                columns.extend(places_of_labels(lane.lane(), &keys)?);
                 let payloads = payloads(&mut lane, &keys)?;
-                found.extend(lane.take(&keys.fingerprints, &numbers, &payloads)?);
+                found.extend(lane.take(&keys.fingerprints, &columns, &payloads)?);
             }
             let found = rows_of(found, taken_bytes(lane.lane()));
             Ok((lane, found))
@@ -157,6 +158,12 @@ fn at_scales(keys: &PortionKeys, columns: &[(String, u32)]) -> Result<Vec<Vec<i6
         numbers.ok_or_else(|| Failure::Session(fault().into()))
     });
     numbers.collect()
+}
+
+/// Returns the places of the labels of keys, if this party has some.
+fn places_of_labels(lane: &session::Lane, keys: &PortionKeys) -> Result<Option<Vec<i64>>, Failure> {
+    let places = lane.labels().map(|labels| labels.of(keys));
+    Ok(places.transpose().map_err(session::Error::from)?)
 }
 
 /// Returns the payloads of keys, if this party gives columns.

@@ -25,11 +25,20 @@ use crate::{
 };
 
 /// Keywords of a portion.
-const KNOWN: [&str; 6] = ["on", "normalize", "bad_keys", "numbers", "give", "repeated"];
+const KNOWN: [&str; 8] = [
+    "on",
+    "normalize",
+    "bad_keys",
+    "numbers",
+    "labels",
+    "groups",
+    "give",
+    "repeated",
+];
 
 /// Reads a portion of a table, and returns its distinct keys, and the facts about it. Its options
-/// are `on`, `normalize`, `bad_keys`, `give` and `repeated`, as for joins, and `numbers`, the
-/// columns of numbers.
+/// are `on`, `normalize`, `bad_keys`, `give` and `repeated`, as for joins; `numbers` and `labels`,
+/// the columns of such; and `groups`, the lists of labels.
 ///
 /// Raises `Failure`, as `join` does.
 #[pyfunction]
@@ -42,8 +51,9 @@ pub(crate) fn read_portion<'py>(
 ) -> PyResult<(Rows, Bound<'py, PyBytes>)> {
     let options = Options::new(options, &KNOWN, ("agree", &["lanes", "peer"]))?;
     let numbers = options.columns("numbers")?.unwrap_or_default();
-    let key = wanted::key(&options)?;
+    let (key, labels) = (wanted::key(&options)?, wanted::labels(&options)?);
     let columns = numbers.clone();
+    options.only_with("groups", &["labels"])?;
     options.only_with("repeated", &["give"])?;
     let (give, repeated) = (options.columns("give")?, wanted::repeated(&options)?);
     let read = read(py, (table, name), stop, move |source, stop| {
@@ -51,7 +61,7 @@ pub(crate) fn read_portion<'py>(
         let give = give.as_deref().map(|columns| (columns, repeated));
         let beside = Beside {
             numbers: &numbers,
-            labels: &[],
+            labels: &labels,
         };
         portions::read(&source, &key, beside, give, &spill, stop.progress())
     });
@@ -111,6 +121,7 @@ pub(super) fn caused(py: Python<'_>, failed: Failed, cause: &Raised) -> PyErr {
 }
 
 /// Makes one of keys that are equal, adds up their numbers in these columns, and joins their rows.
+/// Their labels must be equal, too.
 #[pyfunction]
 pub(crate) fn merged(
     py: Python<'_>,

@@ -65,8 +65,9 @@ impl LaneInOrder {
         self.lane.packing()
     }
 
-    /// Takes further keys, with the numbers of each of the lane's [columns](Lane::numbers), and the
-    /// payload of each, one after the other, if this party gives columns. Runs the parts that are
+    /// Takes further keys, with the numbers of each of the lane's [columns](Lane::numbers), the
+    /// places of their [labels](Lane::labels) behind them, and the payload of each, one after the
+    /// other, if this party gives columns. Runs the parts that are
     /// whole with that, and returns what was found, of parts that give keys.
     ///
     /// # Errors
@@ -92,7 +93,7 @@ impl LaneInOrder {
         columns: &[Vec<i64>],
         payloads: &[u8],
     ) -> Result<Vec<FoundKeys>, Error> {
-        assert_eq!(columns.len(), self.lane.numbers.len(), "as many columns");
+        assert_eq!(columns.len(), self.lane.columns(), "as many columns");
         let payload_bytes = self.lane.payload_bytes();
         assert_eq!(
             payloads.len(),
@@ -200,7 +201,7 @@ impl Coming {
             part,
             fingerprints: Vec::new(),
             digests: DigestVec::zeroed(0, lane.items(&[]).digest_bytes()),
-            columns: vec![Vec::new(); lane.numbers.len()],
+            columns: vec![Vec::new(); lane.columns()],
             payloads: Vec::new(),
         }
     }

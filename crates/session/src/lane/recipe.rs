@@ -1,7 +1,8 @@
 //! A plan in parts, as a process hears of it that makes the same plan again.
 
 use psijoin::{
-    BaseOts, Columns, Error, OutputKind, Payloads, Plan, Request, Security, Totals, parts, registry,
+    BaseOts, Columns, Error, Groups, OutputKind, Payloads, Plan, Request, Security, Totals, parts,
+    registry,
 };
 use serde::{Deserialize, Serialize};
 
@@ -25,12 +26,24 @@ pub(super) struct Recipe {
 #[derive(Serialize, Deserialize)]
 enum Wanted {
     Rows,
-    Payloads { from_sender: u32, back: Option<u32> },
+    Payloads {
+        from_sender: u32,
+        back: Option<u32>,
+    },
     Count,
     Threshold(u64),
     Sums([usize; 2]),
     Shares([usize; 2]),
-    Totals { columns: [usize; 2], counted: bool },
+    Totals {
+        columns: [usize; 2],
+        counted: bool,
+    },
+    Groups {
+        columns: [usize; 2],
+        labels: [usize; 2],
+        least: u64,
+        noisy: bool,
+    },
 }
 
 impl Recipe {
@@ -99,6 +112,12 @@ impl Wanted {
                 columns: both(columns),
                 counted: *counted,
             },
+            OutputKind::Groups(groups) => Self::Groups {
+                columns: both(&groups.columns),
+                labels: both(&groups.labels),
+                least: groups.least,
+                noisy: groups.noisy,
+            },
             _ => return None,
         })
     }
@@ -121,6 +140,17 @@ impl Wanted {
                 columns: columns(both),
                 counted,
             }),
+            Self::Groups {
+                columns: both,
+                labels,
+                least,
+                noisy,
+            } => OutputKind::Groups(Groups {
+                columns: columns(both),
+                labels: columns(labels),
+                least,
+                noisy,
+            }),
         }
     }
 }
@@ -141,6 +171,14 @@ mod tests {
                 back,
             })
         };
+        let groups = |labels, noisy| {
+            OutputKind::Groups(Groups {
+                columns,
+                labels,
+                least: 5,
+                noisy,
+            })
+        };
         for (protocol, output) in [
             ("rr22", OutputKind::Rows),
             ("rr22", payloads(None)),
@@ -149,6 +187,17 @@ mod tests {
             ("rr22-circuit", OutputKind::Threshold(7)),
             ("rr22-circuit", OutputKind::Sums(columns)),
             ("rr22-circuit", OutputKind::Shares(columns)),
+            ("rr22-circuit", groups(columns, false)),
+            (
+                "rr22-circuit",
+                groups(
+                    Columns {
+                        sender: 0,
+                        ..columns
+                    },
+                    true,
+                ),
+            ),
         ] {
             let request = Request::rows(3000, 2000).unwrap().output(output.clone());
             let request = match output {

@@ -2,13 +2,14 @@
 
 use std::{
     fmt,
+    ops::RangeInclusive,
     sync::{Arc, atomic::AtomicBool},
     time::Duration,
 };
 
 use psijoin::{JointSeed, Plan, Role};
 use psijoin_table::{
-    portions::Packing,
+    portions::{LabelPlaces, Packing},
     share::{GivenColumns, PayloadLayout},
 };
 use psijoin_transport::{
@@ -20,7 +21,7 @@ use serde::{Deserialize, Serialize};
 use zeroize::{Zeroize, Zeroizing};
 
 use super::recipe::Recipe;
-use crate::{ElsewhereFault, Error, Stop, pulse};
+use crate::{ElsewhereFault, Error, Noising, Stop, pulse};
 
 /// All that a process needs to run one lane. It is secret: whoever has it can take part in this
 /// lane in place of this party, while the session lasts, and can test guesses of the other party's
@@ -29,7 +30,7 @@ use crate::{ElsewhereFault, Error, Stop, pulse};
 pub struct LaneTicket(Zeroizing<Vec<u8>>);
 
 /// The layout of a ticket.
-const LAYOUT: u32 = 2;
+const LAYOUT: u32 = 3;
 
 /// More than a ticket takes, columns aside.
 const TICKET_BYTES: usize = 1 << 14;
@@ -47,6 +48,10 @@ pub(super) struct Content {
     pub(super) at: At,
     /// This side's columns of numbers that are added up, and their decimals.
     pub(super) numbers: Vec<(String, u32)>,
+    /// Their bounds, if there is noise.
+    pub(super) bounds: Vec<(i64, i64)>,
+    /// The hashes of the labels of each of its columns of labels.
+    pub(super) labels: Vec<Vec<u64>>,
     /// The columns in which its rows were read, and the layout of those that it gives.
     pub(super) gives: Option<(Vec<u8>, Vec<u8>)>,
     /// In milliseconds: for the lane to be open, and for signs of life.
@@ -83,6 +88,10 @@ pub(crate) struct Tickets<'a> {
     pub(crate) plan: &'a Plan,
     pub(crate) lanes: &'a Lanes,
     pub(crate) numbers: &'a [(String, u32)],
+    /// The bounds of its numbers, if there is noise.
+    pub(crate) bounds: &'a [RangeInclusive<i64>],
+    /// The hashes of the labels of each of its columns of labels.
+    pub(crate) labels: &'a [Vec<u64>],
     pub(crate) gives: Option<(&'a GivenColumns, &'a PayloadLayout)>,
     pub(crate) at: &'a LanesAt,
     pub(crate) timeouts: Timeouts,
@@ -113,6 +122,10 @@ impl Tickets<'_> {
             keys: (keys.as_ref())
                 .map(|LaneKeys { own, peer }| (own.to_pem().to_owned(), peer.to_string())),
             numbers: self.numbers.to_vec(),
+            bounds: (self.bounds.iter())
+                .map(|bounds| (*bounds.start(), *bounds.end()))
+                .collect(),
+            labels: self.labels.to_vec(),
             gives: (self.gives).map(|(columns, layout)| (columns.to_bytes(), layout.to_bytes())),
             at: At::of(self.at),
             wait: millis(*wait),
@@ -201,9 +214,12 @@ impl Content {
         // Enough, so that no copy is left behind when the vector grows: a byte has up to three
         // digits, and a comma.
         let names = self.numbers.iter().map(|(name, _)| 8 * name.len() + 32);
+        let bounds = 48 * self.bounds.len();
+        let labels = self.labels.iter().map(|list| 24 * list.len() + 8);
         let gives = self.gives.as_ref();
         let gives = gives.map_or(0, |(columns, layout)| 4 * (columns.len() + layout.len()));
-        let capacity = TICKET_BYTES + names.sum::<usize>() + gives;
+        let columns = names.chain(labels).sum::<usize>() + bounds + gives;
+        let capacity = TICKET_BYTES + columns;
         let mut bytes = Zeroizing::new(Vec::with_capacity(capacity));
         serde_json::to_writer(&mut *bytes, self).expect("texts and numbers can be written");
         LaneTicket(bytes)
@@ -237,6 +253,18 @@ impl Content {
         let columns = GivenColumns::from_bytes(columns)?;
         let packing = Packing::new(&columns, PayloadLayout::from_bytes(layout)?);
         Ok(Some(packing.ok_or(ElsewhereFault::Ticket)?))
+    }
+
+    /// Returns what finds the places of labels, if this party has some.
+    pub(super) fn places_of_labels(&self) -> Result<Option<LabelPlaces>, Error> {
+        match &self.labels[..] {
+            [] => Ok(None),
+            lists => Ok(Some(LabelPlaces::new(lists).ok_or(ElsewhereFault::Ticket)?)),
+        }
+    }
+
+    pub(super) fn noising(&self) -> Noising {
+        Noising::within(self.bounds.iter().map(|(low, high)| *low..=*high).collect())
     }
 
     pub(super) fn options(

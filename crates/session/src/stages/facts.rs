@@ -2,8 +2,8 @@
 
 use psijoin::Role;
 use psijoin_table::{
-    Counts, Doubt, Look, Meaning, Numbers, ShareError,
-    portions::{Offered, PortionFault, Whole},
+    Counts, Doubt, LabelColumn, Labels, Look, Meaning, Numbers, ShareError,
+    portions::{LabelPlaces, Offered, PortionFault, Whole, hashes_of},
     share::{GivenColumns, RepeatedKeys},
 };
 
@@ -31,6 +31,8 @@ pub struct TableFacts {
     pub doubts: Vec<Doubt>,
     /// The columns of numbers, by name, without their values.
     pub numbers: Vec<(String, Numbers)>,
+    /// The columns of labels, and their labels.
+    pub labels: Vec<(LabelColumn, Labels)>,
     /// The columns that it can give.
     pub offered: Option<Offered>,
 }
@@ -45,13 +47,29 @@ impl From<Whole> for TableFacts {
             bad_rows: whole.bad_rows,
             doubts: whole.doubts,
             numbers: whole.numbers,
+            labels: whole.labels,
             offered: whole.offered,
         }
     }
 }
 
 impl TableFacts {
-    /// Returns those of these columns, in their order.
+    /// Returns the labels of these columns, in their order.
+    pub(super) fn of_labels(&self, own: &OwnColumns) -> Result<Vec<Labels>, Error> {
+        let of = |column: LabelColumn| {
+            let found = self.labels.iter().find(|(known, _)| *known == column);
+            let Some((_, labels)) = found else {
+                return Err(ElsewhereFault::Labels(column.name).into());
+            };
+            match LabelPlaces::new(&[hashes_of(&labels.texts)]) {
+                Some(_) => Ok(labels.clone()),
+                None => Err(ElsewhereFault::EqualHashes(column.name).into()),
+            }
+        };
+        own.labels_to_read().into_iter().map(of).collect()
+    }
+
+    /// Returns the numbers of these columns, in their order.
     pub(super) fn of_columns(&self, own: &OwnColumns) -> Result<Vec<Numbers>, Error> {
         let of = |name: String| {
             let found = self.numbers.iter().find(|(known, _)| *known == name);
@@ -79,6 +97,7 @@ impl TableFacts {
 pub(super) struct Unseen<'a> {
     pub(super) facts: &'a TableFacts,
     pub(super) numbers: &'a [Numbers],
+    pub(super) labels: &'a [Labels],
 }
 
 impl OwnTable for Unseen<'_> {
@@ -87,7 +106,7 @@ impl OwnTable for Unseen<'_> {
             counts: self.facts.counts,
             meanings: &self.facts.meanings,
             numbers: self.numbers,
-            labels: &[],
+            labels: self.labels,
         }
     }
 

@@ -3,15 +3,15 @@
 use std::{
     io,
     net::{Shutdown, TcpListener, TcpStream},
-    sync::mpsc,
+    sync::{Barrier, mpsc},
     thread,
     time::Duration,
 };
 
-use psijoin_session::{Agreed, Attempt, ElsewhereFault, Error, ErrorKind, Outcome, Stop};
+use psijoin_session::{Agreed, Attempt, ElsewhereFault, Error, ErrorKind, JoinSpec, Outcome, Stop};
 use psijoin_transport::{Endpoint, endpoint::Address};
 
-use crate::{Keys, LANES, Listens, at_relay, listening, run_lanes, specs, to};
+use crate::{Keys, LANES, Listens, at_relay, by_groups, listening, run_lanes, specs, to};
 
 #[test]
 fn a_run_that_fails_elsewhere_is_told_to_the_other_side() {
@@ -205,4 +205,33 @@ fn a_receiver_that_is_done_has_its_result_if_the_sender_does_not_come_again() {
     }
     let ended = once_the_receiver_is_done(None, |sender| assert!(!sender.lose_lane()));
     ended.unwrap();
+}
+
+/// Each attempt would draw its own.
+#[test]
+fn there_is_one_attempt_if_the_answer_has_noise() {
+    let folder = tempfile::tempdir().unwrap();
+    let folder = folder.path();
+    for noise in [None, Some("laplace:epsilon=1")] {
+        let specs = by_groups(specs(folder, "counts", 0), "receiver.kind", 0, noise);
+        let both_have_met = Barrier::new(2);
+        let meet = |spec: JoinSpec| {
+            let keys = Keys::read(&folder.join(format!("{}.csv", spec.role)));
+            let attempt = Some(Attempt::default());
+            let agreed = spec.agree(keys.facts, (LANES, attempt), &(), &Stop::default());
+            let agreed = agreed.unwrap();
+            let comes_again = agreed.next_attempt().is_some();
+            both_have_met.wait();
+            agreed.abort(&Error::OutOfMemory);
+            comes_again
+        };
+        at_relay(specs, |specs| {
+            thread::scope(|scope| {
+                let meeting = specs.map(|spec| scope.spawn(|| meet(spec)));
+                for met in meeting {
+                    assert_eq!(met.join().unwrap(), noise.is_none());
+                }
+            });
+        });
+    }
 }

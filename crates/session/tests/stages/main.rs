@@ -16,11 +16,11 @@ use psijoin::{
 };
 use psijoin_relay::{Options, Relay};
 use psijoin_session::{
-    Agreed, Error, Event, JoinSpec, Joined, Lane, LaneReport, LaneTicket, Meeting, Outcome,
-    Received, RequestedOutput, Stop, TableFacts, TableSpec, Watcher,
+    Agreed, Error, Event, GroupColumn, JoinSpec, Joined, Lane, LaneReport, LaneTicket, Meeting,
+    Outcome, Received, RequestedOutput, Stop, TableFacts, TableSpec, Watcher,
 };
 use psijoin_source::{Dialect, Progress, Source};
-use psijoin_table::{KeySpec, Numbers, TableKeys};
+use psijoin_table::{Beside, KeySpec, LabelColumn, Numbers, TableKeys};
 use psijoin_transport::{AtRelay, Endpoint, Identity, Proxies, Security, endpoint::Address};
 
 mod columns;
@@ -29,10 +29,11 @@ mod in_order;
 mod refusals;
 mod results;
 
-/// A table of a party: its keys, and a number for each.
+/// A table of a party: its keys, and a number and the place of a label for each.
 struct Keys {
     fingerprints: Vec<Fingerprint>,
     numbers: Vec<i64>,
+    labels: Vec<i64>,
     facts: TableFacts,
 }
 
@@ -43,10 +44,19 @@ impl Keys {
         let source = Source::open(path, None, &Dialect::default(), true, &progress).unwrap();
         let spill = Spill::in_memory();
         let amount = ["amount".to_owned()];
-        let read = TableKeys::read(&source, &key(), &amount, &spill, &progress).unwrap();
+        let kind = [LabelColumn {
+            name: "kind".to_owned(),
+            listed: None,
+        }];
+        let beside = Beside {
+            numbers: &amount,
+            labels: &kind,
+        };
+        let read = TableKeys::read_beside(&source, &key(), beside, &spill, &progress).unwrap();
         let mut keys = Self {
             fingerprints: Vec::new(),
             numbers: Vec::new(),
+            labels: Vec::new(),
             facts: TableFacts {
                 counts: read.counts(),
                 meanings: read.meanings().to_vec(),
@@ -57,9 +67,14 @@ impl Keys {
             let items = read.items(partition).unwrap();
             keys.fingerprints.extend(&items.fingerprints);
             keys.numbers.extend(&items.numbers[0]);
+            keys.labels.extend(&items.numbers[1]);
         }
         let facts: Vec<Numbers> = read.numbers();
         keys.facts.numbers = vec![("amount".to_owned(), facts[0].clone())];
+        keys.facts.labels = kind
+            .into_iter()
+            .zip(read.labels().iter().cloned())
+            .collect();
         keys
     }
 }
@@ -68,10 +83,16 @@ fn key() -> KeySpec {
     KeySpec::new(vec!["id".into()], vec![]).unwrap()
 }
 
-/// Writes a table of these keys, each with twice its number.
+/// Writes a table of these keys, each with twice its number, and with its kind.
 fn table(path: &Path, keys: impl Iterator<Item = u64>) {
-    let rows: String = keys.map(|key| format!("{key},{}\n", 2 * key)).collect();
-    fs::write(path, format!("id,amount\n{rows}")).unwrap();
+    let row = |key| format!("{key},{},{}\n", 2 * key, kind(key).unwrap_or_default());
+    let rows: String = keys.map(row).collect();
+    fs::write(path, format!("id,amount,kind\n{rows}")).unwrap();
+}
+
+/// Returns the label of a key.
+fn kind(key: u64) -> Option<&'static str> {
+    [Some("a"), None, Some("b")][key as usize % 3]
 }
 
 /// As many as five parts can use, and more than a party of two threads runs at once.
@@ -107,6 +128,20 @@ fn specs(folder: &Path, asked: &str, min_intersection: u64) -> [JoinSpec; 2] {
         spec(Role::Sender, sender, its_peer, "sender.csv"),
         spec(Role::Receiver, receiver, own_peer, "receiver.csv"),
     ]
+}
+
+/// Lets both parties ask for totals of groups by these columns, of which those of fewer keys are
+/// withheld, with noise if it is named.
+fn by_groups(specs: [JoinSpec; 2], by: &str, least: u64, noise: Option<&str>) -> [JoinSpec; 2] {
+    specs.map(|mut spec| {
+        let RequestedOutput::Groups(groups) = &mut spec.question.asked else {
+            panic!("groups are asked for");
+        };
+        groups.by = GroupColumn::list(by).unwrap();
+        groups.least = least;
+        groups.noise = noise.map(|noise| Box::new(noise.parse().unwrap()));
+        spec
+    })
 }
 
 /// Runs all lanes of a join, each as a process of its own would, and finishes it. Returns the
@@ -161,10 +196,9 @@ fn run_lane(ticket: &LaneTicket, keys: &Keys) -> RanLane {
     let ticket = LaneTicket::from_bytes(ticket.as_bytes().to_vec());
     let mut lane = Lane::open(&ticket, Proxies::default(), &Stop::default()).unwrap();
     let items = lane.items(&keys.fingerprints);
-    let columns = match lane.plan().request().output.columns().of(lane.role()) {
-        0 => Vec::new(),
-        _ => vec![keys.numbers.clone()],
-    };
+    let numbers = (!lane.numbers().is_empty()).then(|| keys.numbers.clone());
+    let labels = lane.labels().map(|_| keys.labels.clone());
+    let columns: Vec<_> = numbers.into_iter().chain(labels).collect();
     let input = Input {
         items: &items,
         columns: &columns,

@@ -3,7 +3,7 @@
 use psijoin_session::{ElsewhereFault, Error, SpecFault, Stop, TableFacts};
 use psijoin_transport::Security;
 
-use crate::{LANES, listening, specs};
+use crate::{LANES, by_groups, listening, specs};
 
 #[test]
 fn what_cannot_be_had_elsewhere_is_refused_before_anybody_is_met() {
@@ -39,5 +39,12 @@ fn what_cannot_be_had_elsewhere_is_refused_before_anybody_is_met() {
     assert!(matches!(
         refused,
         Err(Error::Elsewhere(ElsewhereFault::Numbers(_)))
+    ));
+    let grouped = by_groups(specs(folder.path(), "counts", 0), "receiver.kind", 2, None);
+    let [_, receiver] = grouped;
+    let refused = receiver.agree(TableFacts::default(), (LANES, None), &(), &Stop::default());
+    assert!(matches!(
+        refused,
+        Err(Error::Elsewhere(ElsewhereFault::Labels(_)))
     ));
 }

@@ -3,9 +3,9 @@
 use std::fs;
 
 use psijoin::{Role, Sizes};
-use psijoin_session::{Error, Received};
+use psijoin_session::{Error, Grouped, Received};
 
-use crate::{Keys, both_by_stages, joined, specs};
+use crate::{Keys, both_by_stages, by_groups, joined, kind, specs};
 
 #[test]
 fn either_party_counts_and_adds_up_by_stages() {
@@ -20,6 +20,61 @@ fn either_party_counts_and_adds_up_by_stages() {
         let sums: Vec<String> = sums.iter().map(|sum| sum.value.to_string()).collect();
         let sum: u64 = (2000..3000).map(|key| 2 * key).sum();
         assert_eq!(sums, [sum.to_string(), sum.to_string()]);
+    }
+}
+
+/// Noise that is 0, but for a probability below 2^-10,000, and bounds below some numbers.
+const HARDLY_ANY: &str =
+    "laplace:epsilon=1000000000000,bound=sender.amount:0..5000,bound=receiver.amount:0..5000";
+
+/// Checks the groups of keys that both parties have, whose numbers are this at most.
+fn assert_groups(grouped: &Grouped, least: u64, most: u64) {
+    for group in &grouped.groups {
+        let label = group.labels[0].as_deref();
+        // A key is of one kind on both sides.
+        let is_any = group.labels.iter().all(|other| other.as_deref() == label);
+        let keys = (2000..3000).filter(|key| is_any && kind(*key) == label);
+        let keys: Vec<u64> = keys.collect();
+        let Some(totals) = &group.totals else {
+            assert!((keys.len() as u64) < least);
+            continue;
+        };
+        assert!(keys.len() as u64 >= least);
+        assert_eq!(totals.shared_keys, keys.len() as i64);
+        let sum: u64 = keys.iter().map(|key| (2 * key).min(most)).sum();
+        for of_party in &totals.sums {
+            assert_eq!(of_party.mantissa, sum as i64);
+        }
+        assert_eq!(totals.sums.len(), 2);
+    }
+}
+
+#[test]
+fn parties_add_up_groups_by_stages() {
+    let folder = tempfile::tempdir().unwrap();
+    let ask = |by, least, noise| {
+        let specs = specs(folder.path(), "counts,sum:sender.amount,receiver.amount", 0);
+        by_groups(specs, by, least, noise)
+    };
+    for (by, least, noise, groups) in [
+        ("receiver.kind", 334, None, 3),
+        ("sender.kind", 0, Some(HARDLY_ANY), 3),
+        ("sender.kind,receiver.kind", 2, None, 9),
+    ] {
+        let ask = || ask(by, least, noise);
+        for [sent, received] in [
+            joined(ask(), folder.path(), Role::Sender).0,
+            joined(ask(), folder.path(), Role::Receiver).0,
+            both_by_stages(ask(), folder.path()).0,
+        ] {
+            let (sent, received) = (sent.unwrap(), received.unwrap());
+            assert!(sent.received.is_none() && sent.groups == received.groups);
+            let Some(Received::Groups(grouped)) = received.received else {
+                panic!("groups were asked for");
+            };
+            assert_eq!(grouped.groups.len(), groups);
+            assert_groups(&grouped, least, noise.map_or(u64::MAX, |_| 5000));
+        }
     }
 }
 
