@@ -9,6 +9,6 @@ a DataFrame: the rows whose key is shared.
 It takes PySpark 4.0 or later, with pyarrow: `pip install "psijoin[spark]"`.
 """
 
-from psijoin.spark._driver import Shared, count, receive, send, sum, threshold
+from psijoin.spark._driver import Shared, count, grouped, receive, send, sum, threshold
 
-__all__ = ["Shared", "count", "receive", "send", "sum", "threshold"]
+__all__ = ["Shared", "count", "grouped", "receive", "send", "sum", "threshold"]

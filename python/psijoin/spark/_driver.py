@@ -8,10 +8,10 @@ from collections.abc import Mapping
 from typing import TYPE_CHECKING, Any, Literal, TypedDict, Unpack, cast
 
 from psijoin._errors import UsageError
-from psijoin._joined import Compared, Counted, Joined, Summed
+from psijoin._joined import Compared, Counted, Grouped, Joined, Summed
 from psijoin._session import Session
-from psijoin._tables import library
-from psijoin._types import Agreed, Columns, Helped, Learners, Meeting, RowOptions
+from psijoin._tables import library, of_library
+from psijoin._types import Agreed, Columns, Helped, Labels, Learners, Meeting, RowOptions
 from psijoin.spark import _cluster
 
 if TYPE_CHECKING:
@@ -100,7 +100,7 @@ def send(
     frame: DataFrame, on: Columns | None = None, **options: Unpack[Sending]
 ) -> Joined[DataFrame | None]:
     """Helps the other party to its result, and gives it columns with `give`. That party calls
-    `receive`, `count`, `sum` or `threshold`, or runs `psijoin receive`.
+    `receive`, `count`, `sum`, `threshold` or `grouped`, or runs `psijoin receive`.
 
     The result has the `statement` and the `report`, and with `learn="both"` this party's `rows`, a
     DataFrame as `receive` returns it. Options are those of `psijoin.Session` and of its `send`:
@@ -147,6 +147,33 @@ def sum(
         kind = ("sum", columns)
         return Summed(*_told(_in_lanes("receive", frame, on, options, output_kind=kind)))
     return _session(frame, options).sum(frame, on, columns=columns, **_of_join(options))
+
+
+def grouped(
+    frame: DataFrame,
+    on: Columns | None = None,
+    *,
+    by: Columns,
+    sums: Columns | None = None,
+    means: Columns | None = None,
+    groups: Labels | None = None,
+    min_group: int | None = None,
+    noise: str | None = None,
+    **options: Unpack[Learning],
+) -> Grouped[DataFrame]:
+    """Counts the shared keys of each group, and sums columns of either party over them: the
+    `groups` of the result, a DataFrame. The other party calls `send` with
+    `output_kind="counts,sum:COLUMN,…,mean:COLUMN,…"`, and the same `group_by`, `groups`,
+    `min_group` and `noise`. Everything is as in `psijoin.Session.grouped`.
+    """
+    asked: dict[str, Any] = {"groups": groups, "min_group": min_group, "noise": noise}
+    if options.get("lanes") is not None:
+        kind = ("counts", sums, means)
+        told = _told(_in_lanes("receive", frame, on, options, output_kind=kind, group_by=by, **asked))
+        return Grouped(of_library(frame, told[0]), *told[1:])
+    session, of_join = _session(frame, options), {**asked, **_of_join(options)}
+    totals: Grouped[Any] = session.grouped(frame, on, by=by, sums=sums, means=means, **of_join)
+    return totals
 
 
 _OF_SESSIONS = frozenset(Meeting.__annotations__)

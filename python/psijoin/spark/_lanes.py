@@ -26,7 +26,7 @@ from psijoin._errors import Error, InputError, NetworkError, PeerFailedError, Us
 from psijoin._listening import log
 from psijoin._session import TO_TELL_SECONDS, countries, names_of, summed, without_holder
 from psijoin._tables import Use, Wanted
-from psijoin._types import Columns, Which
+from psijoin._types import Columns, Labels, Which
 from psijoin.lanes._driver import of_meeting
 from psijoin.spark import _cluster, _frames, _tasks
 from psijoin.spark._blocks import Blocks, Veil
@@ -49,6 +49,7 @@ NOT_IN_LANES = {
     "job": "a job",
     "check": "a comparison of settings alone",
     "output": "an output",
+    "budget": "a budget",
 }
 """What only the driver does."""
 
@@ -64,7 +65,7 @@ class Table(NamedTuple):
     key: Mapping[str, Any]
     """`on`, `normalize` and `bad_keys` of `psijoin.lanes`."""
     beside: Mapping[str, Any]
-    """`numbers`, `give` and `repeated` of `psijoin.lanes`."""
+    """`numbers`, `labels`, `groups`, `give` and `repeated` of `psijoin.lanes`."""
     veil: Veil
     blocks: Blocks
 
@@ -235,7 +236,10 @@ def _table(role: Role, frame: DataFrame, on: Columns | None, options: Mapping[st
         use=Use.NOTHING,
         either=countries(normalize),
         key=names_of(on),
-        beside_key={*map(without_holder, summed(kind)), *names_of(options.get("give"))},
+        beside_key={
+            *map(without_holder, [*summed(kind), *names_of(options.get("group_by"))]),
+            *names_of(options.get("give")),
+        },
     )
     _frames.check(frame, wanted)
     read = [name for name in dict.fromkeys(frame.columns) if _frames.is_read(name, frame.columns, wanted)]
@@ -243,6 +247,7 @@ def _table(role: Role, frame: DataFrame, on: Columns | None, options: Mapping[st
         schema = _frames.selected(frame, read).limit(0).toArrow().schema
     beside: dict[str, Any] = {name: options[name] for name in ("give", "repeated") if name in options}
     beside["numbers"] = _own_numbers(role, frame.columns, kind) or None
+    beside |= _own_labels(role, names_of(options.get("group_by")), options.get("groups"))
     key: dict[str, Any] = {"on": on, "normalize": normalize, "bad_keys": options.get("bad_keys")}
     # What is wrong with columns is said here.
     lanes.read(schema.empty_table(), **beside, **key)
@@ -256,6 +261,15 @@ def _own_numbers(role: Role, columns: Sequence[str], kind: Any) -> list[str]:
     named = {name: without_holder(name) for name in summed(kind)}
     is_own = {name: name.startswith(own) or name in columns and named[name] == name for name in named}
     return list(dict.fromkeys(named[name] for name in named if is_own[name]))
+
+
+def _own_labels(role: Role, by: Sequence[str], groups: Labels | None) -> dict[str, Any]:
+    """Returns the columns of labels that this party has, and their lists, if both have such."""
+    own = "receiver." if role == "receive" else "sender."
+    lists = groups if isinstance(groups, Mapping) else {name: groups for name in by[:1] if groups}
+    names = {name: name.removeprefix(own) for name in by if name.startswith(own)}
+    listed = {names[name]: labels for name, labels in lists.items() if name in names}
+    return {"labels": list(names.values()) or None, "groups": listed or None}
 
 
 def _materialised(table: Table, folder: Work, at_once: int) -> lanes.Facts:

@@ -2,6 +2,7 @@
 in plans, and at any time in the folder `work`.
 """
 
+import itertools
 import json
 import subprocess
 from pathlib import Path
@@ -59,15 +60,19 @@ spark = builder.getOrCreate()
 spark.sparkContext.setLogLevel("INFO")
 table = spark.read.parquet(str(folder / "table.parquet"))
 common = {"on": "id", "lanes": 2, "work": f"file://{folder}/work"}
+by = ["receiver.kind", "sender.kind"]
 if role == "ann":
     columns = {"learn": "both", "take": "all", "give": "word", "repeated": "list:3"}
     joined = psijoin.spark.receive(table, **columns, **common, **both.ann)
     learned = psijoin.spark.sum(table, columns="receiver.row", **common, **both.ann).sums
+    groups = psijoin.spark.grouped(table, by=by, min_group=2, **common, **both.ann).groups.collect()
 else:
     columns = {"learn": "both", "take": "all", "give": "word"}
     joined = psijoin.spark.send(table, **columns, **common, **both.bob)
     kind = {"output_kind": ("sum", "receiver.row"), "allow_sums_that_reveal_keys": True}
     learned = psijoin.spark.send(table, **kind, **common, **both.bob).rows or {}
+    kind = {"output_kind": "counts", "group_by": by, "min_group": 2}
+    groups = psijoin.spark.send(table, **kind, **common, **both.bob).rows or []
 shown = io.StringIO()
 with contextlib.redirect_stdout(shown):
     for mode in ("simple", "extended", "codegen", "cost", "formatted"):
@@ -75,6 +80,7 @@ with contextlib.redirect_stdout(shown):
 print(json.dumps({
     "rows": [[row.row, row.partner_word] for row in joined.rows.orderBy("row", "partner_word").collect()],
     "learned": [str(value) for value in learned.values()],
+    "groups": [list(group)[:3] for group in groups],
     "explained": shown.getvalue(),
     "secrets": [secret.hex() for secret in secrets],
     "there": [path.name for path in (folder / "work").glob("*/*")],
@@ -95,7 +101,8 @@ def test_two_sparks(tmp_path: Path) -> None:
     }
     for role, table in tables.items():
         words = [f"psiWORD{role}{row:04}" for row in range(len(table))]
-        tables[role] = table.append_column("word", pyarrow.array(words))
+        kinds = [f"psiKIND{role}{key.removeprefix('psiKEY')[-1:]}" for key in table["id"].to_pylist()]
+        tables[role] = table.append_column("word", pyarrow.array(words)).append_column("kind", pyarrow.array(kinds))
     running = {}
     for role, table in tables.items():
         folder = tmp_path / role
@@ -109,10 +116,13 @@ def test_two_sparks(tmp_path: Path) -> None:
         "ann": [[row, f"psiWORDbob{row % 1_000 // 2:04}"] for row in shared],
         "bob": [[row, f"psiWORDann{2 * row + 1_000 * other:04}"] for row in range(500) for other in range(3)],
     }
+    both = itertools.product(range(10), range(0, 10, 2))
+    groups = [[f"psiKINDann{own}", f"psiKINDbob{other}", 100 if own == other else None] for own, other in both]
     for role, party in running.items():
         told, said = ended(party)
         assert told["rows"] == expected[role]
         assert told["learned"] == ([str(sum(shared))] if role == "ann" else [])
+        assert told["groups"] == (groups if role == "ann" else [])
         # What the rows are read from, as long as Spark's driver runs.
         assert told["there"] == ["found"]
         folder = tmp_path / role
@@ -121,7 +131,7 @@ def test_two_sparks(tmp_path: Path) -> None:
         assert any("keys" in path.parts for path in written)
         contents = [said, told["explained"].encode(), *(path.read_bytes() for path in written)]
         assert b"MapInArrow" in b"".join(contents)
-        for piece in [b"psiKEY", b"psiWORD", *pieces(tables[role], told["secrets"])]:
+        for piece in [b"psiKEY", b"psiWORD", b"psiKIND", *pieces(tables[role], told["secrets"])]:
             assert not [content for content in contents if piece in content]
 
 
