@@ -650,6 +650,21 @@ def test_what_makes_no_sense_is_refused_at_once(meeting: Meeting, options: Any, 
         lanes.agree("receive", facts, "id", **call)
 
 
+@pytest.mark.parametrize(
+    ("options", "expected"),
+    [
+        ({"groups": ["x"]}, "`groups` goes with `labels`"),
+        ({"labels": ["id", "paid", "kind"]}, "one or two columns"),
+        ({"labels": ["id", "kind"], "groups": ["x"]}, "for which of the columns"),
+        ({"labels": "kind", "groups": {"paid": ["x"]}}, "for which of the columns"),
+        ({"labels": "kind", "groups": ["other"]}, "`other`"),
+    ],
+)
+def test_labels_that_portions_are_not_read_with(options: Any, expected: str) -> None:
+    with pytest.raises(psijoin.UsageError, match=expected):
+        lanes.read(ANN, "id", **options)
+
+
 def test_lanes_come_where_the_other_side_is(meeting: Meeting) -> None:
     _, facts = engine.read(Party("receive", ANN, meeting.ann))
     options: dict[str, Any] = {**meeting.ann, "relay": None, "listen": parties.free_address()}

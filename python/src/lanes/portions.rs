@@ -51,9 +51,9 @@ pub(crate) fn read_portion<'py>(
 ) -> PyResult<(Rows, Bound<'py, PyBytes>)> {
     let options = Options::new(options, &KNOWN, ("agree", &["lanes", "peer"]))?;
     let numbers = options.columns("numbers")?.unwrap_or_default();
+    options.only_with("groups", &["labels"])?;
     let (key, labels) = (wanted::key(&options)?, wanted::labels(&options)?);
     let columns = numbers.clone();
-    options.only_with("groups", &["labels"])?;
     options.only_with("repeated", &["give"])?;
     let (give, repeated) = (options.columns("give")?, wanted::repeated(&options)?);
     let read = read(py, (table, name), stop, move |source, stop| {
