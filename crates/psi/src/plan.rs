@@ -8,6 +8,7 @@ use std::sync::Arc;
 
 use psijoin_channel::joint_seed::JointSeed;
 use psijoin_params::{FailureBudget, key_encapsulation, parts};
+use psijoin_runtime::memory::keep_pages;
 
 use crate::{
     BaseOts, BaseParams, BatchInput, Context, Cost, Dialogue, Error, Fingerprint, Groups, Info,
@@ -388,6 +389,7 @@ impl Prepared {
     /// [`Error::Misuse`] if the input does not fit the plan. Otherwise if the channel breaks, the
     /// peer misbehaves, or a statistical failure occurs.
     pub fn run(self, input: &Input, context: &mut Context) -> Result<Output, Error> {
+        let _kept = keep_pages();
         self.demands
             .check(input, context)
             .and_then(|()| self.online.online(input, context))
@@ -400,6 +402,7 @@ impl Prepared {
 /// # Errors
 /// If the plan is refused ([`Plan::feasible`]), the channel breaks, or the peer misbehaves.
 pub fn prepare(plan: &Plan, role: Role, context: &mut Context) -> Result<Prepared, Error> {
+    let _kept = keep_pages();
     let online = plan
         .feasible()
         .and_then(|()| plan.driver(role).offline(context))
@@ -429,6 +432,7 @@ fn run_once(
 /// # Errors
 /// As [`prepare`] and [`Prepared::run`], and if the [ledger](Context::ledger) fails.
 pub fn run(plan: &Plan, role: Role, input: &Input, context: &mut Context) -> Result<Output, Error> {
+    let _kept = keep_pages();
     Demands::of(plan, role)
         .check(input, context)
         .and_then(|()| plan.feasible())
@@ -454,6 +458,7 @@ pub fn run_batches(
     input: &BatchInput,
     context: &mut Context,
 ) -> Result<Output, Error> {
+    let _kept = keep_pages();
     let run = |context: &mut Context| plan.driver(role).batch_by_batch(input, context);
     input
         .check(plan, role)

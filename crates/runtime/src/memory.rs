@@ -17,11 +17,13 @@ use std::{
 };
 
 use bytemuck::Pod;
-use memmap2::MmapMut;
 use zeroize::{ZeroizeOnDrop, optimization_barrier};
 
+mod pages;
 mod tally;
 
+use pages::Pages;
+pub use pages::{KeptPages, keep_pages};
 pub use tally::peak_during;
 
 /// Smaller buffers gain nothing from pages of 2 MiB.
@@ -30,7 +32,8 @@ const HUGE_PAGE_BYTES: usize = 2 << 20;
 /// A zeroed slice of fixed length on huge pages, where the system offers them.
 ///
 /// It is wiped when it is dropped: what lies on pages of its own goes back to the system, which
-/// clears pages before anyone gets them, and what lies on the heap is cleared.
+/// clears pages before anyone gets them, or is cleared and [kept](keep_pages); and what lies on the
+/// heap is cleared.
 ///
 /// Making one when no memory is left calls [`exhausted`].
 pub struct Buffer<T: Pod> {
@@ -39,7 +42,7 @@ pub struct Buffer<T: Pod> {
 
 enum Storage<T> {
     Heap(Vec<T>),
-    Pages { map: MmapMut, len: usize },
+    Pages(Pages),
 }
 
 impl<T: Pod> Buffer<T> {
@@ -53,17 +56,9 @@ impl<T: Pod> Buffer<T> {
                 storage: Storage::Heap(bytemuck::zeroed_vec(len)),
             };
         }
-        // One huge page more, so that the advice covers the end as well.
-        let map = MmapMut::map_anon(bytes.next_multiple_of(HUGE_PAGE_BYTES))
-            .unwrap_or_else(|_| exhausted(bytes));
-        #[cfg(target_os = "linux")]
-        {
-            // Only advice: on a system without huge pages the buffer works as well.
-            let _ = map.advise(memmap2::Advice::HugePage);
-        }
-        tally::count(bytes as i64);
+        let pages = Pages::zeroed(bytes).unwrap_or_else(|_| exhausted(bytes));
         Self {
-            storage: Storage::Pages { map, len },
+            storage: Storage::Pages(pages),
         }
     }
 
@@ -72,11 +67,8 @@ impl<T: Pod> Buffer<T> {
         let before = self.len();
         match &mut self.storage {
             _ if len <= before => self.truncate(len),
-            Storage::Pages { map, len: used } if len <= map.len() / size_of::<T>() => {
-                *used = len;
-                tally::count(((len - before) * size_of::<T>()) as i64);
-                // There may be what was cut off.
-                bytemuck::fill_zeroes(&mut self[before..]);
+            Storage::Pages(pages) if len <= pages.capacity() / size_of::<T>() => {
+                pages.lengthen(len * size_of::<T>());
             }
             // Not in place: a vector that grows could leave a copy behind, which nobody wipes.
             _ => {
@@ -95,24 +87,9 @@ impl<T: Pod> Buffer<T> {
                 elements.truncate(len);
                 elements.shrink_to_fit();
             }
-            Storage::Pages { map, len: used } => {
-                tally::count(((len.min(*used) as i64) - *used as i64) * size_of::<T>() as i64);
-                *used = len.min(*used);
-                #[cfg(not(target_os = "linux"))]
-                let _ = map;
-                #[cfg(target_os = "linux")]
-                {
-                    let end = (*used * size_of::<T>()).next_multiple_of(HUGE_PAGE_BYTES);
-                    // SAFETY: nothing refers to memory beyond the elements that are kept, and
-                    // nothing will read it.
-                    let _ = unsafe {
-                        map.unchecked_advise_range(
-                            memmap2::UncheckedAdvice::DontNeed,
-                            end,
-                            map.len().saturating_sub(end),
-                        )
-                    };
-                }
+            Storage::Pages(pages) => {
+                let bytes = len.saturating_mul(size_of::<T>());
+                pages.shorten(bytes.min(pages.len()));
             }
         }
     }
@@ -120,9 +97,8 @@ impl<T: Pod> Buffer<T> {
 
 impl<T: Pod> Drop for Buffer<T> {
     fn drop(&mut self) {
-        match &mut self.storage {
-            Storage::Heap(elements) => wipe(elements),
-            Storage::Pages { len, .. } => tally::count(-((*len * size_of::<T>()) as i64)),
+        if let Storage::Heap(elements) = &mut self.storage {
+            wipe(elements);
         }
     }
 }
@@ -164,7 +140,7 @@ impl<T: Pod> Deref for Buffer<T> {
     fn deref(&self) -> &[T] {
         match &self.storage {
             Storage::Heap(elements) => elements,
-            Storage::Pages { map, len } => bytemuck::cast_slice(&map[..len * size_of::<T>()]),
+            Storage::Pages(pages) => bytemuck::cast_slice(pages),
         }
     }
 }
@@ -173,9 +149,7 @@ impl<T: Pod> DerefMut for Buffer<T> {
     fn deref_mut(&mut self) -> &mut [T] {
         match &mut self.storage {
             Storage::Heap(elements) => elements,
-            Storage::Pages { map, len } => {
-                bytemuck::cast_slice_mut(&mut map[..*len * size_of::<T>()])
-            }
+            Storage::Pages(pages) => bytemuck::cast_slice_mut(pages),
         }
     }
 }
