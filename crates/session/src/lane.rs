@@ -21,6 +21,7 @@ use psijoin_channel::{
     Channel,
     count::{Counters, Snapshot, counted},
 };
+use psijoin_runtime::memory::{KeptPages, keep_pages};
 use psijoin_table::portions::{LabelPlaces, Packing};
 use psijoin_transport::{Connection, Proxies};
 
@@ -53,6 +54,8 @@ pub struct Lane {
     counters: Counters,
     waits: Arc<AtomicBool>,
     report: LaneReport,
+    /// Of one part, for the next.
+    _pages: KeptPages,
 }
 
 impl Lane {
@@ -107,6 +110,7 @@ impl Lane {
             counters,
             waits,
             report: LaneReport::default(),
+            _pages: keep_pages(),
         })
     }
 
