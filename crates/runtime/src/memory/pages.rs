@@ -1,7 +1,7 @@
 //! Large pieces of memory on huge pages, and those that were given back, for the next ones.
 //!
-//! The system clears a page whenever it hands it out, and in a virtual machine it may have to get it
-//! from its host first, which can take 20 times as long. A session makes and drops large buffers
+//! The system clears a page whenever it hands it out, and in a virtual machine it may have to get
+//! it from its host first, which can take 20 times as long. A session makes and drops large buffers
 //! all the time, so it [keeps](keep_pages) their pages: never more than its buffers had at once.
 
 use std::{
