@@ -67,8 +67,8 @@ impl LaneInOrder {
 
     /// Takes further keys, with the numbers of each of the lane's [columns](Lane::numbers), the
     /// places of their [labels](Lane::labels) behind them, and the payload of each, one after the
-    /// other, if this party gives columns. Runs the parts that are
-    /// whole with that, and returns what was found, of parts that give keys.
+    /// other, if this party gives columns. Runs the parts that are whole with that, and returns
+    /// what was found, of parts that give keys.
     ///
     /// # Errors
     /// [`ElsewhereFault::Order`], and that of running a part; the other side is told.
