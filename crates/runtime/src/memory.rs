@@ -23,7 +23,7 @@ mod pages;
 mod tally;
 
 use pages::Pages;
-pub use pages::{KeptPages, keep_pages};
+pub use pages::{KeptPages, give_kept_pages_back, keep_pages};
 pub use tally::peak_during;
 
 /// Smaller buffers gain nothing from pages of 2 MiB.
@@ -48,9 +48,7 @@ enum Storage<T> {
 impl<T: Pod> Buffer<T> {
     /// Returns `len` elements, all bytes zero.
     pub fn zeroed(len: usize) -> Self {
-        let bytes = len
-            .checked_mul(size_of::<T>())
-            .expect("fewer bytes than there are addresses");
+        let bytes = bytes_of::<T>(len);
         if bytes < HUGE_PAGE_BYTES || cfg!(miri) {
             return Self {
                 storage: Storage::Heap(bytemuck::zeroed_vec(len)),
@@ -65,18 +63,18 @@ impl<T: Pod> Buffer<T> {
     /// Makes it `len` elements long: with zeros at its end, or as [`truncate`](Self::truncate) does.
     pub fn resize(&mut self, len: usize) {
         let before = self.len();
-        match &mut self.storage {
-            _ if len <= before => self.truncate(len),
-            Storage::Pages(pages) if len <= pages.capacity() / size_of::<T>() => {
-                pages.lengthen(len * size_of::<T>());
-            }
-            // Not in place: a vector that grows could leave a copy behind, which nobody wipes.
-            _ => {
-                let mut longer = Self::zeroed(len);
-                longer[..before].copy_from_slice(self);
-                *self = longer;
-            }
+        if len <= before {
+            return self.truncate(len);
         }
+        if let Storage::Pages(pages) = &mut self.storage
+            && pages.lengthen(bytes_of::<T>(len))
+        {
+            return;
+        }
+        // Not in place: a vector that grows could leave a copy behind, which nobody wipes.
+        let mut longer = Self::zeroed(len);
+        longer[..before].copy_from_slice(self);
+        *self = longer;
     }
 
     /// Keeps the first `len` elements, and gives memory back that is not needed for them.
@@ -87,6 +85,7 @@ impl<T: Pod> Buffer<T> {
                 elements.truncate(len);
                 elements.shrink_to_fit();
             }
+            Storage::Pages(_) if len == 0 => *self = Self::zeroed(0),
             Storage::Pages(pages) => {
                 let bytes = len.saturating_mul(size_of::<T>());
                 pages.shorten(bytes.min(pages.len()));
@@ -126,6 +125,11 @@ impl<T: Pod> From<Vec<T>> for Buffer<T> {
             storage: Storage::Heap(elements),
         }
     }
+}
+
+fn bytes_of<T>(len: usize) -> usize {
+    let bytes = len.checked_mul(size_of::<T>());
+    bytes.expect("fewer bytes than there are addresses")
 }
 
 /// Clears elements, though nothing will read them.
