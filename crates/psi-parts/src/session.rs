@@ -14,6 +14,7 @@ use psijoin_psi::{
     Request, Result, Role, ledger,
 };
 use psijoin_psi_functions::functions::opening::{self, Opened};
+use psijoin_runtime::memory::keep_pages;
 
 use crate::{
     Done, Gathered, InMemory, Part, SharedPlaces, Table, lanes,
@@ -257,7 +258,7 @@ impl<'a> Session<'a> {
         }
         self.check_items(table)?;
         context.phases.begin("parts");
-        let _codes = block_accumulate::kept::keep();
+        let _kept = (block_accumulate::kept::keep(), keep_pages());
         let gathered = Mutex::new(Gathered::new(self));
         let (done, left): (Vec<u32>, Vec<u32>) = (0..parts).partition(is_done);
         for part in &done {

@@ -8,7 +8,7 @@ use psijoin_psi_functions::{
     bins::Table,
     functions::{self, Compared},
 };
-use psijoin_runtime::memory::Buffer;
+use psijoin_runtime::memory::{Buffer, give_kept_pages_back};
 
 use super::{Params, hints::Hints, masks::Of};
 use crate::oprf;
@@ -69,6 +69,7 @@ impl<B: Base> Party for Receiver<B> {
         drop((hints, inputs));
         // Step 5.
         context.phases.begin("equality tests");
+        give_kept_pages_back();
         let shares = tests.equal(&targets, params.number_bits(), context.channel)?;
         // Step 6.
         context.phases.begin("output");

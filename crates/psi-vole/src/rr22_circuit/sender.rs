@@ -5,7 +5,7 @@ use psijoin_encode::{CHOICES, Digests};
 use psijoin_ot::{iknp::SemiHonest, vole::Base};
 use psijoin_psi::{Context, Error, Input, Output, Party, Result, output_hash::Outputs};
 use psijoin_psi_functions::functions;
-use psijoin_runtime::memory::Buffer;
+use psijoin_runtime::memory::{Buffer, give_kept_pages_back};
 
 use super::{Params, hints::Hints, masks::Of};
 use crate::oprf;
@@ -67,6 +67,7 @@ impl<B: Base> Party for Sender<B> {
         drop((hints, inputs, owners));
         // Step 5.
         context.phases.begin("equality tests");
+        give_kept_pages_back();
         let shares = tests.equal(&targets, params.number_bits(), context.channel)?;
         // Step 6.
         context.phases.begin("output");
