@@ -29,7 +29,7 @@ use crate::{
 
 /// A join that Python wants.
 pub(crate) struct JoinCall {
-    /// The request.
+    /// The request, but for what the [terms](Self::read_terms) say.
     pub(crate) spec: JoinSpec,
     /// The name by which the user knows the other party, if it was called so.
     pub(crate) known_as: Option<KnownAs>,
@@ -37,7 +37,7 @@ pub(crate) struct JoinCall {
     pub(crate) report: Option<PathBuf>,
     /// The file of the identity in `spec`: nothing is written there.
     pub(crate) identity: PathBuf,
-    /// The file of the terms in `spec`: nothing is written there.
+    /// The file of the terms.
     pub(crate) terms: Option<PathBuf>,
     /// The seconds that everything may take together. Then the join is [stopped](Stop), and with it
     /// all that have the same stop.
@@ -94,6 +94,15 @@ impl JoinCall {
                 report: self.report.clone(),
             },
         }
+    }
+
+    /// Reads the terms, which both sides have alike.
+    ///
+    /// # Errors
+    /// If they cannot be read. The other party can still be told.
+    pub(crate) fn read_terms(&mut self) -> Result<(), Failure> {
+        self.spec.terms = self.terms.as_deref().map(files::read_terms).transpose()?;
+        Ok(())
     }
 
     /// Checks what cannot be seen in the spec alone.
@@ -154,7 +163,7 @@ pub(crate) fn ended(notes: &Notes, joined: Result<String, Failure>) -> Result<Jo
 
 /// Joins, and returns the closing statement.
 fn carry_out(
-    call: JoinCall,
+    mut call: JoinCall,
     listener: Py<PyAny>,
     notes: &Notes,
     stop: &Stop,
@@ -167,13 +176,14 @@ fn carry_out(
     };
     let mode = call.spec.mode;
     let reportable = run::prepare_report(call.report.as_deref(), notes);
+    let able = reportable.and_then(|()| call.read_terms());
     let mut spec = call.spec;
     spec.also_written.extend(call.report);
     let narrator = Narrator {
         listener: &listening,
         notes,
     };
-    let job = run::join(spec, reportable, narrator, stop);
+    let job = run::join(spec, able, narrator, stop);
     let job = job.map_err(|failure| match &listening.deadline {
         Some(deadline) => deadline.reason(failure),
         None => failure,

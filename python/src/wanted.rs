@@ -8,9 +8,7 @@ use std::{
 use jiff::Timestamp;
 use psijoin::{Protocol, Role, registry};
 use psijoin_frontend::{
-    Failure, NamedFiles, Wanted,
-    files::read_terms,
-    home, meeting,
+    Failure, NamedFiles, Wanted, home, meeting,
     partner::{Named, Partner},
     sizes,
 };
@@ -257,8 +255,6 @@ impl Party {
         let question = question(options)?;
         check_rows(options, &question, role)?;
         let repeated = repeated(options)?;
-        let terms = options.path("terms")?;
-        let text = terms.as_deref().map(read_terms);
         let deadline = options.whole("deadline", 1..=MOST_SECONDS)?;
         let failed = |failure: Failure| raised(failure.into());
         let partner = self.partner().map_err(failed)?;
@@ -274,7 +270,6 @@ impl Party {
                 receiver_sums: role == Role::Receiver || options.flag(RECEIVERS_SUMS)?,
                 strict: options.flag("strict")?,
             },
-            terms: text.transpose().map_err(|failure| raised(failure.into()))?,
             record: options.path("record")?,
             job: options.path("job")?.map(home::job),
             budget: options.path(BUDGET)?,
@@ -288,7 +283,7 @@ impl Party {
             known_as: partner.known_as,
             report: options.path("report")?,
             identity: self.identity.clone(),
-            terms,
+            terms: options.path("terms")?,
             deadline,
         })
     }

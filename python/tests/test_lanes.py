@@ -592,6 +592,13 @@ def test_the_other_party_hears_of_a_table_that_cannot_be_used(
     assert "cannot use its own input or output" in words
 
 
+def test_the_other_party_hears_of_terms_that_cannot_be_read(meeting: Meeting) -> None:
+    ann = Party("receive", ANN, meeting.ann, options={"terms": "/no/such/file"})
+    refused, told = engine.run(ann, Party("send", BOB, meeting.bob))
+    assert isinstance(refused, psijoin.InputError) and "terms" in str(refused), refused
+    assert isinstance(told, psijoin.PeerFailedError), told
+
+
 def test_who_cannot_read_its_table_declines(meeting: Meeting) -> None:
     _, facts = engine.read(Party("receive", ANN, meeting.ann))
     theirs: dict[str, Any] = meeting.bob

@@ -9,7 +9,7 @@ from typing import Any
 
 import psijoin
 import pytest
-from parties import Pair
+from parties import OTHER, Pair, Role
 
 Options = dict[str, Any]
 
@@ -110,6 +110,16 @@ def test_errors(name: str, caplog: pytest.LogCaptureFixture) -> None:
         told = both(lambda: receive(KEYS, **mine), lambda: send(KEYS, **theirs))
     assert any(way_out in text for text in told), told
     check_names_no_option(told + caplog.messages)
+
+
+@pytest.mark.parametrize("role", ["receive", "send"])
+def test_terms_that_cannot_be_read_end_both(pair: Pair, role: Role) -> None:
+    ann, bob = pair
+    with ThreadPoolExecutor(1) as threads:
+        other = threads.submit(getattr(bob, OTHER[role]), KEYS)
+        with pytest.raises(psijoin.InputError, match="terms"):
+            getattr(ann, role)(KEYS, terms="none")
+        assert isinstance(other.exception(), psijoin.PeerFailedError)
 
 
 def test_sums_that_reveal_keys(pair: Pair, caplog: pytest.LogCaptureFixture) -> None:

@@ -55,19 +55,20 @@ pub fn join(
 
 /// Meets the other party, and agrees with it on a join of a table that lies elsewhere, over at most
 /// this number of lanes, in this attempt: see [`JoinSpec::agree`]. If the table has no facts that
-/// can be used, it still meets the other, to tell it.
+/// can be used, or this side was not able to write or read its files, it still meets the other, to
+/// tell it.
 ///
 /// # Errors
-/// Any failure, that of the report among them.
+/// Any failure, that of the files among them.
 pub fn agree<'a>(
     spec: JoinSpec,
     facts: Result<TableFacts, Error>,
     lanes: (NonZeroU32, Option<Attempt>),
-    reportable: Result<(), Failure>,
+    able: Result<(), Failure>,
     narrator: &'a Narrator<'a>,
     stop: &Stop,
 ) -> Result<Agreed<'a>, Failure> {
-    begin(&spec, reportable, *narrator, stop)?;
+    begin(&spec, able, *narrator, stop)?;
     let facts = facts.inspect_err(|error| spec.tell_of(error, narrator, stop))?;
     Ok(spec.agree(facts, lanes, narrator, stop)?)
 }

@@ -330,7 +330,7 @@ impl Agreed {
 /// Agrees, and does what is asked for from then on, until the session is over. An error is for
 /// whoever waits for it.
 fn serve(
-    (call, (facts, lanes)): (JoinCall, Elsewhere),
+    (mut call, (facts, lanes)): (JoinCall, Elsewhere),
     listener: Py<PyAny>,
     stop: &session::Stop,
     tell: Sender<Result<Terms, Failed>>,
@@ -347,6 +347,7 @@ fn serve(
             deadline: deadline.transpose()?,
         };
         let reportable = run::prepare_report(call.report.as_deref(), &notes);
+        let able = reportable.and_then(|()| call.read_terms());
         let narrator = Narrator {
             listener: &listening,
             notes: &notes,
@@ -355,7 +356,7 @@ fn serve(
             Some(deadline) => deadline.reason(failure),
             None => failure,
         };
-        let agreed = run::agree(call.spec, facts, lanes, reportable, &narrator, stop);
+        let agreed = run::agree(call.spec, facts, lanes, able, &narrator, stop);
         let mut agreed = agreed.map_err(within_deadline)?;
         let terms = Terms {
             lanes: agreed.lanes(),
