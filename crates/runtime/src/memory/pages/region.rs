@@ -236,7 +236,7 @@ impl Mapping {
     }
 }
 
-#[cfg(test)]
+#[cfg(all(test, not(miri)))]
 impl Region {
     /// Takes all free pages, each with its state.
     pub(super) fn free(&mut self) -> Vec<(Span, Page)> {
