@@ -33,6 +33,51 @@ impl Curve {
         }
     }
 
+    /// Returns a quantity of a run at these sizes, given that of some other runs.
+    ///
+    /// With sets of equal size it is a curve. If one party has more, then a share of what the curve
+    /// has more at the larger size is due to that party: the share that it was in the first of the
+    /// runs in which it had more, or a half. If no run has sets of equal size, all are of one item
+    /// against a set, and it is a curve over the set.
+    ///
+    /// # Panics
+    /// If there are no runs.
+    pub(crate) fn at_sizes(runs: &[([u64; 2], f64)], items: [f64; 2]) -> f64 {
+        let is_equal = |items: [u64; 2]| items[0] == items[1];
+        let has_equal = runs.iter().any(|(items, _)| is_equal(*items));
+        let spine = runs
+            .iter()
+            .filter(|(items, _)| !has_equal || is_equal(*items));
+        let curve = Self::new(
+            spine
+                .map(|(items, value)| (items[0].max(items[1]) as f64, *value))
+                .collect(),
+        );
+        let at_both = |items: [f64; 2]| {
+            let [less, more] = [items[0].min(items[1]), items[0].max(items[1])];
+            (curve.at(less), curve.at(more))
+        };
+        let (least, most) = at_both(items);
+        if least == most || !has_equal {
+            return most;
+        }
+        let share = |(items, value): &([u64; 2], f64)| {
+            let (least, most) = at_both(items.map(|items| items as f64));
+            let share = (value - least) / (most - least);
+            // Not a number, if there it makes no difference who has more.
+            if share.is_nan() {
+                0.5
+            } else {
+                share.clamp(0.0, 1.0)
+            }
+        };
+        let alike = |(known, _): &&([u64; 2], f64)| {
+            !is_equal(*known) && (known[0] > known[1]) == (items[0] > items[1])
+        };
+        let share = runs.iter().find(alike).map_or(0.5, share);
+        least + share * (most - least)
+    }
+
     /// Interpolates between the point before `end` and that at `end`, by Fritsch and Carlson's
     /// cubics, which rise where the points do.
     fn smooth(&self, end: usize, size: f64) -> f64 {

@@ -468,37 +468,10 @@ impl Profile {
         vec![(1.0 - share, low), (share, high)]
     }
 
-    /// Returns a quantity at these sizes.
-    ///
-    /// With sets of equal size it is a curve. If one party has more, then a share of what the curve
-    /// has more at the larger size is due to that party: the share that it was in a run of unequal
-    /// sizes, or a half. If all runs are of one item against a set, it is a curve over the set.
+    /// Returns a quantity [at these sizes](Curve::at_sizes).
     fn at(&self, items: [f64; 2], quantity: impl Fn(&Run) -> f64) -> f64 {
-        let points = self.spine();
-        let points = points.iter().map(|run| (run.size(), quantity(run)));
-        let curve = Curve::new(points.collect());
-        let [less, more] = [items[0].min(items[1]), items[0].max(items[1])];
-        let (least, most) = (curve.at(less), curve.at(more));
-        if least == most || !self.is_of_equal_sizes() {
-            return most;
-        }
-        let share = |run: &Run| {
-            let items = run.items.map(|items| items as f64);
-            let least = curve.at(items[0].min(items[1]));
-            let most = curve.at(items[0].max(items[1]));
-            let share = (quantity(run) - least) / (most - least);
-            // Not a number, if there it makes no difference who has more.
-            if share.is_nan() {
-                0.5
-            } else {
-                share.clamp(0.0, 1.0)
-            }
-        };
-        let alike = |run: &&Run| {
-            !run.has_equal_sizes() && (run.items[0] > run.items[1]) == (items[0] > items[1])
-        };
-        let share = self.runs.iter().find(alike).map_or(0.5, share);
-        least + share * (most - least)
+        let runs = self.runs.iter().map(|run| (run.items, quantity(run)));
+        Curve::at_sizes(&runs.collect::<Vec<_>>(), items)
     }
 }
 
