@@ -5,7 +5,11 @@ use std::sync::LazyLock;
 use psijoin_psi::{Columns, OutputKind, Payloads, Plan};
 use serde::{Deserialize, Serialize};
 
-use crate::{Prediction, Profile, Run};
+use crate::{
+    Prediction, Profile, Run,
+    memory::{listed, of_groups},
+    profile::of_one_run,
+};
 
 /// Profiles of many protocols, measured on one machine.
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
@@ -80,15 +84,26 @@ impl Calibration {
     }
 
     /// Returns what a run of this plan takes, with this many threads per party, and the memory of
-    /// one stream; nothing if its protocol and output were not measured. Groups take as much as
-    /// sums that [send as much](Profile::predict_by_bytes).
+    /// one stream; nothing if its protocol and output were not measured. Memory also follows from
+    /// [listed](crate::listed_runs) runs. Groups take as long as sums that
+    /// [send as much](Profile::predict_by_bytes), and need more memory than a sum.
     pub fn predict(&self, plan: &Plan, threads: usize) -> Option<Prediction> {
         let (protocol, output) = (plan.info().name, &plan.request().output);
-        let prediction = match (self.profile(protocol, output), output) {
-            (Some(profile), _) => profile.predict(plan),
-            (None, OutputKind::Groups(_)) => self.of_kind(protocol, "sum")?.predict_by_bytes(plan),
+        let (profile, groups) = match (self.profile(protocol, output), output) {
+            (Some(profile), _) => (profile, None),
+            (None, OutputKind::Groups(groups)) => (self.of_kind(protocol, "sum")?, Some(*groups)),
             (None, _) => return None,
         };
+        let mut prediction = match groups {
+            None => profile.predict(plan),
+            Some(_) => profile.predict_by_bytes(plan),
+        };
+        let memory = profile.memory_with(listed(protocol, &profile.output), plan);
+        let with_groups = |bytes: f64| match groups {
+            None => bytes,
+            Some(groups) => of_groups(of_one_run(plan), groups, bytes),
+        };
+        prediction.memory_bytes = memory.map(|bytes| bytes.map(with_groups));
         Some(prediction.with_threads(threads))
     }
 

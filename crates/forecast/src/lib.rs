@@ -35,9 +35,12 @@
 //! - *A calibration* is profiles of many protocols on one machine: the one that psijoin ships with
 //!   (`crates/forecast/calibration.json`, scaled to a machine by two small runs), or a user's own.
 //!   The planner (`psijoin::planner`) plans a request with every protocol and predicts each plan:
-//!   bytes and flights are exact, and each protocol that is no choice has a reason. Memory far
-//!   above the measured sizes is not predicted, as many protocols work in bands there and take no
-//!   more. More threads are by Amdahl's law, from runs with one and with two.
+//!   bytes and flights are exact, and each protocol that is no choice has a reason. More threads
+//!   are by Amdahl's law, from runs with one and with two.
+//! - *Memory* is counted in allocated bytes, so that of one machine is that of any. Larger runs
+//!   than calibrations have are listed with what they took (`crates/forecast/memory.json`).
+//!   Memory far above all these sizes is not predicted, as many protocols work in bands there and
+//!   take no more.
 //! - *Lanes* ([`lanes`]): parts of a session side by side on a cluster, which share one network,
 //!   with tasks that are slow or fail; and [`spark`], the phases of a join in Apache Spark around
 //!   them, by what Spark takes for each row (`crates/forecast/spark.toml`).
@@ -53,6 +56,7 @@ mod curve;
 pub mod lanes;
 pub mod machine;
 mod measure;
+mod memory;
 pub mod money;
 mod network;
 mod profile;
@@ -64,7 +68,8 @@ mod timeline;
 
 pub use calibration::{Calibration, InvalidCalibration, kind, measured_outputs};
 pub use campaign::{Effort, FIRST_ITEMS, GROWTH, profile};
-pub use measure::measure;
+pub use measure::{measure, measure_memory};
+pub use memory::{ListedRun, listed_runs};
 pub use network::{Duplex, Network, Wire};
 pub use profile::{Phase, Prediction, Profile, Run};
 pub use progress::{Outlook, Progress};

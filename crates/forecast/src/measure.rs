@@ -48,6 +48,23 @@ pub fn measure(plan: &Plan, threads: usize, runs: usize) -> Result<Run, Error> {
     })
 }
 
+/// Returns the most memory that the sender and the receiver of `plan` take beyond their input, in
+/// bytes, with one thread each: that of runs as in [`measure`](fn@measure), none of which is
+/// timed. `None` in a program that does not [count](peak_during) it.
+///
+/// # Errors
+/// As [`run`].
+///
+/// # Panics
+/// If the operating system gives no threads.
+pub fn measure_memory(plan: &Plan) -> Result<[Option<u64>; 2], Error> {
+    let session = Session::new(plan, 1);
+    let [by_sender, by_receiver] = session.record()?;
+    let sender = session.alone(Role::Sender, &by_receiver, 0)?;
+    let receiver = session.alone(Role::Receiver, &by_sender, 0)?;
+    Ok([sender.memory_bytes, receiver.memory_bytes])
+}
+
 /// Returns what both parties did in some time of a run.
 fn timed_run(plan: &Plan, parties: [Timed; 2]) -> Run {
     let sizes = plan.request().sizes;

@@ -6,6 +6,7 @@ use serde::{Deserialize, Serialize};
 use crate::{
     Cores, Forecast, Mismatch, Network, Script, Timeline,
     curve::Curve,
+    memory::ListedRun,
     script::Scale,
     simulate::{replay, simulate},
 };
@@ -299,22 +300,20 @@ impl Profile {
         self.predict_all(plan, &|plan| plan.cost().total, Some(times))
     }
 
-    /// Returns what a run of `plan` takes whose output is of another kind: it is taken to compute,
-    /// and to need memory, as much more than the measured one as it sends more.
+    /// Returns what a run of `plan` takes whose output is of another kind: it is taken to compute
+    /// as much more than the measured one as it sends more, and to need as much memory.
     ///
     /// # Panics
     /// As [`predict`](Self::predict).
     pub fn predict_by_bytes(&self, plan: &Plan) -> Prediction {
-        let of_one_run = plan.parts().map_or(plan, |parts| &parts.plan);
+        let of_one_run = of_one_run(plan);
         let sizes = of_one_run.request().sizes;
         let items = [sizes.sender() as f64, sizes.receiver() as f64];
         let bytes = of_one_run.cost().total.total_bytes() as f64;
         let times = bytes / self.at(items, Run::bytes);
-        let prediction = self.scaled(times).predict(plan);
         Prediction {
-            memory_bytes: (prediction.memory_bytes).map(|bytes| bytes.map(|bytes| bytes * times)),
             is_extrapolated: true,
-            ..prediction
+            ..self.scaled(times).predict(plan)
         }
     }
 
@@ -373,7 +372,7 @@ impl Profile {
         Prediction {
             versions: versions.collect(),
             parallel: self.parallel(items, computing),
-            memory_bytes: [0, 1].map(|party| self.memory(items, party)),
+            memory_bytes: [0, 1].map(|party| self.memory(&[], items, party)),
             is_extrapolated: self.beyond(items) > 1.0,
         }
     }
@@ -400,14 +399,37 @@ impl Profile {
         Some(largest.memory_bytes[party]? as f64 / largest.size())
     }
 
-    fn memory(&self, items: [f64; 2], party: usize) -> Option<f64> {
+    /// Returns the memory of both parties in a run of `plan`, or in a part of it, if it is known:
+    /// by the own runs, and by those that are listed.
+    pub(crate) fn memory_with<'a>(
+        &self,
+        listed: impl Iterator<Item = &'a ListedRun>,
+        plan: &Plan,
+    ) -> [Option<f64>; 2] {
+        let sizes = of_one_run(plan).request().sizes;
+        let items = [sizes.sender() as f64, sizes.receiver() as f64];
+        let listed: Vec<_> = listed.collect();
+        [0, 1].map(|party| self.memory(&listed, items, party))
+    }
+
+    /// Returns the memory of a party, by the own runs and by those that are listed.
+    fn memory(&self, listed: &[&ListedRun], items: [f64; 2], party: usize) -> Option<f64> {
         /// The factor up to which the memory of larger runs is believed to follow from that of
         /// smaller ones.
         const FAR: f64 = 16.0;
-        let bytes = |run: &Run| run.memory_bytes[party];
-        let is_known =
-            self.beyond(items) <= FAR && self.runs.iter().all(|run| bytes(run).is_some());
-        is_known.then(|| self.at(items, |run| bytes(run).unwrap_or_default() as f64))
+        let of_own = |run: &Run| Some((run.items, run.memory_bytes[party]? as f64));
+        let mut runs: Vec<_> = self.runs.iter().map(of_own).collect::<Option<_>>()?;
+        for run in listed {
+            if runs.iter().all(|(items, _)| *items != run.items) {
+                runs.push((run.items, run.memory_bytes[party] as f64));
+            }
+        }
+        let larger = items[0].max(items[1]);
+        let times = |items: [u64; 2]| larger / items[0].max(items[1]) as f64;
+        // The nearest tells best whose items take the memory.
+        runs.sort_by_key(|(items, _)| (times(*items).ln().abs() * 1e6) as u64);
+        let is_near = runs.iter().any(|(items, _)| times(*items) <= FAR);
+        is_near.then(|| Curve::at_sizes(&runs, items))
     }
 
     /// Returns the share of each party's computing that a second thread halves, given what it
@@ -473,6 +495,11 @@ impl Profile {
         let runs = self.runs.iter().map(|run| (run.items, quantity(run)));
         Curve::at_sizes(&runs.collect::<Vec<_>>(), items)
     }
+}
+
+/// Returns the plan of one of its parts, or itself if it is not in parts.
+pub(crate) fn of_one_run(plan: &Plan) -> &Plan {
+    plan.parts().map_or(plan, |parts| &parts.plan)
 }
 
 /// Returns scripts that compute this long and send this many bytes.
@@ -658,6 +685,35 @@ mod tests {
         }
         // Too far from what was measured.
         assert_eq!(memory((1 << 16) + 1), [None; 2]);
+    }
+
+    /// Runs that are listed take ten times as much here.
+    #[test]
+    fn memory_follows_from_what_is_listed_where_nothing_was_measured() {
+        let profile = profile(&EQUAL);
+        let listed = [[4096; 2], [1 << 16; 2], [1 << 10, 1 << 16]].map(|items| ListedRun {
+            protocol: "dh".into(),
+            output: "rows".into(),
+            items,
+            memory_bytes: items.map(|items| 100 * items),
+        });
+        let memory = |senders, receivers| {
+            let request = Request::rows(senders, receivers).unwrap();
+            profile.memory_with(listed.iter(), &DH.plan(&request).unwrap())
+        };
+        for bytes in memory(4096, 4096) {
+            assert_close(bytes.unwrap(), (1000 + 10 * 4096) as f64);
+        }
+        for (items, bytes) in
+            [[1 << 16; 2], [1 << 10, 1 << 16]].map(|items| (items, items.map(|items| 100 * items)))
+        {
+            let found = memory(items[0], items[1]);
+            for (found, bytes) in found.into_iter().zip(bytes) {
+                assert_close(found.unwrap(), bytes as f64);
+            }
+        }
+        assert!(memory(1 << 20, 1 << 20).iter().all(Option::is_some));
+        assert_eq!(memory((1 << 20) + 1, 9), [None; 2]);
     }
 
     #[test]

@@ -11,11 +11,14 @@
 //! `… -- planner` prints a third one: the planner's predictions, by the shipped calibration and by
 //! one of this machine, beside the runs.
 //!
+//! `… -- memory` measures the memory of the runs in [`LISTED`], and writes
+//! `crates/forecast/memory.json`. It takes some minutes and 2 GB.
+//!
 //! More arguments are names of protocols or networks: only those, then.
 
 #![allow(clippy::print_stdout)]
 
-use std::{env, num::NonZeroUsize, sync::LazyLock, thread, time::Instant};
+use std::{env, fs, num::NonZeroUsize, sync::LazyLock, thread, time::Instant};
 
 use emulation::Emulation;
 use psijoin::{
@@ -28,10 +31,16 @@ use psijoin::{
     registry,
 };
 use psijoin_forecast::{
-    Calibration, Cores, Effort, Network, Profile, Run, kind, measure, profile, simulate,
+    Calibration, Cores, Effort, ListedRun, Network, Profile, Run, kind, measure, measure_memory,
+    profile, simulate,
 };
+use psijoin_runtime::memory::ReportingAllocator;
 
 mod emulation;
+
+/// It counts memory.
+#[global_allocator]
+static ALLOCATOR: ReportingAllocator = ReportingAllocator;
 
 /// Protocols of all families, and items per party. Each takes a few seconds at most.
 const PROTOCOLS: [(&str, u64); 9] = [
@@ -85,6 +94,7 @@ fn main() {
             "networks" => networks(&protocols, &chosen(&NETWORKS)),
             "sizes" => sizes(&protocols),
             "planner" => planned(),
+            "memory" => list_memory(),
             _ => {}
         }
     }
@@ -133,6 +143,59 @@ fn sizes(protocols: &[(&str, u64)]) {
     }
 }
 
+/// A column of the sender.
+const COLUMN: Columns = Columns {
+    sender: 1,
+    receiver: 0,
+};
+
+/// The outputs of `rr22-circuit` whose memory is listed.
+const LISTED: [OutputKind; 5] = [
+    OutputKind::Rows,
+    OutputKind::Count,
+    OutputKind::Threshold(1),
+    OutputKind::Sums(COLUMN),
+    OutputKind::Shares(COLUMN),
+];
+
+/// The items of the sender and of the receiver in runs of each. The first has just more lookups
+/// than are made at once.
+const LISTED_ITEMS: [[u64; 2]; 5] = [
+    [5 << 14; 2],
+    [1 << 19; 2],
+    [1 << 20; 2],
+    [1 << 16, 1 << 20],
+    [1 << 20, 1 << 16],
+];
+
+/// Writes the list of runs and their memory, one a line.
+fn list_memory() {
+    let mut lines = Vec::new();
+    for output in &LISTED {
+        for items in LISTED_ITEMS {
+            let run = listed_run("rr22-circuit", output, items);
+            let line = serde_json::to_string(&run).expect("plain data");
+            println!("{line}");
+            lines.push(line);
+        }
+    }
+    let path = concat!(env!("CARGO_MANIFEST_DIR"), "/../forecast/memory.json");
+    fs::write(path, format!("[\n{}\n]\n", lines.join(",\n"))).expect("the file can be written");
+}
+
+fn listed_run(name: &str, output: &OutputKind, items: [u64; 2]) -> ListedRun {
+    let protocol = registry::find(name).expect("it is registered");
+    let request = Request::rows(items[0], items[1]).expect("not too many items");
+    let plan = protocol.plan(&request.output(output.clone()));
+    let memory = measure_memory(&plan.expect("a plan")).expect("a run");
+    ListedRun {
+        protocol: name.to_owned(),
+        output: kind(output).to_owned(),
+        items,
+        memory_bytes: memory.map(|bytes| bytes.expect("this program counts them")),
+    }
+}
+
 /// The planner's cases: protocols, outputs, and items per party.
 const PLANNED: [(&str, OutputKind, [u64; 3]); 5] = [
     ("dh", OutputKind::Rows, [1 << 8, 1 << 11, 1 << 14]),
@@ -145,10 +208,7 @@ const PLANNED: [(&str, OutputKind, [u64; 3]); 5] = [
     ),
     (
         "rr22-circuit",
-        OutputKind::Sums(Columns {
-            sender: 1,
-            receiver: 0,
-        }),
+        OutputKind::Sums(COLUMN),
         [1 << 9, 1 << 13, 1 << 16],
     ),
 ];

@@ -277,7 +277,7 @@ impl Order {
 
 #[cfg(test)]
 mod tests {
-    use psijoin_forecast::measured_outputs;
+    use psijoin_forecast::{kind, listed_runs, measured_outputs};
 
     use super::*;
 
@@ -355,6 +355,23 @@ mod tests {
         assert_eq!(estimated(1 << 23, Some(memory)), [Some(there); 2]);
         let few = estimated(1 << 14, Some(memory));
         assert_eq!(few, estimated(1 << 14, None));
+    }
+
+    #[test]
+    fn the_memory_of_runs_that_are_listed_is_predicted() {
+        for run in listed_runs() {
+            let [senders, receivers] = run.items;
+            let mut outputs = measured_outputs().into_iter();
+            let output = outputs.find(|output| kind(output) == run.output).unwrap();
+            let request = Request::rows(senders, receivers).unwrap().output(output);
+            let protocol = registry::find(&run.protocol).unwrap();
+            let prediction = Calibration::shipped().predict(&protocol.plan(&request).unwrap(), 1);
+            let found = prediction.unwrap().memory_bytes;
+            for (found, bytes) in found.into_iter().zip(run.memory_bytes) {
+                let ratio = found.unwrap() / bytes as f64;
+                assert!((ratio - 1.0).abs() < 1e-6, "{ratio} of {run:?}");
+            }
+        }
     }
 
     /// Every protocol, with every kind of output that it computes. Two are for one item against a

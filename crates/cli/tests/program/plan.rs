@@ -227,21 +227,21 @@ fn money_is_counted_by_a_file_of_prices() {
 fn the_table_says_why_others_are_no_choice() {
     let folder = Folder::new();
     let calibration = calibration(&folder, &["dh", "rr22-circuit"], &["count"]);
-    let count = ["--items", "2^16", "--output-kind", "count"];
-    let of = |more: &[&str]| {
+    let of = |items: &str, more: &[&str]| {
         let args = ["plan", "--threads", "1", "--calibration", &calibration];
+        let count = ["--items", items, "--output-kind", "count"];
         run(&[&args[..], &count, more].concat())
     };
     let plans = [
-        of(&[]),
-        of(&["--min-intersection", "5"]),
-        of(&["--memory", "330MB"]),
+        of("2^16", &[]),
+        of("2^16", &["--min-intersection", "5"]),
+        of("2^20", &["--memory", "330MB"]),
     ];
     all_exit(&plans, 0);
     assert_said!(plans);
 }
 
-/// Runs of groups are not measured: they take as much as sums that send as much.
+/// Runs of groups are not measured: they take as long as sums that send as much.
 #[test]
 fn groups_take_as_much_as_they_send() {
     let folder = Folder::new();
