@@ -177,6 +177,9 @@ impl Span {
     /// Gives the memory back to the system, so that all is zero.
     pub(super) fn empty(&mut self) {
         let place = self.place();
+        if place.is_empty() {
+            return;
+        }
         #[cfg(target_os = "linux")]
         {
             // SAFETY: nothing refers to the bytes, and whoever looks at them later finds zeros.
