@@ -8,7 +8,7 @@ use crate::{quantity::distinct, verdicts::Outcome};
 /// The commands that make the document.
 const COMMANDS: &str = "\
 ```sh
-psijoin-lab run   # nine minutes; with --full, a night: more is measured
+psijoin-lab run   # what fits in ten minutes; with --full, in a night: more is measured
 psijoin-lab report --form verdicts --out docs/verdicts.md
 ```";
 
