@@ -17,6 +17,7 @@
 //! share a [`Budget`]. When they hold more than it allows, the partition that holds most writes its
 //! full chunks to disk, or the one that it is filling if none is full. So chunks are as large as
 //! the budget lets them be: about twice the budget per partition, and 256 KiB at most.
+//! A chunk that may fill up lies in a slot of a huge page, which all stores of a budget share.
 //!
 //! **Disk.** A store has one temporary file in a [`Folder`], which has no name from the start, or
 //! loses it as soon as it is created where a file system cannot do without. The system frees it

@@ -56,6 +56,11 @@ impl<'a> Fingerprinter<'a> {
         }
     }
 
+    /// Makes room for the fingerprints of so many rows.
+    pub fn reserve(&mut self, rows: usize) {
+        self.fingerprints.reserve(rows);
+    }
+
     /// Appends the row's field at this position of the key, and tells what is suspicious about it.
     /// A null is the empty text. So is the `country` that goes with the field, if the key has no
     /// column for it.

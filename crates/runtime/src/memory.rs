@@ -20,10 +20,12 @@ use bytemuck::Pod;
 use zeroize::{ZeroizeOnDrop, optimization_barrier};
 
 mod pages;
+mod slots;
 mod tally;
 
 use pages::Pages;
 pub use pages::{KeptPages, give_kept_pages_back, keep_pages};
+pub use slots::{SLOT_BYTES, Slot, SlotPool};
 pub use tally::peak_during;
 
 /// Smaller buffers gain nothing from pages of 2 MiB.

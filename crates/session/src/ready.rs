@@ -17,6 +17,7 @@ use psijoin_channel::{
     count::{Snapshot, counted},
 };
 use psijoin_job::Ended;
+use psijoin_runtime::memory::keep_pages;
 use psijoin_transport::Connection;
 use zeroize::Zeroizing;
 
@@ -115,6 +116,8 @@ impl Ready<'_> {
         (mut connection, channel): (Connection, Channel),
         table: &mut Option<Table>,
     ) -> Result<Computed, Error> {
+        // The memory of keys that are not needed any more is there for the protocol.
+        let _kept = keep_pages();
         let computed = match self.converse(&mut connection, channel, table) {
             Err(Error::OnlyChecked) => {
                 // Both know that already.

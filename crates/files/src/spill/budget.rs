@@ -6,6 +6,8 @@ use std::{
     },
 };
 
+use psijoin_runtime::memory::SlotPool;
+
 use super::{Error, Folder, store::Partitions};
 
 /// The memory that the stores of a process may hold together. A clone is the same budget.
@@ -18,6 +20,8 @@ struct Shared {
     limit: u64,
     used: AtomicU64,
     spilled: AtomicU64,
+    /// The memory of chunks. What one store gives back is there for another one.
+    slots: SlotPool,
     stores: Mutex<Vec<Weak<Partitions>>>,
 }
 
@@ -28,6 +32,7 @@ impl Budget {
             limit: bytes,
             used: AtomicU64::new(0),
             spilled: AtomicU64::new(0),
+            slots: SlotPool::default(),
             stores: Mutex::default(),
         }))
     }
@@ -74,6 +79,10 @@ impl Budget {
         let mut stores = self.0.stores.lock().expect("no panic");
         stores.retain(|store| store.strong_count() > 0);
         stores.push(Arc::downgrade(store));
+    }
+
+    pub(super) fn slots(&self) -> &SlotPool {
+        &self.0.slots
     }
 
     pub(super) fn take(&self, bytes: usize) {

@@ -1,3 +1,6 @@
+use std::ops::Deref;
+
+use psijoin_runtime::memory::{SLOT_BYTES, Slot, SlotPool};
 use ring::aead::Tag;
 
 use super::{
@@ -7,12 +10,84 @@ use super::{
 };
 
 /// The most bytes of a chunk.
-pub(super) const MOST_BYTES: usize = 256 << 10;
+pub(super) const MOST_BYTES: usize = SLOT_BYTES;
 
 /// Consecutive records of a partition.
 pub(super) enum Chunk {
-    InMemory(Vec<u8>),
+    InMemory(Records),
     OnDisk(Sealed),
+}
+
+/// Records in memory.
+pub(super) enum Records {
+    /// While they are few.
+    Few(Vec<u8>),
+    /// Once they may fill up a chunk: that many bytes of a slot. So the memory of a table that is
+    /// not needed any more is there for a protocol's buffers.
+    Many(Slot, usize),
+}
+
+impl Records {
+    /// Returns how many bytes of memory they take.
+    pub(super) fn capacity(&self) -> usize {
+        match self {
+            Self::Few(records) => records.capacity(),
+            Self::Many(slot, _) => slot.len(),
+        }
+    }
+
+    /// Makes room for this many bytes in all, with those that are there.
+    pub(super) fn reserve(&mut self, bytes: usize, slots: &SlotPool) {
+        match self {
+            Self::Few(records) if bytes <= MOST_BYTES / 2 => {
+                records.reserve_exact(bytes - records.len());
+            }
+            Self::Few(records) => {
+                let mut slot = slots.take();
+                slot[..records.len()].copy_from_slice(records);
+                *self = Self::Many(slot, records.len());
+            }
+            Self::Many(..) => {}
+        }
+    }
+
+    /// Appends records, for which there is room.
+    ///
+    /// # Panics
+    /// If they are more than a chunk has.
+    pub(super) fn append(&mut self, more: &[u8]) {
+        match self {
+            Self::Few(records) => records.extend_from_slice(more),
+            Self::Many(slot, used) => {
+                slot[*used..][..more.len()].copy_from_slice(more);
+                *used += more.len();
+            }
+        }
+    }
+
+    pub(super) fn bytes_mut(&mut self) -> &mut [u8] {
+        match self {
+            Self::Few(records) => records,
+            Self::Many(slot, used) => &mut slot[..*used],
+        }
+    }
+}
+
+impl Default for Records {
+    fn default() -> Self {
+        Self::Few(Vec::new())
+    }
+}
+
+impl Deref for Records {
+    type Target = [u8];
+
+    fn deref(&self) -> &[u8] {
+        match self {
+            Self::Few(records) => records,
+            Self::Many(slot, used) => &slot[..*used],
+        }
+    }
 }
 
 /// The place of a chunk on disk, and its expected content.

@@ -7,9 +7,11 @@ use std::{
     },
 };
 
+use psijoin_runtime::memory::SlotPool;
+
 use super::{
     Budget, Error, Spill,
-    chunk::{Chunk, MOST_BYTES, Sealed},
+    chunk::{Chunk, MOST_BYTES, Records, Sealed},
     file::SpillFile,
     seal::{Binding, Key},
 };
@@ -178,7 +180,7 @@ struct Content {
     /// All but the last chunk.
     chunks: Vec<Chunk>,
     /// The last chunk, which is being filled.
-    open: Vec<u8>,
+    open: Records,
     /// Of all chunks.
     bytes: u64,
 }
@@ -192,11 +194,12 @@ impl Partitions {
         let wanted = self.budget.used() + (records.len() + MOST_BYTES) as u64;
         let has_room = wanted < self.budget.limit() / 2;
         let before = content.bytes;
-        let grown = content.append(
-            records,
-            MOST_BYTES - MOST_BYTES % self.record_bytes,
+        let memory = Memory {
+            chunk_bytes: MOST_BYTES - MOST_BYTES % self.record_bytes,
             has_room,
-        );
+            slots: self.budget.slots(),
+        };
+        let grown = content.append(records, &memory);
         held.fetch_add(grown, Ordering::Relaxed);
         self.budget.take(grown);
         before
@@ -269,7 +272,7 @@ impl Partitions {
             return Ok(());
         };
         let mut bytes = take(bytes);
-        let sealed = Sealed::new(&mut bytes, binding, &self.key, &self.file);
+        let sealed = Sealed::new(bytes.bytes_mut(), binding, &self.key, &self.file);
         let place = sealed.place();
         *chunk = Chunk::OnDisk(sealed);
         let written = self.file.write(&bytes, place);
@@ -290,19 +293,28 @@ impl Drop for Partitions {
     }
 }
 
+/// The memory of chunks.
+struct Memory<'a> {
+    /// The bytes of each chunk but the last one.
+    chunk_bytes: usize,
+    /// `true` if memory may be reserved that is not needed yet.
+    has_room: bool,
+    slots: &'a SlotPool,
+}
+
 impl Content {
-    /// Appends records in chunks of this many bytes, and returns how many bytes of memory that
-    /// takes. If there is room, memory may be reserved that is not needed yet.
-    fn append(&mut self, mut records: &[u8], chunk_bytes: usize, has_room: bool) -> usize {
+    /// Appends records, and returns how many bytes of memory that takes.
+    fn append(&mut self, mut records: &[u8], memory: &Memory<'_>) -> usize {
         self.bytes += records.len() as u64;
         let mut grown = 0;
         while !records.is_empty() {
-            let (next, later) = records.split_at(records.len().min(chunk_bytes - self.open.len()));
+            let left = memory.chunk_bytes - self.open.len();
+            let (next, later) = records.split_at(records.len().min(left));
             let before = self.open.capacity();
-            self.reserve(next.len(), chunk_bytes, has_room);
+            self.reserve(next.len(), memory);
             grown += self.open.capacity() - before;
-            self.open.extend_from_slice(next);
-            if self.open.len() == chunk_bytes {
+            self.open.append(next);
+            if self.open.len() == memory.chunk_bytes {
                 self.chunks.push(Chunk::InMemory(take(&mut self.open)));
             }
             records = later;
@@ -313,16 +325,16 @@ impl Content {
     /// Makes room for further bytes of the last chunk: twice what there was, and never more than a
     /// chunk has. Behind a full chunk in memory, and if there is room, that is a whole chunk: it
     /// will probably fill up, too, and is not copied as it grows.
-    fn reserve(&mut self, further: usize, chunk_bytes: usize, has_room: bool) {
+    fn reserve(&mut self, further: usize, memory: &Memory<'_>) {
         let (len, capacity) = (self.open.len(), self.open.capacity());
         if capacity - len >= further {
             return;
         }
         let wanted = match self.chunks.last() {
-            Some(Chunk::InMemory(_)) if has_room => chunk_bytes,
-            _ => (2 * capacity).clamp(len + further, chunk_bytes),
+            Some(Chunk::InMemory(_)) if memory.has_room => memory.chunk_bytes,
+            _ => (2 * capacity).clamp(len + further, memory.chunk_bytes),
         };
-        self.open.reserve_exact(wanted - len);
+        self.open.reserve(wanted, memory.slots);
     }
 
     /// Returns the chunks that are in memory, but for the one that is being filled, and their

@@ -17,6 +17,9 @@ use crate::{Error, OTHER, labels::LabelCells};
 /// Keys are parted by the first byte of their fingerprints, which are uniform.
 pub(super) const PARTITIONS: usize = 256;
 
+/// Room for more rows of a stretch is made as they come.
+const MOST_EXPECTED: u64 = 1 << 18;
+
 /// The parts of each row that are read, by all threads.
 pub(crate) struct Sought<'a> {
     /// The table's name in errors.
@@ -130,6 +133,13 @@ impl<'a> Builder<'a> {
             strays: Strays::default(),
             inspector: (sought.inspected).map(|kept| Inspector::new(&sought.key, kept)),
         }
+    }
+
+    /// Makes room for so many rows, which may be said by a file that lies.
+    pub(crate) fn expect(&mut self, rows: u64) {
+        let rows = rows.min(MOST_EXPECTED) as usize;
+        self.fingerprinter.reserve(rows);
+        self.with_key.reserve(rows);
     }
 
     /// Takes the field at this position of the key, of the row that [`Builder::finish_row`] ends. A

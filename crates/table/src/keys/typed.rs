@@ -112,6 +112,7 @@ impl<'a> Reader<'a> {
             first: piece.first_row(),
         };
         let mut stretch = Builder::new(self.sought, origin.file);
+        stretch.expect(piece.rows());
         let error = self.read_batches(piece, &mut stretch).err();
         (stretch.finish(error), origin)
     }
