@@ -59,7 +59,7 @@ fn gf128_inner_product(bencher: Bencher) {
         .bench_local(|| gf128::inner_product(divan::black_box(&a), &b));
 }
 
-#[divan::bench(types = [Gf64, Subspace<72>, Tower])]
+#[divan::bench(types = [Gf64, Subspace<Tower, 72>, Tower])]
 fn add_products<E: Element>(bencher: Bencher) {
     let (mut sums, elements) = (random(4096), random(4096));
     let elements: &[E] = &bytemuck::cast_slice(&elements)[..4096];

@@ -4,8 +4,8 @@
 //! - [`Tower`] = `Gf64[t] / (t^2 + t + x^61)`. The polynomial is irreducible, because x^61
 //!   has trace 1; it and x^63 are the only powers of x with that property.
 //!
-//! - [`Subspace`] = the elements of the tower with a given number of lowest bits, for when 64 bits
-//!   are not enough and 128 a waste.
+//! - [`Subspace`] = the elements of either with a given number of lowest bits, for when the others
+//!   are a waste.
 //!
 //! Subfield vector OLE multiplies elements of the tower by elements of the subfield, which
 //! costs two carry-less products, and sends and stores the latter in half the space. Addition
@@ -27,7 +27,7 @@ use crate::{
 mod kernels;
 mod subspace;
 
-pub use subspace::Subspace;
+pub use subspace::{Field, Subspace};
 
 use kernels::portable;
 #[cfg(target_arch = "x86_64")]
@@ -63,10 +63,10 @@ pub trait Element:
     /// Bits of an element.
     const BITS: u32;
 
-    /// Bytes that an element takes where they count: in hashes and on the wire.
-    const BYTES: usize = Self::BITS as usize / 8;
+    /// Bytes that the bits of an element lie in.
+    const BYTES: usize = Self::BITS.div_ceil(8) as usize;
 
-    /// Returns the element with these bytes, the lowest first.
+    /// Returns the element with these bytes, the lowest first. Bits beyond its own are left out.
     ///
     /// # Panics
     /// Unless there are [`BYTES`](Self::BYTES) of them.
@@ -77,7 +77,12 @@ pub trait Element:
         prg.fill_bytes(bytemuck::cast_slice_mut(elements));
     }
 
-    /// Appends what elements are on the wire: [`BYTES`](Self::BYTES) for each.
+    /// Returns the number of bytes that so many elements take on the wire.
+    fn packed_bytes(count: usize) -> usize {
+        count * Self::BYTES
+    }
+
+    /// Appends what elements are on the wire: [`packed_bytes`](Self::packed_bytes).
     fn pack(elements: &[Self], bytes: &mut Vec<u8>) {
         bytes.extend_from_slice(bytemuck::cast_slice(elements));
     }
@@ -85,7 +90,7 @@ pub trait Element:
     /// Unpacks the elements that were packed to these bytes. Any bytes are elements.
     ///
     /// # Panics
-    /// Unless there are [`BYTES`](Self::BYTES) for each element.
+    /// Unless there are [`packed_bytes`](Self::packed_bytes) for them.
     fn unpack(bytes: &[u8], elements: &mut [Self]) {
         bytemuck::cast_slice_mut(elements).copy_from_slice(bytes);
     }

@@ -81,14 +81,14 @@ impl<V: Element> Set<V> {
     }
 }
 
-#[divan::bench(sample_count = 10, args = ARGS, types = [Gf64, Subspace<80>, Tower])]
+#[divan::bench(sample_count = 10, args = ARGS, types = [Gf64, Subspace<Tower, 80>, Tower])]
 fn hash<V: Element>(bencher: Bencher, (log_items, threads): (u32, usize)) {
     Set::<V>::new(log_items).bench(bencher, threads, |_, hasher, bin| {
         hasher.hash(bin.digests.as_digests(), &mut bin.rows, &mut bin.values);
     });
 }
 
-#[divan::bench(sample_count = 10, args = ARGS, types = [Gf64, Subspace<80>, Tower])]
+#[divan::bench(sample_count = 10, args = ARGS, types = [Gf64, Subspace<Tower, 80>, Tower])]
 fn encode<V: Element>(bencher: Bencher, (log_items, threads): (u32, usize)) {
     Set::<V>::new(log_items).bench(bencher, threads, |encoder, _, bin| {
         let mut prg = Prg::from_seed(Block(3));
@@ -98,7 +98,7 @@ fn encode<V: Element>(bencher: Bencher, (log_items, threads): (u32, usize)) {
     });
 }
 
-#[divan::bench(sample_count = 10, args = ARGS, types = [Gf64, Subspace<80>, Tower])]
+#[divan::bench(sample_count = 10, args = ARGS, types = [Gf64, Subspace<Tower, 80>, Tower])]
 fn decode<V: Element>(bencher: Bencher, (log_items, threads): (u32, usize)) {
     let set = Set::<V>::new(log_items);
     let shape = set.shape;
@@ -110,7 +110,7 @@ fn decode<V: Element>(bencher: Bencher, (log_items, threads): (u32, usize)) {
 /// Items whose rows are in memory at a time.
 const GROUP: usize = 256;
 
-#[divan::bench(sample_count = 10, args = ARGS, types = [Gf64, Subspace<80>, Tower])]
+#[divan::bench(sample_count = 10, args = ARGS, types = [Gf64, Subspace<Tower, 80>, Tower])]
 fn hash_and_decode<V: Element>(bencher: Bencher, (log_items, threads): (u32, usize)) {
     let set = Set::<V>::new(log_items);
     let shape = set.shape;

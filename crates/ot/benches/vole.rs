@@ -60,7 +60,7 @@ fn subfield<M: Model>(bencher: Bencher) {
 /// Setup and one call, one thread per party.
 #[divan::bench(types = [SemiHonest, Malicious], sample_count = 5)]
 fn subspace<M: Model>(bencher: Bencher) {
-    both::<M, Subspace<80>>(bencher);
+    both::<M, Subspace<Tower, 80>>(bencher);
 }
 
 /// Setup and one call, one thread per party.

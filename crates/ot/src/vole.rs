@@ -1,7 +1,7 @@
 //! Silent vector OLE, over GF(2^128) or a part of it.
 //!
 //! **Functionality.** F = [`Tower`] = GF(2^128); B is F, the subfield GF(2^64) ([`Gf64`]), or a
-//! vector space over GF(2) in between ([`Subspace`]). The
+//! vector space over GF(2) within one of these ([`Subspace`]). The
 //! sender gets Δ ∈ F, the same for all calls, and b ∈ F^m; the receiver gets a ∈ B^m and c ∈ F^m
 //! with **c = b + Δ·a**. Otherwise all values are random.
 //!
@@ -43,7 +43,7 @@ use std::sync::Arc;
 use bytemuck::Pod;
 use psijoin_block::{
     Prg,
-    tower::{Element, Gf64, Subspace, Tower},
+    tower::{Element, Field, Gf64, Subspace, Tower},
 };
 use psijoin_channel::{Channel, Inbound, Outbound};
 use psijoin_runtime::memory::Buffer;
@@ -91,7 +91,7 @@ pub trait Base: Element + Sealed {
 #[doc(hidden)]
 pub trait Sealed {}
 impl Sealed for Gf64 {}
-impl<const BITS: u32> Sealed for Subspace<BITS> {}
+impl<F: Field, const BITS: u32> Sealed for Subspace<F, BITS> {}
 impl Sealed for Tower {}
 
 impl Base for Gf64 {
@@ -100,9 +100,12 @@ impl Base for Gf64 {
     }
 }
 
-impl<const BITS: u32> Base for Subspace<BITS> {
+impl<F: Field + Base, const BITS: u32> Base for Subspace<F, BITS> {
     fn compress(points: impl Iterator<Item = (usize, Self)>, workspace: &mut Workspace) {
-        workspace.compress_points::<2, _>(points);
+        F::compress(
+            points.map(|(place, value)| (place, bytemuck::cast(value))),
+            workspace,
+        );
     }
 }
 

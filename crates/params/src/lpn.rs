@@ -55,8 +55,9 @@
 //! average 2^-14 words of at most 250 ends of runs, and 2^-4 of at most 1,000, five for each block
 //! (tested below, from the code's weight enumerators).
 //!
-//! That makes t = 174 for ones, 597 for 64 bits, 622 for 72, 647 for 80 and 796 for 128. Published
-//! code takes 128 to 248 for all of them: it does not count the 2^b sums of planes.
+//! That makes t = 174 for ones, 578 for 58 bits, 588 for 61, 597 for 64, 603 for 66, 609 for 68,
+//! 622 for 72, 647 for 80 and 796 for 128. Published code takes 128 to 248 for all of them: it does
+//! not count the 2^b sums of planes.
 
 use crate::Security;
 
@@ -164,13 +165,13 @@ mod tests {
     use std::f64::consts::LN_2;
 
     /// dim B.
-    const BITS: [u32; 4] = [64, 72, 80, 128];
+    const BITS: [u32; 8] = [58, 61, 64, 66, 68, 72, 80, 128];
 
     #[test]
     fn points() {
         assert_eq!(noise_points(NoiseValues::Ones), 174);
         let uniform = BITS.map(|bits| noise_points(NoiseValues::Uniform { bits }));
-        assert_eq!(uniform, [597, 622, 647, 796]);
+        assert_eq!(uniform, [578, 588, 597, 603, 609, 622, 647, 796]);
     }
 
     /// A row of a systematic form: N/2 uniform bits, and a one among the rest.

@@ -68,12 +68,12 @@ impl Layout {
 
     /// Returns the number of bytes of a bin.
     pub(crate) fn bin_bytes<V: Element>(&self) -> usize {
-        self.shape.bin_slots() * V::BYTES
+        V::packed_bytes(self.shape.bin_slots())
     }
 
     /// Returns the number of bytes of all bins.
     pub(crate) fn bytes<V: Element>(&self) -> u64 {
-        (self.shape.len() * V::BYTES) as u64
+        u64::from(self.shape.bins) * self.bin_bytes::<V>() as u64
     }
 
     /// Returns the lengths of the messages.

@@ -4,8 +4,8 @@
 //!
 //! **Source.** Raghuraman and Rindal, *Blazing Fast PSI* (CCS 2022, ePrint 2022/320), Figure 11;
 //! with malicious parties Rindal and Schoppmann, *VOLE-PSI* (EUROCRYPT 2021), Figure 4. F is
-//! GF(2^128), and B is F, its subfield GF(2^64), or a vector space over GF(2) of 72 or 80 bits in
-//! between. m is the length of the store.
+//! GF(2^128), and B is F, its subfield GF(2^64), or a vector space over GF(2) of 58 to 80 bits
+//! within one of these. m is the length of the store.
 //!
 //! *Offline.*
 //! 1. Silent vector OLE: the sender gets Δ ∈ F and b ∈ F^m, the receiver a ∈ B^m and c ∈ F^m
@@ -28,7 +28,8 @@
 //!
 //! **Deviations.**
 //! - *The width of B.* `docs/rr22.md` proves that log2|B| ≥ σ + log2(n_sender) (and what the
-//!   budget adds) is enough. The paper asks for log2(n_receiver) bits more.
+//!   budget adds) is enough, and that B need not be a field. The paper asks for log2(n_receiver)
+//!   bits more.
 //! - The store's bounds are proved and hold for all bins together
 //!   ([`psijoin_params::okvs`]). The coefficients of its dense columns are bits.
 //! - The keys of row and H_B come from the joint seed, which is drawn after both sets are fixed,
@@ -84,7 +85,7 @@ static INFO: Info = Info {
     paper: "RR22",
     adversary: Adversary::SemiHonest,
     leaks: "set sizes",
-    version: 2,
+    version: 3,
 };
 
 static MALICIOUS_INFO: Info = Info {

@@ -94,7 +94,7 @@ static INFO: Info = Info {
     paper: "RS21, RR22",
     adversary: Adversary::SemiHonest,
     leaks: "set sizes",
-    version: 3,
+    version: 4,
 };
 
 #[cfg(test)]

@@ -44,7 +44,7 @@ impl Params {
     pub fn new(sizes: Sizes, digest_bytes: usize, security: Security) -> Result<Self, Error> {
         let mut budget = FailureBudget::new(security);
         budget.charge(CIPHERS, ciphers(sizes.union(), digest_bytes))?;
-        let width = Width::narrowest(Width::Bits64, sizes.sender(), budget.share(0.5));
+        let width = Width::narrowest(0, sizes.sender(), budget.share(0.5));
         budget.charge(
             "sender's item in the store",
             width.dictionary(sizes.sender()),

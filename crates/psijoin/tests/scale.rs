@@ -69,7 +69,9 @@ fn values_are_as_narrow_as_it_says() {
         let mut bits = parameters.filter(|parameter| parameter.name == "value bits");
         bits.next().unwrap().value
     };
-    assert_eq!(value_bits(100_000_000), 72);
+    assert_eq!(value_bits(10_000_000), 64);
+    assert_eq!(value_bits(1 << 24), 66);
+    assert_eq!(value_bits(100_000_000), 68);
     assert_eq!(value_bits(1_000_000_000), 72);
 }
 

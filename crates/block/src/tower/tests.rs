@@ -52,26 +52,24 @@ proptest! {
     }
 
     #[test]
-    fn elements_survive_the_wire(seed: u128, count in 0..9usize) {
+    fn elements_survive_the_wire(seed: u128, count in 0..33usize) {
         bytes_and_back::<Gf64>(seed, count)?;
-        bytes_and_back::<Subspace<72>>(seed, count)?;
-        bytes_and_back::<Subspace<80>>(seed, count)?;
+        bytes_and_back::<Subspace<Gf64, 57>>(seed, count)?;
+        bytes_and_back::<Subspace<Gf64, 58>>(seed, count)?;
+        bytes_and_back::<Subspace<Gf64, 61>>(seed, count)?;
+        bytes_and_back::<Subspace<Gf64, 63>>(seed, count)?;
+        bytes_and_back::<Subspace<Tower, 65>>(seed, count)?;
+        bytes_and_back::<Subspace<Tower, 68>>(seed, count)?;
+        bytes_and_back::<Subspace<Tower, 72>>(seed, count)?;
+        bytes_and_back::<Subspace<Tower, 77>>(seed, count)?;
+        bytes_and_back::<Subspace<Tower, 80>>(seed, count)?;
         bytes_and_back::<Tower>(seed, count)?;
     }
 
     #[test]
     fn subspaces_multiply_as_the_tower(seed: u128, sum in tower(), factor in tower()) {
-        let mut elements = [Subspace::<72>::default(); 5];
-        Subspace::fill(&mut elements, &mut Prg::from_seed(crate::Block(seed)));
-        let mut sums = [sum; 5];
-        Subspace::add_products(&mut sums, factor, &elements);
-        for (found, element) in sums.iter().zip(elements) {
-            prop_assert!(*found == sum ^ tower_slowly(factor, element.into()));
-        }
-        let expected = elements.iter().fold(Tower::default(), |total, element| {
-            total ^ tower_slowly(sum, (*element).into())
-        });
-        prop_assert!(Subspace::inner_product(&[sum; 5], &elements) == expected);
+        multiplies_as_the_tower::<Subspace<Gf64, 61>>(seed, sum, factor)?;
+        multiplies_as_the_tower::<Subspace<Tower, 72>>(seed, sum, factor)?;
     }
 
     #[test]
@@ -107,6 +105,25 @@ proptest! {
     }
 }
 
+fn multiplies_as_the_tower<E: Element>(
+    seed: u128,
+    sum: Tower,
+    factor: Tower,
+) -> Result<(), TestCaseError> {
+    let mut elements = [E::default(); 5];
+    E::fill(&mut elements, &mut Prg::from_seed(crate::Block(seed)));
+    let mut sums = [sum; 5];
+    E::add_products(&mut sums, factor, &elements);
+    for (found, element) in sums.iter().zip(elements) {
+        prop_assert!(*found == sum ^ tower_slowly(factor, element.into()));
+    }
+    let expected = elements.iter().fold(Tower::default(), |total, element| {
+        total ^ tower_slowly(sum, (*element).into())
+    });
+    prop_assert!(E::inner_product(&[sum; 5], &elements) == expected);
+    Ok(())
+}
+
 fn bytes_and_back<E: Element>(seed: u128, count: usize) -> Result<(), TestCaseError> {
     let mut elements = vec![E::default(); count];
     E::fill(&mut elements, &mut Prg::from_seed(crate::Block(seed)));
@@ -119,10 +136,18 @@ fn bytes_and_back<E: Element>(seed: u128, count: usize) -> Result<(), TestCaseEr
 
     let mut bytes = vec![7];
     E::pack(&elements, &mut bytes);
-    prop_assert_eq!(bytes.len(), 1 + count * E::BYTES);
+    prop_assert_eq!(bytes.len(), 1 + E::packed_bytes(count));
+    let whole_bytes = count * (E::BITS as usize / 8);
+    let bits_left = count * (E::BITS as usize % 8);
+    prop_assert_eq!(E::packed_bytes(count), whole_bytes + bits_left.div_ceil(8));
     let mut unpacked = vec![E::default(); count];
     E::unpack(&bytes[1..], &mut unpacked);
     prop_assert!(unpacked == elements);
+    // Any bytes are elements, which are as others.
+    bytes.fill(0xff);
+    E::unpack(&bytes[1..], &mut unpacked);
+    let most = E::from_bytes(&[0xff; 16][..E::BYTES]);
+    prop_assert!(unpacked.iter().all(|element| *element == most));
     for element in elements {
         let tower: Tower = element.into();
         let bytes: [u8; 16] = bytemuck::cast(tower);
@@ -143,8 +168,9 @@ fn every_bit_is_drawn<E: Element>() {
 #[test]
 fn elements_are_drawn_from_all() {
     every_bit_is_drawn::<Gf64>();
-    every_bit_is_drawn::<Subspace<72>>();
-    every_bit_is_drawn::<Subspace<80>>();
+    every_bit_is_drawn::<Subspace<Gf64, 61>>();
+    every_bit_is_drawn::<Subspace<Tower, 72>>();
+    every_bit_is_drawn::<Subspace<Tower, 80>>();
     every_bit_is_drawn::<Tower>();
 }
 

@@ -126,7 +126,9 @@ fn the_traffic_of_rr22_follows_the_formula() {
             found.unwrap().value
         };
         let columns = ["slots a bin", "dense columns a bin"];
-        let m = parameter("bins") * columns.map(parameter).iter().sum::<u64>();
+        let bins = parameter("bins");
+        let of_bin = columns.map(parameter).iter().sum::<u64>();
+        let m = bins * of_bin;
         let bits = parameter("value bits");
         let noise = RegularNoise::new(2 * m as usize, NoiseValues::Uniform { bits: bits as u32 });
         let (t, a, f) = (
@@ -134,7 +136,7 @@ fn the_traffic_of_rr22_follows_the_formula() {
             noise.depth() as u64,
             noise.fanout() as u64,
         );
-        let blocks = (t * (a + 3)).div_ceil(128) + (t * bits).div_ceil(128);
+        let blocks = (t * (a + 3)).div_ceil(128) + (t * 8 * bits.div_ceil(8)).div_ceil(128);
         let range = u128::from(parameter("mask range, high half")) << 64
             | u128::from(parameter("mask range, low half"));
         let mask_bits = |l: u32| u128::from(ITEMS) * u128::from(l + 1) + ((range - 1) >> l);
@@ -142,7 +144,8 @@ fn the_traffic_of_rr22_follows_the_formula() {
         let masks = mask_bits(l).div_ceil(8) as u64;
 
         let mut sender = 8192 + 16 * t * (a + f + 5) + masks;
-        let mut receiver = 32 + 3072 + 512 * blocks + m * bits / 8;
+        let store = m * (bits / 8) + bins * (of_bin * (bits % 8)).div_ceil(8);
+        let mut receiver = 32 + 3072 + 512 * blocks + store;
         if malicious {
             sender += 16 + 32 + 64;
             receiver += 512 * 2 + 2064 + 32 + 16;

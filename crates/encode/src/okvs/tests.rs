@@ -143,7 +143,7 @@ proptest! {
         for shape in SHAPES.iter() {
             let items = (fill * f64::from(shape.bin_items + 1)) as usize;
             prop_assert!(round_trip::<Gf64>(16, *shape, items, seed));
-            prop_assert!(round_trip::<Subspace<72>>(16, *shape, items, seed));
+            prop_assert!(round_trip::<Subspace<Tower, 72>>(16, *shape, items, seed));
             prop_assert!(round_trip::<Tower>(32, *shape, items, seed));
         }
     }
@@ -367,7 +367,7 @@ fn random_values_give_a_random_vector() {
 #[test]
 fn vectors_stay_in_their_space() {
     let shape = safe(300);
-    let (rows, values) = hash::<Subspace<80>>(1, shape, digests(16, 1, 250).as_digests());
+    let (rows, values) = hash::<Subspace<Tower, 80>>(1, shape, digests(16, 1, 250).as_digests());
     let bin = encode(shape, &rows, &values, 1).unwrap();
     let mut bytes = Vec::new();
     Subspace::pack(&bin, &mut bytes);

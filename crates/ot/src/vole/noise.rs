@@ -56,7 +56,7 @@ pub(crate) trait Values {
     /// Their distribution.
     const DISTRIBUTION: NoiseValues;
 
-    /// Bits of a value that go through the vector OLE.
+    /// Bits of a value that go through the vector OLE: whole bytes.
     const SENT_BITS: usize;
 
     /// The bits that the entries of v have.
@@ -76,7 +76,7 @@ pub(crate) enum Ones {}
 impl<B: Element> Values for Uniform<B> {
     type Element = B;
     const DISTRIBUTION: NoiseValues = NoiseValues::Uniform { bits: B::BITS };
-    const SENT_BITS: usize = B::BITS as usize;
+    const SENT_BITS: usize = 8 * B::BYTES;
     const ENTRY_MASK: Block = Block::ONES;
 
     fn draw(count: usize, rng: &mut Prg) -> Vec<B> {

@@ -85,15 +85,15 @@ fn correlation_holds<M: Model, B: Base>() {
 #[test]
 fn semi_honest() {
     correlation_holds::<SemiHonest, Gf64>();
-    correlation_holds::<SemiHonest, Subspace<72>>();
-    correlation_holds::<SemiHonest, Subspace<80>>();
+    correlation_holds::<SemiHonest, Subspace<Tower, 72>>();
+    correlation_holds::<SemiHonest, Subspace<Tower, 80>>();
     correlation_holds::<SemiHonest, Tower>();
 }
 
 #[test]
 fn malicious() {
     correlation_holds::<Malicious, Gf64>();
-    correlation_holds::<Malicious, Subspace<80>>();
+    correlation_holds::<Malicious, Subspace<Tower, 80>>();
     correlation_holds::<Malicious, Tower>();
 }
 
@@ -121,10 +121,10 @@ fn bytes<M: Model, B: Base>(flights: u64) {
 #[test]
 fn bytes_and_rounds_are_as_announced() {
     bytes::<SemiHonest, Gf64>(2);
-    bytes::<SemiHonest, Subspace<72>>(2);
+    bytes::<SemiHonest, Subspace<Tower, 72>>(2);
     bytes::<SemiHonest, Tower>(2);
     bytes::<Malicious, Gf64>(6);
-    bytes::<Malicious, Subspace<80>>(6);
+    bytes::<Malicious, Subspace<Tower, 80>>(6);
     bytes::<Malicious, Tower>(6);
 }
 

@@ -3,42 +3,54 @@
 use psijoin_block::tower::{Element, Gf64, Tower};
 use psijoin_params::Log2Prob;
 
-/// The bits of B: the subfield GF(2^64), a part of F = GF(2^128), or all of it.
+/// The bits of B: a part of F = GF(2^128), or all of it; up to 64, within the subfield GF(2^64).
+///
+/// Each is compiled for itself, so there are only those that pay: for sets of up to 2^17, 2^20 and
+/// 2^23 items in one run, for sessions in parts of up to 2^24, 2^27 and 2^31 items, and what
+/// parties who may cheat need.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd)]
 pub(crate) enum Width {
+    Bits58,
+    Bits61,
     Bits64,
+    Bits66,
+    Bits68,
     Bits72,
     Bits80,
     Bits128,
 }
 
 impl Width {
-    pub(crate) const ALL: [Self; 4] = [Self::Bits64, Self::Bits72, Self::Bits80, Self::Bits128];
+    pub(crate) const ALL: [Self; 8] = [
+        Self::Bits58,
+        Self::Bits61,
+        Self::Bits64,
+        Self::Bits66,
+        Self::Bits68,
+        Self::Bits72,
+        Self::Bits80,
+        Self::Bits128,
+    ];
 
     /// Returns the fewest bits, of at least `least`, at which the sender's items stay out of the
     /// store except with probability `share`; or else all bits.
-    pub(crate) fn narrowest(least: Self, sender_items: u64, share: Log2Prob) -> Self {
-        let suffices = |width: &Self| *width >= least && width.dictionary(sender_items) <= share;
+    pub(crate) fn narrowest(least: u32, sender_items: u64, share: Log2Prob) -> Self {
+        let suffices =
+            |width: &Self| width.bits() >= least && width.dictionary(sender_items) <= share;
         Self::ALL
             .into_iter()
             .find(suffices)
             .unwrap_or(Self::Bits128)
     }
 
-    /// Returns the fewest bits that are at least this many.
-    ///
-    /// # Panics
-    /// If that is more than 128.
-    pub(crate) fn of_bits(least: u32) -> Self {
-        let suffices = |width: &Self| width.bits() >= least;
-        let found = Self::ALL.into_iter().find(suffices);
-        found.expect("B has at most 128 bits")
-    }
-
     /// Returns log2|B|.
     pub(crate) fn bits(self) -> u32 {
         match self {
+            Self::Bits58 => 58,
+            Self::Bits61 => 61,
             Self::Bits64 => Gf64::BITS,
+            Self::Bits66 => 66,
+            Self::Bits68 => 68,
             Self::Bits72 => 72,
             Self::Bits80 => 80,
             Self::Bits128 => Tower::BITS,
@@ -54,26 +66,43 @@ impl Width {
 
 /// An expression for the B of a [`Width`]: `over_base!(width, B => of::<B>())`.
 macro_rules! over_base {
-    ($width:expr, $base:ident => $expression:expr) => {
+    ($width:expr, $base:ident => $expression:expr) => {{
+        use psijoin_block::tower;
         match $width {
+            $crate::oprf::Width::Bits58 => {
+                type $base = tower::Subspace<tower::Gf64, 58>;
+                $expression
+            }
+            $crate::oprf::Width::Bits61 => {
+                type $base = tower::Subspace<tower::Gf64, 61>;
+                $expression
+            }
             $crate::oprf::Width::Bits64 => {
-                type $base = psijoin_block::tower::Gf64;
+                type $base = tower::Gf64;
+                $expression
+            }
+            $crate::oprf::Width::Bits66 => {
+                type $base = tower::Subspace<tower::Tower, 66>;
+                $expression
+            }
+            $crate::oprf::Width::Bits68 => {
+                type $base = tower::Subspace<tower::Tower, 68>;
                 $expression
             }
             $crate::oprf::Width::Bits72 => {
-                type $base = psijoin_block::tower::Subspace<72>;
+                type $base = tower::Subspace<tower::Tower, 72>;
                 $expression
             }
             $crate::oprf::Width::Bits80 => {
-                type $base = psijoin_block::tower::Subspace<80>;
+                type $base = tower::Subspace<tower::Tower, 80>;
                 $expression
             }
             $crate::oprf::Width::Bits128 => {
-                type $base = psijoin_block::tower::Tower;
+                type $base = tower::Tower;
                 $expression
             }
         }
-    };
+    }};
 }
 pub(crate) use over_base;
 

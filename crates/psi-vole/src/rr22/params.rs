@@ -31,8 +31,9 @@ pub struct Params {
 impl Params {
     /// Derives them, for semi-honest parties.
     ///
-    /// The failure budget: up to an eighth for digests and three times that for rows, up to a half
-    /// for the width of B, a sixteenth for the store, and the rest for the masks.
+    /// The failure budget: up to an eighth for digests and three times that for rows, up to three
+    /// quarters of what is left for the width of B, a sixteenth for the store, and the rest for the
+    /// masks. A bit of B costs more than masks cost that have little left.
     ///
     /// # Errors
     /// If no parameters reach the security level.
@@ -40,8 +41,10 @@ impl Params {
         let sizes = request.sizes;
         let mut base = BaseParams::new(request)?;
         let budget = &mut base.budget;
-        let width = Width::narrowest(Width::Bits64, sizes.sender(), budget.share(0.5));
         budget.charge(CIPHERS, ciphers(sizes.union(), base.digest_bytes))?;
+        let three_quarters = Log2Prob::from_log2(0.75_f64.log2());
+        let share = budget.remaining().and(three_quarters);
+        let width = Width::narrowest(0, sizes.sender(), share);
         Self::derive(base, width, Adversary::SemiHonest)
     }
 
@@ -59,7 +62,7 @@ impl Params {
         let mut base = BaseParams::with_digests(request, DIGEST_BYTES)?;
         base.budget.charge(CIPHERS, Log2Prob::ZERO)?;
         let share = base.budget.share(0.5);
-        let width = Width::narrowest(Width::Bits80, request.sizes.sender(), share);
+        let width = Width::narrowest(80, request.sizes.sender(), share);
         Self::derive(base, width, Adversary::Malicious)
     }
 

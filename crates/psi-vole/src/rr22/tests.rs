@@ -50,7 +50,7 @@ fn every_variant_with_digests_of_either_length() {
     {
         for digest_bytes in [16, 32] {
             let mut params = Params::semi_honest(&request).unwrap();
-            assert_eq!(params.width, Width::Bits64);
+            assert_eq!(params.width, Width::Bits58);
             (params.width, params.adversary) = (width, adversary);
             params.base.digest_bytes = digest_bytes;
             let plan = params.plan();
@@ -75,16 +75,23 @@ fn values_have_as_few_bits_as_suffice() {
         Params::semi_honest(&request).unwrap().width
     };
     for (senders, sigma, expected) in [
-        (1 << 23, 40, Width::Bits64),
-        ((1 << 23) + 1, 40, Width::Bits72),
-        (1 << 26, 40, Width::Bits72),
+        // At 3/4·2^18, 3/4·2^21 and 3/4·2^24 items, there is no room for other events beside.
+        ((3 << 16) - 1, 40, Width::Bits58),
+        (3 << 16, 40, Width::Bits61),
+        ((3 << 19) - 1, 40, Width::Bits61),
+        (3 << 19, 40, Width::Bits64),
+        ((3 << 22) - 1, 40, Width::Bits64),
+        (3 << 22, 40, Width::Bits66),
+        ((3 << 24) - 1, 40, Width::Bits66),
+        (1 << 26, 40, Width::Bits68),
         (1 << 20, 43, Width::Bits64),
-        (1 << 20, 44, Width::Bits72),
+        (1 << 20, 44, Width::Bits66),
+        (1 << 20, 47, Width::Bits68),
         (1 << 20, 51, Width::Bits72),
         (1 << 20, 52, Width::Bits80),
         (1 << 20, 59, Width::Bits80),
         (1 << 20, 60, Width::Bits128),
-        (1, 64, Width::Bits72),
+        (1, 64, Width::Bits66),
         (1, 80, Width::Bits128),
     ] {
         assert_eq!(width(senders, sigma), expected, "{senders}, {sigma}");

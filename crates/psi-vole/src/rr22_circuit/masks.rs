@@ -61,7 +61,7 @@ mod tests {
         let outputs = [7, u128::MAX];
         let long = masks::<Tower>(Of::Target, &outputs);
         let short = masks::<Gf64>(Of::Target, &outputs);
-        let between = masks::<Subspace<72>>(Of::Target, &outputs);
+        let between = masks::<Subspace<Tower, 72>>(Of::Target, &outputs);
         for ((long, short), between) in long.iter().zip(&*short).zip(&*between) {
             let long = bytemuck::bytes_of(long);
             assert_eq!(long[..8], short.0.to_le_bytes());

@@ -55,7 +55,7 @@ impl Params {
 
         let (share, tests) = (budget.share(0.25), bins.bins.into());
         let number_bits = equality_params::bits(tests, PLACE_BITS as u32, share)?;
-        let width = Width::narrowest(Width::of_bits(number_bits), sender_keys, share);
+        let width = Width::narrowest(number_bits, sender_keys, share);
         budget.charge("sender's key in the store", width.dictionary(sender_keys))?;
         budget.charge(
             "equal by chance",

@@ -40,7 +40,10 @@ fn values_of_every_width() {
     let request = Request::rows(300, 200).unwrap().output(OutputKind::Count);
     for width in Width::ALL {
         let mut params = Params::new(&request).unwrap();
-        assert_eq!(params.width, Width::Bits64);
+        assert_eq!(params.width, Width::Bits58);
+        if width < params.width {
+            continue;
+        }
         params.width = width;
         let plan = params.plan();
         assert_cost(&plan);

@@ -21,7 +21,7 @@ const SLOTS: usize = HUGE_PAGE_BYTES / SLOT_BYTES;
 #[derive(Clone, Default)]
 pub struct SlotPool(Arc<Mutex<Vec<Slab>>>);
 
-/// [`SLOT_BYTES`] bytes that nobody else has. They may have been in another slot of the pool before.
+/// [`SLOT_BYTES`] bytes that nobody else has. They may have been in another slot before.
 pub struct Slot {
     bytes: NonNull<u8>,
     pool: SlotPool,
