@@ -3,6 +3,7 @@
 import json
 import subprocess
 from pathlib import Path
+from typing import Any
 
 
 class Parties:
@@ -40,8 +41,16 @@ class Parties:
 
     def peak_bytes(self) -> tuple[int, int]:
         """The most memory of the receiver and of the sender in the last join."""
-        reports = (json.loads(self._report(role).read_text()) for role in self._roles)
-        return tuple(report["peak_memory_bytes"] for report in reports)
+        receiver, sender = (self._told(role)["peak_memory_bytes"] for role in self._roles)
+        return receiver, sender
+
+    def moved_bytes(self) -> int:
+        """All bytes between them in the last join."""
+        traffic = self._told("receive")["traffic"]
+        return traffic["sent_bytes"] + traffic["received_bytes"]
+
+    def _told(self, role: str) -> dict[str, Any]:
+        return json.loads(self._report(role).read_text())
 
     def _report(self, role: str) -> Path:
         return self._folder / f"{role}.json"
