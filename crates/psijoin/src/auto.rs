@@ -153,7 +153,7 @@ static CM20_RUNS: Candidate = Candidate {
 };
 
 /// The store, and the sender's part of the vector OLE for larger sets, travel while the other party
-/// sends its part.
+/// sends its part. The set-up is that for values of 64 bits; narrower ones take up to 45 kB less.
 static RR22_RUNS: Candidate = Candidate {
     protocol: &RR22,
     half_round_trips: 3,
@@ -246,7 +246,7 @@ impl Candidate {
         let receiver = transfer_nanos(bytes.receiver_bytes, to_sender);
         match self.overlap {
             Overlap::None => computing + sender + receiver,
-            Overlap::All => computing.max(sender).max(receiver),
+            Overlap::All => at_once(computing, sender.max(receiver)),
             Overlap::Setup {
                 setup_bytes,
                 most_bytes,
@@ -258,6 +258,15 @@ impl Candidate {
             }
         }
     }
+}
+
+/// Returns the time of two that go on at once. If they are alike, each waits for the other now and
+/// then: the fourth root of the sum of fourth powers is nearly what runs took over emulated lines.
+fn at_once(one: u128, other: u128) -> u128 {
+    const UNIT: u128 = 1 << 10;
+    let longer = one.max(other);
+    let beside = one.min(other) * UNIT / longer.max(1);
+    longer * (UNIT.pow(4) + beside.pow(4)).isqrt().isqrt() / UNIT
 }
 
 /// Returns the time that these bytes take at this rate.
