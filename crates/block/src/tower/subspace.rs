@@ -15,8 +15,8 @@ use crate::Prg;
 /// GF(2). It is no field: sums stay in it, products are anywhere in [`Tower`].
 ///
 /// In memory it is an element of `F`, so that what computes with `F` is as fast, and the same code.
-/// On the wire it takes its bits: all whole bytes of each element first, then the bits that are left
-/// of one element after the other, and zeros up to a whole byte at the end.
+/// On the wire it takes its bits: all whole bytes of each element first, then the bits that are
+/// left of one element after the other, and zeros up to a whole byte at the end.
 /// Whoever casts bytes to it keeps the upper bits zero.
 #[derive(Clone, Copy, Default, PartialEq, Eq, Pod, Zeroable)]
 #[repr(transparent)]
