@@ -13,7 +13,7 @@
 //! sender's items. Items must be fixed before the joint seed is drawn.
 //!
 //! **Cost.** [`Params::setup`] and [`Params::online_bytes`]: about 400 kilobytes, and 1.27 elements
-//! of 8 bytes per item of the receiver.
+//! of 58 bits or more per item of the receiver.
 
 use psijoin_block::tower::Tower;
 use psijoin_channel::joint_seed::JointSeed;

@@ -261,7 +261,7 @@ impl Candidate {
 }
 
 /// Returns the time of two that go on at once. If they are alike, each waits for the other now and
-/// then: the fourth root of the sum of fourth powers is nearly what runs took over emulated lines.
+/// then: the fourth root of the sum of fourth powers is nearly what the planner predicts.
 fn at_once(one: u128, other: u128) -> u128 {
     const UNIT: u128 = 1 << 10;
     let longer = one.max(other);

@@ -5,9 +5,9 @@ use psijoin_params::Log2Prob;
 
 /// The bits of B: a part of F = GF(2^128), or all of it; up to 64, within the subfield GF(2^64).
 ///
-/// Each is compiled for itself, so there are only those that pay: for sets of up to 2^17, 2^20 and
-/// 2^23 items in one run, for sessions in parts of up to 2^24, 2^27 and 2^31 items, and what
-/// parties who may cheat need.
+/// Each is compiled for itself, so there are only those that pay: at σ = 40, for `rr22` with up to
+/// 3/4 of 2^18 and 2^21 items and for more in one run, for sessions in parts of up to 2^24, 2^27
+/// and 10^9 items, and what parties who may cheat need.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd)]
 pub(crate) enum Width {
     Bits58,
