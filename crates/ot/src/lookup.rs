@@ -36,7 +36,7 @@ use crate::{
     iknp::SemiHonest,
     small_field,
     vole::{
-        self, Workspace,
+        self,
         noise::{self, Values},
     },
 };
@@ -180,23 +180,23 @@ impl Receiver {
         channel: &mut Channel,
     ) -> Result<Zeroizing<Vec<Lookup>>, Error> {
         let planted = self.noise.plant::<Places>(2 * count, channel)?;
-        let mut workspace = Workspace::compressed(planted.noise());
-        let places: &[Gf64] = workspace.compressed_points(count);
+        let places: Buffer<Gf64> = vole::compressed_points(planted.noise(), count);
         let mut lookups = Zeroizing::new(vec![Lookup::default(); count]);
         parallel::chunks_mut(&mut lookups, ENTRIES_PER_TASK, &|range, lookups| {
             for (lookup, place) in lookups.iter_mut().zip(&places[range]) {
                 lookup.place = bytemuck::cast::<_, u64>(*place) as u8;
             }
         });
-        planted.verify(&mut workspace.entries, channel)?;
-        let mut keys = workspace.compress(count);
+        drop(places);
+        let mut entries = Buffer::zeroed(planted.noise().len());
+        planted.verify(&mut entries, channel)?;
+        let mut keys: Buffer<Block> = vole::compress(entries, count);
         let mut tasks: Vec<_> = (lookups.chunks_mut(ENTRIES_PER_TASK))
             .zip(keys.chunks_mut(ENTRIES_PER_TASK))
             .collect();
         parallel::each_mut(&mut tasks, &|_, (lookups, keys)| {
-            let keys: &mut [Block] = bytemuck::cast_slice_mut(keys);
             crhf::correlation_robust(keys);
-            for (lookup, key) in lookups.iter_mut().zip(keys) {
+            for (lookup, key) in lookups.iter_mut().zip(keys.iter()) {
                 lookup.bit = key.bit(0);
             }
         });

@@ -38,8 +38,6 @@
 //! the channel only. A malicious sender must have passed its check before it sees anything that
 //! depends on a. So where there are checks, the receiver gets a at the end.
 
-use std::sync::Arc;
-
 use bytemuck::Pod;
 use psijoin_block::{
     Prg,
@@ -61,7 +59,7 @@ pub(crate) mod noise;
 mod check;
 mod regular;
 
-use noise::{Entries, Uniform};
+use noise::Uniform;
 use regular::Noise;
 
 /// Returns the number of bytes that the sender sends in its setup.
@@ -83,9 +81,14 @@ pub fn flights<M: Model, B: Base>(len: usize) -> [[u64; 2]; 6] {
 /// B: what the entries of a are elements of. The code is binary, so a = H·e is in B^m if the noise
 /// is, be B a field or not.
 pub trait Base: Element + Sealed {
-    /// Compresses e with these entries at these positions: the workspace has H·e then.
+    /// Returns the first `len` entries of H·e, for the points of a vector e of `entries` entries.
+    /// Elements T are of B, or of a space within it.
     #[doc(hidden)]
-    fn compress(points: impl Iterator<Item = (usize, Self)>, workspace: &mut Workspace);
+    fn compress_points<T: Pod>(
+        points: impl Iterator<Item = (usize, T)>,
+        entries: usize,
+        len: usize,
+    ) -> Buffer<T>;
 }
 
 #[doc(hidden)]
@@ -95,24 +98,45 @@ impl<F: Field, const BITS: u32> Sealed for Subspace<F, BITS> {}
 impl Sealed for Tower {}
 
 impl Base for Gf64 {
-    fn compress(points: impl Iterator<Item = (usize, Self)>, workspace: &mut Workspace) {
-        workspace.compress_points::<1, _>(points);
+    fn compress_points<T: Pod>(
+        points: impl Iterator<Item = (usize, T)>,
+        entries: usize,
+        len: usize,
+    ) -> Buffer<T> {
+        compress::<1, _>(planted(points, entries), len)
     }
 }
 
 impl<F: Field + Base, const BITS: u32> Base for Subspace<F, BITS> {
-    fn compress(points: impl Iterator<Item = (usize, Self)>, workspace: &mut Workspace) {
-        F::compress(
-            points.map(|(place, value)| (place, bytemuck::cast(value))),
-            workspace,
-        );
+    fn compress_points<T: Pod>(
+        points: impl Iterator<Item = (usize, T)>,
+        entries: usize,
+        len: usize,
+    ) -> Buffer<T> {
+        F::compress_points(points, entries, len)
     }
 }
 
 impl Base for Tower {
-    fn compress(points: impl Iterator<Item = (usize, Self)>, workspace: &mut Workspace) {
-        workspace.compress_points::<2, _>(points);
+    fn compress_points<T: Pod>(
+        points: impl Iterator<Item = (usize, T)>,
+        entries: usize,
+        len: usize,
+    ) -> Buffer<T> {
+        compress::<2, _>(planted(points, entries), len)
     }
+}
+
+/// Returns a vector of elements of `W` words with these points, and zero elsewhere.
+fn planted<const W: usize, T: Pod>(
+    points: impl Iterator<Item = (usize, T)>,
+    entries: usize,
+) -> Buffer<Words<W>> {
+    let mut vector: Buffer<Words<W>> = Buffer::zeroed(entries);
+    for (position, value) in points {
+        vector[position] = bytemuck::cast(value);
+    }
+    vector
 }
 
 /// The sender: it has Δ.
@@ -212,19 +236,15 @@ impl<M: Model> Receiver<M> {
     ) -> Result<Planted<M, B>, Error> {
         let noise = self.noise.plant::<Uniform<B>>(2 * len, channel)?;
         // While the sender makes its part.
-        let workspace = Workspace::compressed(noise.noise());
-        Ok(Planted {
-            noise,
-            workspace,
-            len,
-        })
+        let a = compressed_points(noise.noise(), len);
+        Ok(Planted { noise, a, len })
     }
 }
 
 /// A receiver in the middle of a call.
 pub struct Planted<M: Model, B: Base> {
     noise: noise::Planted<M, Uniform<B>>,
-    workspace: Workspace,
+    a: Buffer<B>,
     len: usize,
 }
 
@@ -234,11 +254,10 @@ impl<M: Model, B: Base> Planted<M, B> {
     /// # Errors
     /// If the channel breaks, or the sender is caught cheating. The receiver must not be used
     /// again after that.
-    pub fn finish(mut self, channel: &mut Channel) -> Result<(Buffer<B>, Buffer<Tower>), Error> {
-        let mut a = Buffer::zeroed(self.len);
-        a.copy_from_slice(self.workspace.compressed_points(self.len));
-        self.noise.verify(&mut self.workspace.entries, channel)?;
-        Ok((a, self.workspace.compress(self.len)))
+    pub fn finish(self, channel: &mut Channel) -> Result<(Buffer<B>, Buffer<Tower>), Error> {
+        let mut entries = Buffer::zeroed(self.noise.noise().len());
+        self.noise.verify(&mut entries, channel)?;
+        Ok((self.a, compress(entries, self.len)))
     }
 }
 
@@ -248,7 +267,7 @@ pub struct Corrections(noise::Corrections);
 impl<B: Base> Planted<SemiHonest, B> {
     /// Returns a.
     pub fn a(&self) -> &[B] {
-        self.workspace.compressed_points(self.len)
+        &self.a
     }
 
     /// Returns the communication of the second half.
@@ -260,76 +279,31 @@ impl<B: Base> Planted<SemiHonest, B> {
     }
 
     /// Returns the computation of the second half: c.
-    pub fn finish_received(mut self, corrections: Corrections) -> Buffer<Tower> {
-        self.noise.grow(corrections.0, &mut self.workspace.entries);
-        self.workspace.compress(self.len)
+    pub fn finish_received(self, corrections: Corrections) -> Buffer<Tower> {
+        let Self { noise, a, len } = self;
+        drop(a);
+        let mut entries = Buffer::zeroed(noise.noise().len());
+        noise.grow(corrections.0, &mut entries);
+        compress(entries, len)
     }
 }
 
-/// The receiver's code and memory, used for e and then for w: fresh pages cost as much time as a
-/// pass over them.
-#[doc(hidden)]
-pub struct Workspace {
-    code: Arc<BlockAccumulate>,
-    pub(crate) entries: Entries,
-    scratch: Buffer<Tower>,
+/// Returns the first `len` entries of H·e.
+pub(crate) fn compressed_points<B: Base>(noise: &Noise<B>, len: usize) -> Buffer<B> {
+    B::compress_points(noise.points(), noise.len(), len)
 }
 
-impl Workspace {
-    /// Compresses the noise.
-    pub(crate) fn compressed<B: Base>(noise: &Noise<B>) -> Self {
-        let entries = noise.len();
-        let mut workspace = Self {
-            code: BlockAccumulate::shared(entries / 2),
-            entries: Buffer::zeroed(entries),
-            scratch: Buffer::zeroed(entries),
-        };
-        B::compress(noise.points(), &mut workspace);
-        workspace
-    }
-
-    /// Does [`Base::compress`] for elements of `W` words. The entries must be zero.
-    fn compress_points<const W: usize, B: Element>(
-        &mut self,
-        points: impl Iterator<Item = (usize, B)>,
-    ) {
-        let count = self.entries.len();
-        let entries: &mut [Words<W>] = bytemuck::cast_slice_mut(&mut self.entries);
-        let scratch: &mut [Words<W>] = bytemuck::cast_slice_mut(&mut self.scratch);
-        let (entries, scratch) = (&mut entries[..count], &mut scratch[..count]);
-        for (position, value) in points {
-            entries[position] = bytemuck::cast(value);
-        }
-        self.code.compress(entries, scratch);
-    }
-
-    /// Returns the first `len` entries of H·e, after [`Base::compress`] and before anything else.
-    pub(crate) fn compressed_points<B: Base>(&self, len: usize) -> &[B] {
-        &bytemuck::cast_slice(&self.scratch)[..len]
-    }
-
-    /// Returns the first `len` entries of H·x for the entries that are there.
-    pub(crate) fn compress(self, len: usize) -> Buffer<Tower> {
-        compress_into(&self.code, self.entries, self.scratch, len)
-    }
-}
-
-/// Returns the first `len` entries of H·x.
-pub(crate) fn compress<T: Pod>(entries: Entries, len: usize) -> Buffer<T> {
-    let code = BlockAccumulate::shared(entries.len() / 2);
-    let scratch = Buffer::zeroed(entries.len());
-    compress_into(&code, entries, scratch, len)
-}
-
-fn compress_into<T: Pod>(
-    code: &BlockAccumulate,
-    mut entries: Entries,
-    mut scratch: Buffer<T>,
+/// Returns the first `len` entries of H·x. What is not needed any more is given back at once: the
+/// receiver has a store to make next.
+pub(crate) fn compress<const W: usize, T: Pod>(
+    mut entries: Buffer<Words<W>>,
     len: usize,
 ) -> Buffer<T> {
-    code.compress::<2>(&mut entries, bytemuck::cast_slice_mut(&mut scratch));
-    scratch.truncate(len);
-    scratch
+    let code = BlockAccumulate::shared(entries.len() / 2);
+    let mut compressed = Buffer::zeroed(entries.len());
+    code.compress(&mut entries, bytemuck::cast_slice_mut(&mut compressed));
+    compressed.truncate(len);
+    compressed
 }
 
 #[cfg(test)]
