@@ -106,6 +106,48 @@ pub fn send_with<T: Send, S: Send, E: From<Error> + Send>(
     })
 }
 
+/// Appends a chunk to an empty message, given the range of its units, after all chunks before it.
+pub type ComputeInTurn<'a, E> = dyn FnMut(Range<usize>, &mut Vec<u8>) -> Result<(), E> + 'a;
+
+/// Sends each chunk, as `compute` appends it, one after the other.
+///
+/// # Errors
+/// If the channel breaks, and as `compute`.
+pub fn send_in_turn<E: From<Error>>(
+    outbound: &mut dyn Outbound,
+    chunks: Chunks,
+    compute: &mut ComputeInTurn<'_, E>,
+) -> Result<(), E> {
+    let mut message = Vec::new();
+    for range in chunks.ranges() {
+        message.clear();
+        compute(range, &mut message)?;
+        send_parts(outbound, &message)?;
+    }
+    Ok(())
+}
+
+/// Takes in some messages, each with the range of its units.
+pub type ConsumeTogether<'a> = dyn FnMut(&[(Range<usize>, &[u8])]) + 'a;
+
+/// Receives messages of `length` bytes each (given the units in it), and hands to `consume` as many
+/// at a time as there are threads.
+///
+/// # Errors
+/// If the channel breaks.
+pub fn receive_together(
+    inbound: &mut dyn Inbound,
+    chunks: Chunks,
+    length: &dyn Fn(usize) -> usize,
+    consume: &mut ConsumeTogether<'_>,
+) -> Result<(), Error> {
+    receive_groups(inbound, chunks, length, &mut |group, messages| {
+        let ranges = group.map(|chunk| chunks.range(chunk));
+        let messages = messages.iter().map(|message| &message.bytes[..]);
+        consume(&ranges.zip(messages).collect::<Vec<_>>());
+    })
+}
+
 /// Receives messages of `length` bytes each (given the units in it), and hands each to `consume`
 /// with the range of its units, their piece of `state` (the same number of elements for each unit),
 /// and buffers that `scratch` makes, once for each thread.
@@ -207,12 +249,16 @@ fn send_groups<E: From<Error>>(
             return Err(error);
         }
         for message in &messages {
-            for part in message.bytes.chunks(MAX_MESSAGE_BYTES) {
-                outbound.send(part)?;
-            }
+            send_parts(outbound, &message.bytes)?;
         }
     }
     Ok(())
+}
+
+fn send_parts(outbound: &mut dyn Outbound, bytes: &[u8]) -> Result<(), Error> {
+    bytes
+        .chunks(MAX_MESSAGE_BYTES)
+        .try_for_each(|part| outbound.send(part))
 }
 
 /// Receives all messages, into buffers that are used again.

@@ -9,19 +9,11 @@ pub enum Error {
     )]
     NoPlacement,
 
-    /// A statistical failure: a bin of a key-value store has more items than it is made for.
+    /// A statistical failure: the equations of a key-value store contradict each other, or would
+    /// for other values.
     #[error(
-        "too many items fell into one bin of the key-value store, which happens with negligible \
-         probability: start a new run, which spreads them differently"
-    )]
-    TooManyItems,
-
-    /// A statistical failure: the equations of a bin contradict each other, or would for
-    /// other values.
-    #[error(
-        "the items of one bin of the key-value store cannot be encoded together, which happens \
-         with negligible probability if they are distinct: start a new run, which draws another \
-         key"
+        "the items cannot be encoded together in the key-value store, which happens with \
+         negligible probability if they are distinct: start a new run, which draws another key"
     )]
     DependentRows,
 

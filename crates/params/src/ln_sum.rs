@@ -16,6 +16,7 @@ impl Default for LnSum {
 }
 
 impl LnSum {
+    #[cfg(test)]
     pub(crate) fn of(summands: impl IntoIterator<Item = f64>) -> Self {
         let mut sum = Self::default();
         summands.into_iter().for_each(|ln| sum.add(ln));

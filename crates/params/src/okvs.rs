@@ -1,255 +1,310 @@
 //! Shape of an oblivious key-value store (OKVS).
 //!
-//! The store of RR22 (Rindal and Raghuraman, *Blazing Fast PSI*, ePrint 2022/320, Figure 1) with
-//! its clusters, here called bins (§3, "separate"). An item's digest picks its bin, and a hash of
-//! it three distinct sparse slots of the bin and g independent bits, one for each of the bin's
-//! dense columns. The value of the item is the sum of its three slots and of the dense columns
-//! whose bit is 1. Each bin is a system of linear equations over GF(2) of its own, which
-//! `psijoin-encode` solves whenever its rows are linearly independent. Values can be of any vector
-//! space over GF(2).
+//! A vector of *segments*, each of as many *slots*, and of dense columns. An item's digest picks
+//! the segment at which it starts, and a hash of it one slot in each of w consecutive segments,
+//! from the start on, and g independent bits, one for each dense column. The value of the item is
+//! the sum of its w slots and of the dense columns whose bit is 1. So the store is a system of
+//! linear equations over GF(2), which `psijoin-encode` solves whenever its rows are linearly
+//! independent. Values can be of any vector space over GF(2).
+//!
+//! With one start and w = 3 this is the store of RR22 (Rindal and Raghuraman, *Blazing Fast PSI*,
+//! ePrint 2022/320, Figure 1), each slot from a third of its own. With many starts and w = 4 the
+//! rows are *spatially coupled* (Dietzfelbinger and Walzer, *Dense Peelable Random Uniform
+//! Hypergraphs*, ESA 2019): the first segments have few rows, which can be peeled; then the next
+//! ones have few that are left, and so on through the store. So it can be filled to nearly as many
+//! items as there are slots, where uniform slots end at 0.82 for w = 3.
 //!
 //! # What can fail, and what is proved
 //!
-//! [`failure`] is a union bound. For each bin:
+//! [`failure`] is a union bound:
 //!
-//! - *More items than the bin is made for.* The binomial tail, by its first term and a
-//!   geometric series.
+//! - *A segment in which more rows have a slot than are counted on.* Items have binomially many
+//!   neighbours; the tail is summed.
 //! - *Dependent rows*: a nonempty set T of rows sums up to zero, in the slots and in the dense
-//!   columns. Let μ be the expected number of nonempty sets whose *slots* sum up to zero. The dense
-//!   bits of a row are uniform, and independent of the slots and of other rows. So given the slots,
-//!   the g dense bits of the sum of T are uniform for each nonempty T, and all are zero with
-//!   probability 2^-g. By the union bound over the sets whose slots sum up to zero, a bin fails
-//!   with probability at most **μ·2^-g**. `okvs/dependent_sets.rs` bounds μ, with proof; fewer
-//!   items have fewer sets, so that n is the capacity of the bin.
+//!   columns. Let μ be the expected number of nonempty sets whose *slots* sum up to zero, given the
+//!   starts. The dense bits of a row are uniform, and independent of the slots and of other rows.
+//!   So given the slots, the g dense bits of the sum of T are uniform for each nonempty T, and all
+//!   are zero with probability 2^-g. By the union bound over the sets whose slots sum up to zero,
+//!   the store fails with probability at most **μ·2^-g**. `okvs/dependent_sets.rs` bounds μ; the
+//!   proof is claim 4 of `docs/rr22.md`.
 //!
 //! Nothing here is extrapolated from experiments. RR22's formulas are: they ask that peeling
 //! leaves at most g rows, which is likelier to fail than independence and for which no sharp
 //! bound is known, and fit e = 1.223 + (λ + 9.2)/s and g = ⌊λ/log2(e·n)⌋ to measured failures
-//! down to 2^-30, where log2(s) = 0.555·log2(n) + 2.336. This store needs fewer slots. The fit
-//! matters for speed only: [`smallest`] never goes below the e at which, by the fit, peeling leaves
-//! rows in one bin of 2^8. Such a bin takes a few times as long.
+//! down to 2^-30, where log2(s) = 0.555·log2(n) + 2.336. The fit matters for speed only: a store of
+//! one start never goes below the e at which, by the fit, peeling leaves rows in one store of 2^8.
+//! Such a store takes a few times as long. Coupled stores of the size that the bound asks for are
+//! peeled to the end (`docs/bytes.md` has the trials).
 //!
 //! RR22's dense coefficients are powers of an element of GF(2^128), which take fewer columns (about
-//! two). The bits take a few dozen, which is 0.04 % of a bin of 2^16 items; in return
-//! values need not be in a field, and decoding takes no multiplications.
+//! two). The bits take a few dozen, which is nothing beside a million slots; in return values need
+//! not be in a field, and decoding takes no multiplications.
 //!
 //! The probabilities are over the key of the row hash, which must be drawn after the items
 //! are fixed, and over the digests' first eight bytes.
 //!
 //! # What results
 //!
-//! At 2^20 items and 2^-43: 16 bins of 83,001 slots and 33 dense columns, 1.27 elements per item.
+//! At 2^20 items and 2^-44: 130 segments of 8,925 slots, and 47 dense columns: 1.107 elements per
+//! item. With fewer than about 2^16 items there is one start: 1.24 elements per item at 2^14.
 
 mod dependent_sets;
 
-use std::f64::consts::LN_2;
+use dependent_sets::Segments;
 
-use crate::{Error, Log2Prob, Sizes, binomial::ln_choose, search::least};
+use crate::{Error, Log2Prob, Sizes, binomial::upper_tail, search::least};
 
-/// The most sparse slots of a bin: the encoder keeps the numbers of two slots and an item,
-/// and a count, in one word of 64 bits.
-pub const MAX_SLOTS: u32 = 1 << 17;
-
-/// The most items of a bin.
-pub const MAX_BIN_ITEMS: u32 = MAX_SLOTS;
-
-/// The fewest sparse slots: an item has three distinct ones.
-pub const MIN_SLOTS: u32 = 3;
+/// The most slots of all segments of a row: the encoder has 18 bits for how far, and on which side,
+/// one slot of a row is from another. So a segment has less than 2^16 slots.
+pub const MAX_ROW_SPAN: u32 = 1 << 17;
 
 /// The most items of a store: a set in which each has three keys, and some more.
 pub const MAX_ITEMS: u64 = 4 * Sizes::MAX_AT_ONCE;
 
-/// About this many items go to a bin, at most. The encoder's working set, 16 bytes per slot for
-/// values of 64 bits, then stays in a second-level cache or near it.
-const ITEMS_A_BIN: u64 = 1 << 16;
-
-/// With fewer bins, a party would wait for all of the other's work before it could begin its own,
-/// and a second thread would have nothing to do.
-const BINS_TO_OVERLAP: u64 = 4;
-
-/// Smaller bins would be too uneven to be worth that.
-const FEWEST_ITEMS_A_BIN: u64 = 1 << 14;
-
-/// The most dense columns of a bin: the row hash has this many bits for them.
+/// The most dense columns: the row hash has this many bits for them.
 pub const MAX_DENSE: u32 = 96;
 
-/// The most slots that [`smallest`] tries, as a multiple of the fewest.
+/// Slots per item if there is one start. They peel at a higher load than two or four.
+pub const UNIFORM_WEIGHT: u32 = 3;
+
+/// Slots per item if there are many starts. Three would take 8 % more of them; five would take 2 %
+/// less, and longer.
+pub const COUPLED_WEIGHT: u32 = 4;
+
+/// Stores of fewer items have one start, as the ends of a coupled one would take too much of it.
+const FEWEST_COUPLED: u64 = 1 << 14;
+
+/// Stores of more items are coupled: rows would have more than [`MAX_ROW_SPAN`] slots to choose
+/// from.
+const MOST_UNIFORM: u64 = 100_000;
+
+/// About as many items start at a segment at most. The slots that are worked on at a time, of four
+/// segments, then stay in a second-level cache.
+const ITEMS_AT_A_START: u64 = 1 << 14;
+
+/// The most slots that a store of one start gets, as a multiple of the fewest.
 const MOST_SLOTS_FACTOR: u32 = 32;
 
 /// Added to the logarithm (base 2) of the bound: rounding errors, and the bias of the choice
-/// of a bin by a fraction of 2^64.
+/// of a start by a fraction of 2^64.
 const SLACK_LOG2: f64 = 1.0 / 64.0;
 
-/// The shape of a store: all bins have the same.
+/// The shape of a store.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Hash)]
 pub struct Shape {
-    /// Bins.
-    pub bins: u32,
-    /// Items that a bin may hold.
-    pub bin_items: u32,
-    /// Sparse slots of a bin.
-    pub slots: u32,
-    /// Dense columns of a bin.
+    /// Segments at which an item may start.
+    pub starts: u32,
+    /// Slots per item, in as many consecutive segments: [`UNIFORM_WEIGHT`] or [`COUPLED_WEIGHT`].
+    pub weight: u32,
+    /// Slots of a segment.
+    pub segment_slots: u32,
+    /// Items that may have a slot in the same segment.
+    pub segment_items: u32,
+    /// Dense columns.
     pub dense: u32,
 }
 
 impl Shape {
-    /// Elements of a bin: slots, then dense columns.
-    pub fn bin_slots(&self) -> usize {
-        self.slots as usize + self.dense as usize
+    /// Returns the number of segments.
+    pub fn segments(&self) -> usize {
+        (self.starts + self.weight - 1) as usize
     }
 
-    /// Elements of the store.
+    /// Returns the number of slots, in all segments.
+    pub fn slots(&self) -> usize {
+        self.segments() * self.segment_slots as usize
+    }
+
+    /// Returns the number of elements: dense columns, then slots.
     #[expect(clippy::len_without_is_empty, reason = "no store is empty")]
     pub fn len(&self) -> usize {
-        self.bins as usize * self.bin_slots()
+        self.dense as usize + self.slots()
     }
 }
 
 /// Returns the smallest store for `items` items that cannot be encoded with a probability of at
-/// most `share`: bins of up to about 2^16 items, four of them where there are enough items, and in
-/// each as few elements as the bounds allow.
+/// most `share`, to about a thousandth of the slots.
 ///
-/// Takes a few milliseconds.
+/// Takes up to a millisecond.
 ///
 /// # Errors
 /// [`Error::Unreachable`] if there are more items than [`MAX_ITEMS`], or no shape
 /// keeps within `share`.
 pub fn smallest(items: u64, share: Log2Prob) -> Result<Shape, Error> {
-    let unreachable = || Error::Unreachable {
-        parameter: "key-value store",
-        share,
-    };
-    if items > MAX_ITEMS {
-        return Err(unreachable());
-    }
-    let overlapping = (items / FEWEST_ITEMS_A_BIN).min(BINS_TO_OVERLAP);
-    let bins = items.div_ceil(ITEMS_A_BIN).max(overlapping).max(1);
-    let half = share.and(Log2Prob::from_log2(-1.0));
-    let bin_items = fewest_capacity(items, bins, half).ok_or_else(unreachable)?;
-    let overloads = overload(items, bins, bin_items).times(bins.into());
-    let left = share
-        .minus(overloads)
-        .and(Log2Prob::from_log2(-(bins as f64).log2() - SLACK_LOG2));
-    let bin = Bin::smallest(bin_items, left).ok_or_else(unreachable)?;
-    Ok(Shape {
-        bins: bins as u32,
-        bin_items: bin_items as u32,
-        slots: bin.slots,
-        dense: bin.dense,
-    })
+    let uniform = (items <= MOST_UNIFORM)
+        .then(|| uniform(items, share))
+        .flatten();
+    let coupled = (FEWEST_COUPLED..=MAX_ITEMS)
+        .contains(&items)
+        .then(|| coupled(items, share))
+        .flatten();
+    [uniform, coupled]
+        .into_iter()
+        .flatten()
+        .min_by_key(Shape::len)
+        .ok_or(Error::Unreachable {
+            parameter: "key-value store",
+            share,
+        })
 }
 
 /// Returns a bound on the probability that `items` items cannot be encoded in a store of this
 /// shape.
 ///
 /// # Panics
-/// If there are more items than [`MAX_ITEMS`], or a bin has less than [`MIN_SLOTS`] or
-/// more than [`MAX_SLOTS`] slots, or more than [`MAX_DENSE`] dense columns.
+/// If there are more items than [`MAX_ITEMS`], or the shape has no start, no slots, more than
+/// [`MAX_ROW_SPAN`] of them in the segments of a row, another weight than those two, or more than
+/// [`MAX_DENSE`] dense columns.
 pub fn failure(items: u64, shape: Shape) -> Log2Prob {
     assert!(items <= MAX_ITEMS, "a store has at most 2^28 items");
-    assert!(
-        (MIN_SLOTS..=MAX_SLOTS).contains(&shape.slots) && shape.dense <= MAX_DENSE,
-        "a bin has 3 to 2^17 slots and at most 96 dense columns"
-    );
-    let (bins, bin_items) = (u64::from(shape.bins), u64::from(shape.bin_items));
-    let bin = Bin {
-        slots: shape.slots,
-        dense: shape.dense,
-    };
-    overload(items, bins, bin_items)
-        .or(bin.failure(bin_items.min(items)))
-        .times(bins.into())
+    shape.check();
+    let dependent = Log2Prob::from_log2(shape.dependent_sets_log2(items) - f64::from(shape.dense));
+    shape
+        .overload(items)
+        .or(dependent)
         .and(Log2Prob::from_log2(SLACK_LOG2))
 }
 
-/// Returns a bound on one bin getting more than `bin_items` of the items.
-fn overload(items: u64, bins: u64, bin_items: u64) -> Log2Prob {
-    if bin_items >= items {
+impl Shape {
+    /// Checks that there can be such a store.
+    ///
+    /// # Panics
+    /// If there cannot: see [`failure`].
+    pub fn check(&self) {
+        assert!(
+            self.starts > 0
+                && [UNIFORM_WEIGHT, COUPLED_WEIGHT].contains(&self.weight)
+                && (1..=MAX_ROW_SPAN / self.weight).contains(&self.segment_slots)
+                && self.dense <= MAX_DENSE,
+            "a store has starts, 3 or 4 slots per item, 2^17 slots in the segments of a row at \
+             most, and 96 dense columns"
+        );
+    }
+
+    /// Returns a bound on more items than are counted on having a slot in any one segment.
+    fn overload(&self, items: u64) -> Log2Prob {
+        overload(items, self.starts, self.weight, self.segment_items.into())
+    }
+
+    /// Returns log2 μ.
+    fn dependent_sets_log2(&self, items: u64) -> f64 {
+        if items <= 1 {
+            // One row is no zero.
+            return f64::NEG_INFINITY;
+        }
+        let segments = Segments {
+            count: self.segments() as u64,
+            slots: self.segment_slots.into(),
+            weight: self.weight,
+            rows: items.min(self.segment_items.into()),
+            // Slots are fractions of 2^32.
+            bias: 1.0 + f64::from(self.segment_slots) / 32f64.exp2(),
+        };
+        segments.expected_log2()
+    }
+
+    /// Returns the shape with the fewest dense columns that suffice for `items` items.
+    fn with_fewest_dense(self, items: u64, share: Log2Prob) -> Option<Self> {
+        let share = share.minus(self.overload(items)).log2() - SLACK_LOG2;
+        let needed = (self.dependent_sets_log2(items) - share).ceil().max(0.0);
+        (needed <= f64::from(MAX_DENSE)).then_some(Self {
+            dense: needed as u32,
+            ..self
+        })
+    }
+}
+
+/// Returns the smallest store of one start.
+fn uniform(items: u64, share: Log2Prob) -> Option<Shape> {
+    let fewest = peeling_slots(items).div_ceil(UNIFORM_WEIGHT);
+    let most = fewest
+        .saturating_mul(MOST_SLOTS_FACTOR)
+        .min(MAX_ROW_SPAN / UNIFORM_WEIGHT);
+    let mut best: Option<Shape> = None;
+    for segment_slots in (fewest..=most).step_by(1 + fewest as usize / 100) {
+        let sparse = Shape {
+            starts: 1,
+            weight: UNIFORM_WEIGHT,
+            segment_slots,
+            segment_items: items as u32,
+            dense: 0,
+        };
+        if best.is_some_and(|best| sparse.slots() >= best.len()) {
+            break;
+        }
+        let shape = sparse.with_fewest_dense(items, share);
+        best = [best, shape].into_iter().flatten().min_by_key(Shape::len);
+    }
+    best
+}
+
+/// Returns a small store of many starts.
+fn coupled(items: u64, share: Log2Prob) -> Option<Shape> {
+    let starts = coupled_starts(items, share);
+    let half = share.and(Log2Prob::from_log2(-1.0));
+    let suffices = |rows| overload(items, starts, COUPLED_WEIGHT, rows) <= half;
+    let segment_items = least(0..=items, suffices)?;
+    let with_slots = |segment_slots: u64| {
+        let sparse = Shape {
+            starts,
+            weight: COUPLED_WEIGHT,
+            segment_slots: segment_slots as u32,
+            segment_items: segment_items as u32,
+            dense: 0,
+        };
+        sparse.with_fewest_dense(items, share)
+    };
+    // A segment below a load of one needs few dense columns or more than there are. Eight columns
+    // are a look-up for each item, so there are only as many as a roomy segment needs, or up to
+    // the next multiple of eight.
+    let full = segment_items.div_ceil(COUPLED_WEIGHT.into());
+    let roomy = (full + full / 8).min((MAX_ROW_SPAN / COUPLED_WEIGHT).into());
+    let dense = (with_slots(roomy)?.dense + 1).next_multiple_of(8);
+    let suffices = |slots| with_slots(slots).is_some_and(|shape| shape.dense <= dense);
+    with_slots(least(full..=roomy, suffices)?)
+}
+
+/// Returns the number of starts at which the store is smallest: few of them waste the slots of its
+/// ends, where less than w starts have rows, and many starts have uneven numbers of rows.
+///
+/// With z starts there are 1 + (w − 1)/z times as many slots for the former, and about
+/// 1 + d·√(z/(w·n)) for the latter, where d standard deviations are exceeded with probability
+/// `share`. The product is smallest near z = (2(w − 1)·√(w·n)/d)^(2/3).
+fn coupled_starts(items: u64, share: Log2Prob) -> u32 {
+    /// About log2 of twice the number of segments.
+    const SEGMENTS_LOG2: f64 = 8.0;
+    let (n, w) = (items as f64, f64::from(COUPLED_WEIGHT));
+    let deviations = (2.0 * std::f64::consts::LN_2 * (SEGMENTS_LOG2 - share.log2())).sqrt();
+    let best = (2.0 * (w - 1.0) * (w * n).sqrt() / deviations).powf(2.0 / 3.0);
+    (best as u32)
+        .max(items.div_ceil(ITEMS_AT_A_START) as u32)
+        .max(1)
+}
+
+/// Returns a bound on more than `rows` of the items having a slot in any one segment.
+fn overload(items: u64, starts: u32, weight: u32, rows: u64) -> Log2Prob {
+    if rows >= items {
         return Log2Prob::ZERO;
     }
-    let (n, k, b) = (items as f64, (bin_items + 1) as f64, bins as f64);
-    if k * b <= n {
+    if starts <= weight {
         return Log2Prob::ONE;
     }
-    // The term of exactly k items, and how much less likely each further item is.
-    let term = ln_choose(n, k) - k * b.ln() + (n - k) * (-1.0 / b).ln_1p();
-    let growth = (n - k) / ((k + 1.0) * (b - 1.0));
-    if growth >= 1.0 {
-        return Log2Prob::ONE;
-    }
-    Log2Prob::from_log2((term - (-growth).ln_1p()) / LN_2)
+    let segments = starts + weight - 1;
+    upper_tail(items, rows + 1, f64::from(weight) / f64::from(starts)).times(segments.into())
 }
 
-/// Returns the smallest capacity at which no bin overflows, except with probability `share`.
-fn fewest_capacity(items: u64, bins: u64, share: Log2Prob) -> Option<u64> {
-    let suffices = |capacity| overload(items, bins, capacity).times(bins.into()) <= share;
-    let capacity = least(items / bins..=items, suffices)?;
-    (capacity <= MAX_BIN_ITEMS.into()).then_some(capacity)
-}
-
-/// One bin.
-#[derive(Clone, Copy)]
-struct Bin {
-    slots: u32,
-    dense: u32,
-}
-
-impl Bin {
-    fn len(&self) -> u32 {
-        self.slots + self.dense
-    }
-
-    /// Returns a bound on the probability that this many rows are linearly dependent.
-    fn failure(&self, rows: u64) -> Log2Prob {
-        Log2Prob::from_log2(dependent_sets_log2(rows, self.slots) - f64::from(self.dense))
-    }
-
-    /// Returns the smallest bin in which this many rows are independent, except with probability
-    /// `share`, to about a hundredth of the slots.
-    fn smallest(rows: u64, share: Log2Prob) -> Option<Self> {
-        let floor = peeling_slots(rows);
-        let most = floor.saturating_mul(MOST_SLOTS_FACTOR).min(MAX_SLOTS);
-        let mut best: Option<Self> = None;
-        for slots in (floor..=most).step_by(1 + floor as usize / 100) {
-            if best.is_some_and(|best| slots >= best.len()) {
-                break;
-            }
-            let dense = fewest_dense(rows, slots, share);
-            let bin = dense.map(|dense| Self { slots, dense });
-            best = [best, bin].into_iter().flatten().min_by_key(Self::len);
-        }
-        best
-    }
-}
-
-/// Returns the fewest dense columns that suffice beside these slots.
-fn fewest_dense(rows: u64, slots: u32, share: Log2Prob) -> Option<u32> {
-    let needed = dependent_sets_log2(rows, slots) - share.log2();
-    let dense = needed.ceil().max(0.0);
-    (dense <= f64::from(MAX_DENSE)).then_some(dense as u32)
-}
-
-/// Returns log2 μ for one bin.
-fn dependent_sets_log2(rows: u64, slots: u32) -> f64 {
-    // Of three draws from fractions of 2^32.
-    let bias = (1.0 + f64::from(slots) / 32f64.exp2()).powi(3);
-    dependent_sets::expected_log2(rows, slots.into(), bias)
-}
-
-/// Returns the fewest slots above which peeling leaves rows in one bin of about 2^8 only, so that
+/// Returns the fewest slots above which peeling leaves rows in one store of about 2^8 only, so that
 /// encoding takes no longer than it must: RR22, equations (2) and (3), for weight 3.
 fn peeling_slots(rows: u64) -> u32 {
     let n = rows.max(1) as f64;
     let slope = (0.555 * n.log2() + 2.336).exp2();
     let expansion = 1.223 + (9.2 + 8.0) / slope;
-    ((n * expansion).ceil() as u32).max(MIN_SLOTS)
+    ((n * expansion).ceil() as u32).max(UNIFORM_WEIGHT)
 }
 
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::binomial::biased_tail;
     use proptest::prelude::*;
 
     fn p(log2: f64) -> Log2Prob {
@@ -263,35 +318,64 @@ mod tests {
 
     #[test]
     fn a_million_items_at_the_default_level() {
-        let shape = smallest(1 << 20, p(-43.0)).unwrap();
+        let shape = smallest(1 << 20, p(-44.0)).unwrap();
         let expected = Shape {
-            bins: 16,
-            bin_items: 67_474,
-            slots: 83_001,
-            dense: 33,
+            starts: 127,
+            weight: 4,
+            segment_slots: 8_925,
+            segment_items: 34_490,
+            dense: 47,
         };
         assert_eq!(shape, expected);
-        assert_eq!(shape.len(), 16 * 83_034);
-        assert!(expansion(20, -43.0) < 1.267);
+        assert!(expansion(20, -44.0) < 1.107);
     }
 
-    /// RR22's formulas give 1.33 at 2^12, 1.25 at 2^16, and 1.29 at 2^20 in bins of 2^16.
     #[test]
     fn expansion_at_other_sizes() {
         for (log_items, least, most) in [
-            (10, 1.32, 1.33),
+            (10, 1.34, 1.35),
             (12, 1.26, 1.27),
             (14, 1.24, 1.25),
-            (16, 1.29, 1.33),
-            (18, 1.26, 1.265),
-            (22, 1.265, 1.27),
-            (26, 1.27, 1.271),
+            (16, 1.21, 1.24),
+            (18, 1.14, 1.16),
+            (22, 1.08, 1.09),
+            (26, 1.06, 1.08),
         ] {
-            let expansion = expansion(log_items, -43.0);
+            let expansion = expansion(log_items, -44.0);
             assert!(
                 (least..most).contains(&expansion),
                 "2^{log_items}: {expansion}"
             );
+        }
+    }
+
+    /// No other number of starts gives a store that is smaller by more than half a percent.
+    #[test]
+    fn the_number_of_starts_is_near_the_best() {
+        for (items, share) in [(1 << 18, -44.0), (1 << 20, -44.0), (1 << 20, -84.0)] {
+            let shape = smallest(items, p(share)).unwrap();
+            let least = |starts: u32| {
+                let half = p(share - 1.0);
+                let rows = least(0..=items, |rows| overload(items, starts, 4, rows) <= half);
+                let rows = rows.unwrap();
+                let fits = |slots: u64| {
+                    let sparse = Shape {
+                        starts,
+                        segment_slots: slots as u32,
+                        segment_items: rows as u32,
+                        dense: 0,
+                        ..shape
+                    };
+                    sparse.with_fewest_dense(items, p(share))
+                };
+                let suffices = |slots| fits(slots).is_some();
+                let slots = super::least(rows / 4..=rows, suffices).unwrap();
+                fits(slots).unwrap().len()
+            };
+            for starts in [shape.starts / 2, shape.starts * 3 / 4, shape.starts * 3 / 2] {
+                let other = least(starts) as f64;
+                assert!(shape.len() as f64 <= 1.005 * other, "{items}, {starts}");
+            }
         }
     }
 
@@ -300,7 +384,7 @@ mod tests {
     fn each_level_is_reached_at_each_size() {
         for log_items in [0, 4, 8, 12, 16, 20, 26, 28] {
             let items = 1u64 << log_items;
-            for share in [-43.0, -60.0, -84.0] {
+            for share in [-44.0, -60.0, -84.0] {
                 let shape = smallest(items, p(share)).unwrap();
                 assert!(failure(items, shape) <= p(share), "2^{log_items}");
                 let expansion = shape.len() as f64 / items as f64;
@@ -311,12 +395,13 @@ mod tests {
 
     #[test]
     fn few_items_have_few_slots() {
-        for (items, slots, dense) in [(0, 5, 0), (1, 5, 0), (2, 8, 38), (50, 81, 38)] {
+        for (items, segment_slots, dense) in [(0, 2, 0), (1, 2, 0), (2, 3, 43), (50, 27, 45)] {
             let shape = smallest(items, p(-43.0)).unwrap();
             let expected = Shape {
-                bins: 1,
-                bin_items: items as u32,
-                slots,
+                starts: 1,
+                weight: 3,
+                segment_slots,
+                segment_items: items as u32,
                 dense,
             };
             assert_eq!(shape, expected);
@@ -332,27 +417,16 @@ mod tests {
     }
 
     #[test]
-    fn a_bin_that_is_too_small_is_counted() {
-        let shape = smallest(1 << 20, p(-43.0)).unwrap();
+    fn a_segment_that_gets_too_many_rows_is_counted() {
+        let shape = smallest(1 << 20, p(-44.0)).unwrap();
         let tight = Shape {
-            bin_items: 1 << 16,
+            segment_items: 4 * (1 << 20) / shape.starts,
             ..shape
         };
         assert_eq!(failure(1 << 20, tight), Log2Prob::ONE);
-        let one = Shape { bins: 1, ..shape };
-        assert_eq!(failure(67_475, one), Log2Prob::ONE);
-        assert!(failure(67_474, one) < p(-43.0));
-    }
-
-    #[test]
-    fn overload_is_above_the_binomial_tail_and_not_by_far() {
-        for (items, bins, capacity) in [(1000u32, 10u32, 140u32), (5000, 2, 2700), (100, 50, 12)] {
-            let above = overload(items.into(), bins.into(), capacity.into()).log2();
-            let exact = biased_tail(items, items - capacity, 1.0 - 1.0 / f64::from(bins)).log2();
-            assert!(above >= exact && above < exact + 0.2, "{above} {exact}");
-        }
-        assert_eq!(overload(10, 2, 10), Log2Prob::ZERO);
-        assert_eq!(overload(10, 2, 4), Log2Prob::ONE);
+        let few = Shape { starts: 4, ..shape };
+        assert_eq!(failure(1 << 20, few), Log2Prob::ONE);
+        assert!(failure(shape.segment_items.into(), few) < p(-44.0));
     }
 
     proptest! {
@@ -362,8 +436,11 @@ mod tests {
         fn keeps_within_the_share(items in 1u64..1 << 22, share in -85.0..-20.0f64) {
             let shape = smallest(items, p(share)).unwrap();
             prop_assert!(failure(items, shape) <= p(share));
-            prop_assert!(shape.slots <= MAX_SLOTS && shape.bin_items <= MAX_BIN_ITEMS);
-            let more = Shape { slots: shape.slots + shape.slots / 10 + 1, ..shape };
+            prop_assert!(shape.weight * shape.segment_slots <= MAX_ROW_SPAN);
+            let more = Shape {
+                segment_slots: shape.segment_slots + shape.segment_slots / 10 + 1,
+                ..shape
+            };
             prop_assert!(failure(items, more).log2() <= failure(items, shape).log2() + 1e-6);
         }
     }

@@ -3,10 +3,10 @@
 //! [`rr22`](crate::rr22) has the steps; [`rr22_circuit`](crate::rr22_circuit) stands on it too.
 
 use psijoin_block::tower::{Element, Tower};
-use psijoin_channel::{joint_seed::JointSeed, stream::Chunks};
+use psijoin_channel::joint_seed::JointSeed;
 use psijoin_encode::{
     Digests,
-    okvs::{Partition, RowHasher},
+    okvs::{Partition, Row, RowHasher},
 };
 use psijoin_ot::{
     iknp::Model,
@@ -21,11 +21,15 @@ use psijoin_psi::{
 
 mod receiver;
 mod sender;
+mod store;
 mod width;
 
-pub(crate) use receiver::{BinEncoder, Receiver};
+pub(crate) use receiver::Receiver;
 pub(crate) use sender::Sender;
 pub(crate) use width::{Width, over_base};
+
+/// Items that are evaluated together: what is known of them stays in a first-level cache.
+pub(crate) const GROUP: usize = 256;
 
 /// The layout of a store.
 #[derive(Debug)]
@@ -58,30 +62,6 @@ impl Layout {
         Self { base_ots, ..self }
     }
 
-    /// Returns the messages that carry it: one for each bin.
-    pub(crate) fn bins(&self) -> Chunks {
-        Chunks {
-            total: self.shape.bins as usize,
-            per_message: 1,
-        }
-    }
-
-    /// Returns the number of bytes of a bin.
-    pub(crate) fn bin_bytes<V: Element>(&self) -> usize {
-        V::packed_bytes(self.shape.bin_slots())
-    }
-
-    /// Returns the number of bytes of all bins.
-    pub(crate) fn bytes<V: Element>(&self) -> u64 {
-        u64::from(self.shape.bins) * self.bin_bytes::<V>() as u64
-    }
-
-    /// Returns the lengths of the messages.
-    pub(crate) fn messages<V: Element>(&self) -> impl Iterator<Item = usize> {
-        let bin_bytes = self.bin_bytes::<V>();
-        self.bins().message_lengths(move |_| bin_bytes)
-    }
-
     /// Returns the first messages of step 1: base OTs, and what their sender adds.
     pub(crate) fn setup(&self) -> Conversation {
         let base = self.base_ots;
@@ -100,10 +80,11 @@ impl Layout {
     pub(crate) fn parameters(&self) -> Vec<Parameter> {
         let shape = self.shape;
         parameters(&[
-            ("bins", shape.bins.into()),
-            ("items a bin", shape.bin_items.into()),
-            ("slots a bin", shape.slots.into()),
-            ("dense columns a bin", shape.dense.into()),
+            ("starts of rows", shape.starts.into()),
+            ("slots per row", shape.weight.into()),
+            ("rows per segment", shape.segment_items.into()),
+            ("slots per segment", shape.segment_slots.into()),
+            ("dense columns", shape.dense.into()),
         ])
     }
 
@@ -115,8 +96,8 @@ impl Layout {
     }
 }
 
-/// A party's items, laid out in the bins of the store, and the functions that the joint seed gives
-/// both parties.
+/// A party's items, sorted by their starts in the store, and the functions that the joint seed
+/// gives both parties.
 pub(crate) struct Inputs<'a> {
     layout: &'a Layout,
     /// The row of an item, and H_B: different bits of one function.
@@ -127,8 +108,8 @@ pub(crate) struct Inputs<'a> {
 }
 
 impl<'a> Inputs<'a> {
-    /// Sorts items into bins, and derives the keys. Semi-honest parties fix their items before the
-    /// seed is known, so row and H_B need only be pseudorandom.
+    /// Sorts items by their starts, and derives the keys. Semi-honest parties fix their items
+    /// before the seed is known, so row and H_B need only be pseudorandom.
     pub(crate) fn new<M: Model>(
         layout: &'a Layout,
         items: Digests<'_>,
@@ -142,7 +123,7 @@ impl<'a> Inputs<'a> {
                 false => RowHasher::pseudorandom(key, layout.shape),
             },
             output: OutputHash(joint_seed.key("psijoin 2026 rr22 outputs")),
-            items: Partition::new(items, layout.shape.bins),
+            items: Partition::new(items, layout.shape.starts),
         }
     }
 
@@ -150,6 +131,37 @@ impl<'a> Inputs<'a> {
     fn hash(&self, values: &mut [Tower], w: Tower, items: Digests<'_>, outputs: &mut Piece<'_>) {
         values.iter_mut().for_each(|value| *value ^= w);
         self.output.fill(values, items, outputs);
+    }
+}
+
+/// What is known of some items of a start. Rows are computed whenever they are needed, which takes
+/// no longer than to keep them in memory.
+struct Group<B> {
+    rows: [Row; GROUP],
+    /// H_B.
+    values: [B; GROUP],
+    decoded: [Tower; GROUP],
+}
+
+impl<B: Element> Group<B> {
+    /// Returns rows and H_B of up to [`GROUP`] items, and room for a decoded value for each.
+    fn hash(&mut self, hasher: &RowHasher, items: Digests<'_>) -> (&[Row], &[B], &mut [Tower]) {
+        let (rows, values) = (
+            &mut self.rows[..items.len()],
+            &mut self.values[..items.len()],
+        );
+        hasher.hash(items, rows, values);
+        (rows, values, &mut self.decoded[..items.len()])
+    }
+}
+
+impl<B: Element> Default for Group<B> {
+    fn default() -> Self {
+        Self {
+            rows: [Row::default(); GROUP],
+            values: [B::default(); GROUP],
+            decoded: [Tower::default(); GROUP],
+        }
     }
 }
 

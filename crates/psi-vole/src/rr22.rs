@@ -13,7 +13,7 @@
 //!
 //! *Online.* The joint seed gives both parties the functions row, H_B and H_o.
 //! 2. The receiver encodes its items: p ∈ B^m with Decode(p, y) = H_B(y) for each item y.
-//! 3. It sends a + p, bin by bin. The sender adds Δ·(a + p) to its b. Now c = b + Δ·p.
+//! 3. It sends a + p, segment by segment. The sender adds Δ·(a + p) to its b. Now c = b + Δ·p.
 //! 4. For each of its items x the sender computes H_o(Decode(b, x) + Δ·H_B(x), x), and sends
 //!    a mask of each, sorted.
 //! 5. The receiver's own value is H_o(Decode(c, y), y): y is shared if its mask is among them.
@@ -30,8 +30,8 @@
 //! - *The width of B.* `docs/rr22.md` proves that log2|B| ≥ σ + log2(n_sender) (and what the
 //!   budget adds) is enough, and that B need not be a field. The paper asks for log2(n_receiver)
 //!   bits more.
-//! - The store's bounds are proved and hold for all bins together
-//!   ([`psijoin_params::okvs`]). The coefficients of its dense columns are bits.
+//! - The store has no clusters: rows are spatially coupled, which takes fewer elements. Its bound
+//!   is proved ([`psijoin_params::okvs`]). The coefficients of its dense columns are bits.
 //! - The keys of row and H_B come from the joint seed, which is drawn after both sets are fixed,
 //!   and not from the receiver. Row and H_B are different bits of one hash.
 //! - H_o takes the item in both models. The paper leaves it out for semi-honest parties.
@@ -46,7 +46,7 @@
 //!
 //! **Cost.** Three flights if the phases run at once, since step 3 is under way before the
 //! receiver has its c. Five if they run one by one; malicious nine. The vector OLE takes about 400
-//! kilobytes (malicious 500). Online: m·log2|B| bits, with m about 1.27·n_receiver, and about
+//! kilobytes (malicious 500). Online: m·log2|B| bits, with m about 1.1·n_receiver, and about
 //! σ + log2(n_receiver) + 2 bits per mask.
 
 use psijoin_psi::{Adversary, Info, OutputKind, Protocol};
@@ -85,7 +85,7 @@ static INFO: Info = Info {
     paper: "RR22",
     adversary: Adversary::SemiHonest,
     leaks: "set sizes",
-    version: 3,
+    version: 4,
 };
 
 static MALICIOUS_INFO: Info = Info {
@@ -94,7 +94,7 @@ static MALICIOUS_INFO: Info = Info {
     paper: "RR22, RS21",
     adversary: Adversary::Malicious,
     leaks: "set sizes",
-    version: 2,
+    version: 3,
 };
 
 #[cfg(test)]

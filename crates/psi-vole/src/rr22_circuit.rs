@@ -52,7 +52,7 @@
 //! u_j for at most one item per bin, and u_j hides it.
 //!
 //! **Cost.** [`Plan::cost`](psijoin_psi::Plan::cost) is exact. Online: m·log2|B| bits for the
-//! receiver's store, with m about 1.27·n_receiver, and for the hints, with m about 3.8·n_sender.
+//! receiver's store, with m about 1.1·n_receiver, and for the hints, with m about 3.3·n_sender.
 //! Each column takes a store of hints with 64 bits in place of log2|B|. The tests take about 21
 //! lookups of 19 bits per bin.
 
@@ -94,7 +94,7 @@ static INFO: Info = Info {
     paper: "RS21, RR22",
     adversary: Adversary::SemiHonest,
     leaks: "set sizes",
-    version: 4,
+    version: 5,
 };
 
 #[cfg(test)]

@@ -12,7 +12,7 @@
 //! pseudorandom for it, except with the probability of [`Params::in_the_store`] for any of the
 //! sender's items. Items must be fixed before the joint seed is drawn.
 //!
-//! **Cost.** [`Params::setup`] and [`Params::online_bytes`]: about 400 kilobytes, and 1.27 elements
+//! **Cost.** [`Params::setup`] and [`Params::online_bytes`]: about 400 kilobytes, and 1.1 elements
 //! of 58 bits or more per item of the receiver.
 
 use psijoin_block::tower::Tower;

@@ -1,7 +1,7 @@
 //! The last hash of a protocol: from what both parties know of a shared item to its mask, and to a
 //! key.
 
-use std::ops::Range;
+use std::{iter, ops::Range};
 
 use bytemuck::{Pod, cast_slice, cast_slice_mut};
 use psijoin_block::{blake3_rows, scatter};
@@ -70,6 +70,25 @@ pub struct Piece<'a> {
     hashes: &'a mut [u128],
     /// None if there are no keys.
     keys: &'a mut [u128],
+}
+
+impl Piece<'_> {
+    /// Returns pieces of `len` outputs, the last one perhaps shorter.
+    ///
+    /// # Panics
+    /// If `len` is 0.
+    pub fn chunks(&mut self, len: usize) -> impl Iterator<Item = Piece<'_>> {
+        let keys = self
+            .keys
+            .chunks_mut(len)
+            .map(Some)
+            .chain(iter::repeat_with(|| None));
+        let pieces = self.hashes.chunks_mut(len).zip(keys);
+        pieces.map(|(hashes, keys)| Piece {
+            hashes,
+            keys: keys.unwrap_or_default(),
+        })
+    }
 }
 
 impl OutputHash {

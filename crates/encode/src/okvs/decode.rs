@@ -1,7 +1,7 @@
 //! Decoding: the values of rows.
 
 use psijoin_block::tower::Element;
-use psijoin_params::okvs::Shape;
+use psijoin_params::okvs::{COUPLED_WEIGHT, Shape, UNIFORM_WEIGHT};
 use psijoin_runtime::memory::Buffer;
 
 use super::Row;
@@ -12,44 +12,66 @@ pub(super) const BATCH: usize = 128;
 /// The sums of eight columns, by the bits that choose them.
 const SUMS: usize = 1 << 8;
 
-/// Decodes rows in a vector of one bin, which may be any vector.
-pub struct Decoder<'a, V: Element> {
-    slots: &'a [V],
+/// Decodes rows in a vector, which may be any vector, when its dense columns are there and the
+/// segments of the rows.
+pub struct Decoder<V: Element> {
+    shape: Shape,
     columns: Columns<V>,
 }
 
-impl<'a, V: Element> Decoder<'a, V> {
-    /// Makes a decoder for this vector. Takes as long as a few hundred rows.
+impl<V: Element> Decoder<V> {
+    /// Makes a decoder for a vector with these dense columns. Takes as long as a few hundred rows.
     ///
     /// # Panics
-    /// If `bin` does not have the length of a bin.
-    pub fn new(shape: Shape, bin: &'a [V]) -> Self {
-        assert_eq!(bin.len(), shape.bin_slots(), "a vector of one bin");
-        let (slots, columns) = bin.split_at(shape.slots as usize);
+    /// If the shape has another number of columns, or there is no such shape
+    /// ([`Shape::check`]).
+    pub fn new(shape: Shape, columns: &[V]) -> Self {
+        shape.check();
+        assert_eq!(columns.len(), shape.dense as usize, "all dense columns");
         Self {
-            slots,
+            shape,
             columns: Columns::new(columns),
         }
     }
 
-    /// Computes the values of rows.
+    /// Computes the values of rows of this start, in the slots of a vector. Only those of the
+    /// segments from `start` on are read, as many as a row has slots.
     ///
     /// # Panics
-    /// If `rows` and `values` differ in length, or a row has slots out of range.
-    pub fn decode(&self, rows: &[Row], values: &mut [V]) {
+    /// If `rows` and `values` differ in length, a row has slots out of range, or `slots` does not
+    /// reach as far.
+    pub fn decode(&self, start: usize, slots: &[V], rows: &[Row], values: &mut [V]) {
+        match self.shape.weight {
+            UNIFORM_WEIGHT => {
+                self.decode_rows::<{ UNIFORM_WEIGHT as usize }>(start, slots, rows, values);
+            }
+            _ => self.decode_rows::<{ COUPLED_WEIGHT as usize }>(start, slots, rows, values),
+        }
+    }
+
+    fn decode_rows<const W: usize>(
+        &self,
+        start: usize,
+        slots: &[V],
+        rows: &[Row],
+        values: &mut [V],
+    ) {
         assert_eq!(rows.len(), values.len(), "a value for each row");
+        let len = self.shape.segment_slots as usize;
+        let segments: [&[V]; W] = std::array::from_fn(|i| &slots[(start + i) * len..][..len]);
         for (rows, values) in rows.chunks(BATCH).zip(values.chunks_mut(BATCH)) {
             for (row, value) in rows.iter().zip(values.iter_mut()) {
-                let [x, y, z] = row.slots.map(|slot| self.slots[slot as usize]);
-                *value = x ^ y ^ z;
+                let slots = segments.iter().zip(row.slots);
+                *value = slots.fold(V::default(), |sum, (segment, slot)| {
+                    sum ^ segment[usize::from(slot)]
+                });
             }
             self.columns.add(rows, values);
         }
     }
 }
 
-/// The dense columns of a bin: a table for each eight of them, of the sums of those whose bits are
-/// set.
+/// The dense columns: a table for each eight of them, of the sums of those whose bits are set.
 pub(super) struct Columns<V: Element>(Buffer<V>);
 
 impl<V: Element> Columns<V> {

@@ -1,5 +1,7 @@
 //! The assignment of items to bins.
 
+use std::ops::Range;
+
 use psijoin_block::scatter::{self, Place};
 use psijoin_runtime::{memory::Buffer, parallel};
 
@@ -98,8 +100,16 @@ impl Partition {
     /// # Panics
     /// If there is no such bin.
     pub fn bin(&self, bin: usize) -> (Digests<'_>, &[u32]) {
-        let range = self.starts[bin]..self.starts[bin + 1];
+        let range = self.range(bin);
         (self.digests().slice(range.clone()), &self.positions[range])
+    }
+
+    /// Returns the places of a bin's digests among [`digests`](Self::digests).
+    ///
+    /// # Panics
+    /// If there is no such bin.
+    pub fn range(&self, bin: usize) -> Range<usize> {
+        self.starts[bin]..self.starts[bin + 1]
     }
 
     /// Returns all bins, in order.

@@ -1,34 +1,48 @@
-//! The elements of a bin that make up the value of an item.
+//! The elements of a store that make up the value of an item.
 
 use bytemuck::{Pod, Zeroable};
 use psijoin_block::{Block, Prg, aes::Aes128, blake3_rows, tower::Element};
-use psijoin_params::okvs::{MAX_DENSE, Shape};
+use psijoin_params::okvs::{COUPLED_WEIGHT, MAX_DENSE, Shape};
 
-use crate::{Digests, hashing::among_others};
+use crate::Digests;
 
 /// Items that are hashed together.
 const BATCH: usize = 64;
 
-/// Bytes of F's output that the slots come from.
-const SLOT_BYTES: usize = 12;
+/// The most slots of a row.
+const ROW_SLOTS: usize = COUPLED_WEIGHT as usize;
+
+/// Bytes of F's output that a slot comes from.
+const SLOT_BYTES: usize = 4;
 
 /// Bytes of the bits for the dense columns.
 const DENSE_BYTES: usize = MAX_DENSE as usize / 8;
 
-/// The first 32 bits of a word of 64.
-const LOW: u64 = (1 << 32) - 1;
-
-/// The coefficients of an item in its bin: 1 for three slots, and 0 or 1 for each dense column.
+/// The coefficients of an item: 1 for a slot in each of the segments from its start on, and 0 or 1
+/// for each dense column.
 #[derive(Clone, Copy, Default, PartialEq, Eq, Pod, Zeroable)]
 #[repr(C)]
 pub struct Row {
-    /// Three distinct slots.
-    pub slots: [u32; 3],
+    /// The place of the slot in each segment. If there are only three slots, the last is zero.
+    pub slots: [u16; ROW_SLOTS],
     /// A bit for each dense column, the lowest bit of the first byte first. The others are zero.
     pub dense: [u8; DENSE_BYTES],
 }
 
 impl Row {
+    /// Returns the slots among those of all segments, for a row of this start.
+    pub(super) fn slots_from(
+        &self,
+        start: usize,
+        shape: Shape,
+    ) -> impl Iterator<Item = usize> + use<> {
+        let (slots, len) = (self.slots, shape.segment_slots as usize);
+        let segments = start..start + shape.weight as usize;
+        segments
+            .zip(slots)
+            .map(move |(segment, slot)| segment * len + usize::from(slot))
+    }
+
     /// Returns the bits for the first `count` dense columns.
     pub(super) fn columns(&self, count: usize) -> u128 {
         let mut bytes = [0; 16];
@@ -44,9 +58,9 @@ fn low_bits(count: usize) -> u128 {
 
 /// Derives the row of an item, and the value that it is to have, from its digest.
 ///
-/// Both come from a function F of the digest under the key: the first three words of 32 bits are
-/// the slots (each as a fraction of 2^32 of the slots that are left), the next bytes have the bits
-/// for the dense columns, as many as it takes, and the bytes after them are the value.
+/// Both come from a function F of the digest under the key: the first words of 32 bits are the
+/// slots (each as a fraction of 2^32 of the slots of a segment), the next bytes have the bits for
+/// the dense columns, as many as it takes, and the bytes after them are the value.
 ///
 /// The failure bound of [`psijoin_params::okvs`] holds for keys that are drawn after the
 /// items are fixed.
@@ -56,8 +70,7 @@ pub struct RowHasher {
     /// With them F of a digest of a block is AES_k0, AES_k1 and AES_k2, one after the other. F of
     /// all else is keyed BLAKE3.
     ciphers: Option<Box<[Aes128; Self::CIPHERS]>>,
-    slots: u32,
-    dense: usize,
+    shape: Shape,
 }
 
 impl RowHasher {
@@ -71,10 +84,8 @@ impl RowHasher {
         let seed = *key.first_chunk().expect("32 bytes");
         Prg::from_seed(Block::from_bytes(seed)).fill(&mut keys);
         Self {
-            key,
             ciphers: Some(Box::new(keys.map(Aes128::new))),
-            slots: shape.slots,
-            dense: shape.dense as usize,
+            ..Self::oracle(key, shape)
         }
     }
 
@@ -84,9 +95,13 @@ impl RowHasher {
         Self {
             key,
             ciphers: None,
-            slots: shape.slots,
-            dense: shape.dense as usize,
+            shape,
         }
+    }
+
+    /// Returns the shape of the stores.
+    pub fn shape(&self) -> Shape {
+        self.shape
     }
 
     /// Computes rows and values of digests.
@@ -98,12 +113,23 @@ impl RowHasher {
             digests.len() == rows.len() && digests.len() == values.len(),
             "a row and a value for each digest"
         );
-        let bytes = SLOT_BYTES + self.dense.div_ceil(8) + V::BYTES;
+        let bytes = self.value_at() + V::BYTES;
         match bytes.div_ceil(8) {
             ..=4 => self.hash_words::<4, V>(digests, rows, values),
             5 => self.hash_words::<5, V>(digests, rows, values),
-            _ => unreachable!("slots, 96 bits and a value of 128 have 40 bytes"),
+            6 => self.hash_words::<6, V>(digests, rows, values),
+            _ => unreachable!("four slots, 96 bits and a value of 128 have 44 bytes"),
         }
+    }
+
+    /// Returns the byte of F's output at which the bits for dense columns begin.
+    fn dense_at(&self) -> usize {
+        SLOT_BYTES * self.shape.weight as usize
+    }
+
+    /// Returns the byte of F's output at which the value begins.
+    fn value_at(&self) -> usize {
+        self.dense_at() + self.shape.dense.div_ceil(8) as usize
     }
 
     fn hash_words<const OUT: usize, V: Element>(
@@ -112,24 +138,28 @@ impl RowHasher {
         rows: &mut [Row],
         values: &mut [V],
     ) {
-        let value_at = SLOT_BYTES + self.dense.div_ceil(8);
-        let columns = low_bits(self.dense);
+        let (dense_at, value_at) = (self.dense_at(), self.value_at());
+        let columns = low_bits(self.shape.dense as usize);
+        let (weight, slots) = (
+            self.shape.weight as usize,
+            u64::from(self.shape.segment_slots),
+        );
         let mut hashes = [[0; OUT]; BATCH];
         let outputs = rows.chunks_mut(BATCH).zip(values.chunks_mut(BATCH));
         for (digests, (rows, values)) in digests.chunks(BATCH).zip(outputs) {
             let hashes = &mut hashes[..digests.len()];
             self.evaluate(digests, hashes);
             for ((row, value), hash) in rows.iter_mut().zip(values).zip(hashes) {
-                let pick = |word: u64, from: u32| ((word * u64::from(from)) >> 32) as u32;
                 let bytes: &[u8] = bytemuck::cast_slice(hash);
-                let dense = bytes[SLOT_BYTES..].first_chunk().expect("28 of 32 bytes");
+                let dense = bytes[dense_at..].first_chunk().expect("28 of 32 bytes");
                 let dense = (u128::from_le_bytes(*dense) & columns).to_le_bytes();
+                let fractions: &[u32] = bytemuck::cast_slice(hash);
+                let mut of_row = [0; ROW_SLOTS];
+                for (slot, fraction) in of_row.iter_mut().zip(&fractions[..weight]) {
+                    *slot = ((u64::from(*fraction) * slots) >> 32) as u16;
+                }
                 *row = Row {
-                    slots: among_others([
-                        pick(hash[0] & LOW, self.slots),
-                        pick(hash[0] >> 32, self.slots - 1),
-                        pick(hash[1] & LOW, self.slots - 2),
-                    ]),
+                    slots: of_row,
                     dense: *dense.first_chunk().expect("12 of 16 bytes"),
                 };
                 *value = V::from_bytes(&bytes[value_at..][..V::BYTES]);

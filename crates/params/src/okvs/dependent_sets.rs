@@ -1,154 +1,171 @@
-//! The number of sets of rows of a bin that cancel out in the slots.
+//! The number of sets of rows that cancel out in the slots: claim 4 of `docs/rr22.md`.
 //!
-//! Each of n rows has ones in three distinct slots of m, uniformly chosen, and zeros
-//! elsewhere. This bounds μ, the expected number of nonempty sets of rows whose sum over GF(2) is
-//! zero. (These sets, with the empty one, are the left kernel of the rows: μ = E\[2^d - 1\] for its
+//! There are S segments of L slots. A row has a one in one uniform slot of each of w consecutive
+//! segments. Let at most C rows have a slot in any one segment. This bounds μ, the expected number
+//! of nonempty sets of rows whose sum over GF(2) is zero, by
+//!
+//! > μ ≤ U^S − 1, with U = E (1 + |X|^w)^(C/w), X = 1 − 2·Bin(L, ½)/L.
+//!
+//! (These sets, with the empty one, are the left kernel of the rows: μ = E\[2^d - 1\] for its
 //! dimension d, the number of equations that only the dense columns can satisfy.)
 //!
-//! μ = Σ_k C(n, k)·ρ_k, where ρ_k is the probability that k rows sum up to zero. The weight of the
-//! sum of k rows is a Markov chain, which gives ρ_k for small k. Beyond, ρ_k ≤ (3k)!·\[z^{3k}\]
-//! cosh(z)^m / (m(m-1)(m-2))^k (this counts sequences of 3k slots in which each occurs an even
-//! number of times), and the coefficient is at most cosh(λ)^m / λ^{3k} for every λ > 0.
+//! U is nearly 1 as long as C/w stays below a threshold (0.8895·L for w = 3, 0.9671·L for w = 4),
+//! and huge above.
 //!
-//! For bins of thousands of rows the first term is by far the largest: pairs of rows with the same
-//! slots, μ ≈ n²/2 · 6/m³.
+//! # Summing over the distribution of X
 //!
-//! # Summing over k
+//! X is symmetric, so half of the values v of the binomial do, in cells \[a, c\] with c ≤ L/2. The
+//! excess U − 1 has the terms p(v)·h(v) with p(v) = C(L, v)/2^L and h = (1 + |x|^w)^(C/w) − 1. In
+//! a cell, each is at most the lesser of
 //!
-//! In cells \[a, c\] with one λ. For fixed λ the logarithm f of the bound on E_k has
-//! f'' ≥ -1/(k+½) - 1/(n-k+½): ln C(n, k) contributes that, by ψ'(x+1) ≤ 1/(x+½);
-//! ln (3k)! is convex, and the rest is linear. So it exceeds the larger of its values at the
-//! ends by at most M·(c-a)²/8, where M bounds -f'' in the cell.
+//! - p(c)·h(a), since p rises and h falls;
+//! - the larger of exp f(a) and exp f(c), where exp f = p·(h + 1), times exp(M·(c-a)²/8), where M
+//!   bounds -f'' in the cell: ln p has a second derivative of at least -1/(v+½) - 1/(L-v+½), by
+//!   ψ'(x+1) ≤ 1/(x+½), and ln(1 + x^w) is convex for 0 ≤ x^w ≤ w − 1.
+//!
+//! The first is better near the middle, where almost all of the distribution is, the second one
+//! further out.
 
 use std::f64::consts::LN_2;
 
-use crate::{
-    binomial::{ln_choose, ln_factorial},
-    ln_sum::LnSum,
-};
+use crate::{binomial::ln_choose, ln_sum::LnSum};
 
-/// Up to this many rows are treated by the Markov chain.
-const FEW_ROWS: usize = 32;
-
-/// Beyond, a cell spans this part of the distance to the nearer end of 0..n.
+/// A cell spans this part of the distance to the nearer end of 0..L.
 const CELL_PART: u64 = 48;
 
-/// Returns log2 μ, for `rows` rows of three distinct among `slots` ≥ 3 slots, each ordered choice
-/// at most `bias` times as likely as any other.
-pub(super) fn expected_log2(rows: u64, slots: u64, bias: f64) -> f64 {
-    let few = FEW_ROWS.min(rows as usize);
-    let (n, m) = (rows as f64, slots as f64);
-    let mut weights = Weights::new(slots);
-    let few_rows = (1..=few).map(|k| {
-        weights.add_row();
-        let sets = ln_choose(n, k as f64) + k as f64 * bias.ln();
-        sets + weights.probabilities[0].ln()
-    });
-    let many_rows = many_rows(few as u64 + 1, n, m, bias);
-    LnSum::of(few_rows.chain([many_rows])).ln() / LN_2
+/// And at most this part of √L, which is twice the standard deviation.
+const ROOT_PART: f64 = 4.0;
+
+/// Rows, as a segment sees them.
+pub(super) struct Segments {
+    /// S.
+    pub(super) count: u64,
+    /// L.
+    pub(super) slots: u64,
+    /// w.
+    pub(super) weight: u32,
+    /// C.
+    pub(super) rows: u64,
+    /// How much likelier than 1/L a slot is drawn at most.
+    pub(super) bias: f64,
 }
 
-/// The distribution of the weight of a sum of rows.
-struct Weights {
-    slots: usize,
-    /// Probabilities of weights 0, 1, …
-    probabilities: Vec<f64>,
-}
-
-impl Weights {
-    /// Makes the weights of no rows.
-    fn new(slots: u64) -> Self {
-        Self {
-            slots: slots as usize,
-            probabilities: vec![1.0],
-        }
-    }
-
-    /// Adds a row, of whose three slots i are in the support of the sum so far.
-    fn add_row(&mut self) {
-        let m = self.slots as f64;
-        let mut after = vec![0.0; (self.probabilities.len() + 3).min(self.slots + 1)];
-        for (h, probability) in self.probabilities.iter().enumerate() {
-            let (inside, outside) = (h as f64, m - h as f64);
-            let ways = [
-                outside * (outside - 1.0) * (outside - 2.0),
-                3.0 * inside * outside * (outside - 1.0),
-                3.0 * inside * (inside - 1.0) * outside,
-                inside * (inside - 1.0) * (inside - 2.0),
-            ];
-            for (i, ways) in ways.into_iter().enumerate() {
-                if ways > 0.0 {
-                    after[h + 3 - 2 * i] += probability * ways / triples(m);
-                }
-            }
-        }
-        self.probabilities = after;
-    }
-}
-
-/// Returns the number of ordered choices of three distinct slots.
-fn triples(slots: f64) -> f64 {
-    slots * (slots - 1.0) * (slots - 2.0)
-}
-
-/// Returns ln of the part of μ from k = `first` on.
-fn many_rows(first: u64, n: f64, m: f64, bias: f64) -> f64 {
-    let rows = n as u64;
-    let mut sum = LnSum::default();
-    let mut a = first;
-    while a <= rows {
-        let c = rows.min(a + a.min(rows - a) / CELL_PART);
-        let (low, high) = (a as f64, c as f64);
-        let lambda = best_lambda(3.0 * (low + high) / (2.0 * m));
-        // cosh(λ) = e^λ·(1 + e^-2λ)/2
-        let ln_cosh = lambda + ((-2.0 * lambda).exp().ln_1p() - LN_2);
-        let bound = |k: f64| {
-            ln_choose(n, k) + ln_factorial(3.0 * k) + m * ln_cosh - 3.0 * k * lambda.ln()
-                + k * (bias.ln() - triples(m).ln())
+impl Segments {
+    /// Returns log2 μ.
+    pub(super) fn expected_log2(&self) -> f64 {
+        let excess = self.ln_excess();
+        let ln_one_more = match excess > LARGE {
+            true => excess,
+            false => excess.exp().ln_1p(),
         };
-        let curvature = 1.0 / (low + 0.5) + 1.0 / (n - high + 0.5);
-        let highest = bound(low).max(bound(high)) + curvature * (high - low).powi(2) / 8.0;
-        sum.add(highest + (high - low + 1.0).ln());
-        a = c + 1;
+        ln_less_one(self.count as f64 * ln_one_more) / LN_2
     }
-    sum.ln()
+
+    /// Returns ln(U − 1).
+    fn ln_excess(&self) -> f64 {
+        let half = self.slots / 2;
+        let widest = ((self.slots as f64).sqrt() / ROOT_PART) as u64;
+        let mut sum = LnSum::default();
+        let mut a = 0;
+        while a <= half {
+            let c = half.min(a + widest.min(a / CELL_PART));
+            // The value in the middle, if there is one, stands for itself.
+            let both = match 2 * c == self.slots {
+                true => 2 * (c - a) + 1,
+                false => 2 * (c - a + 1),
+            };
+            sum.add(self.ln_highest(a, c) + (both as f64).ln());
+            a = c + 1;
+        }
+        sum.ln()
+    }
+
+    /// Returns the logarithm of a bound on each term of a cell.
+    fn ln_highest(&self, a: u64, c: u64) -> f64 {
+        let (low, high, l) = (a as f64, c as f64, self.slots as f64);
+        let [p_low, p_high] = [low, high].map(|v| ln_choose(l, v) - l * LN_2);
+        let [power_low, power_high] = [low, high].map(|v| self.ln_power(1.0 - 2.0 * v / l));
+        let monotone = p_high + ln_less_one(power_low);
+        let curvature = 1.0 / (low + 0.5) + 1.0 / (l - high + 0.5);
+        let curved =
+            (p_low + power_low).max(p_high + power_high) + curvature * (high - low).powi(2) / 8.0;
+        monotone.min(curved)
+    }
+
+    /// Returns ln (1 + x^w)^(C/w), where a bias makes x larger.
+    fn ln_power(&self, x: f64) -> f64 {
+        let x = (self.bias * x).powi(self.weight as i32);
+        self.rows as f64 / f64::from(self.weight) * x.ln_1p()
+    }
 }
 
-/// Returns the λ with λ·tanh(λ) = `mean`, where cosh(λ)^m / λ^{m·mean} is smallest: by Newton's
-/// method, since every λ gives a valid bound.
-fn best_lambda(mean: f64) -> f64 {
-    let mut lambda = mean.max(mean.sqrt());
-    for _ in 0..8 {
-        let tanh = lambda.tanh();
-        let slope = tanh + lambda * (1.0 - tanh * tanh);
-        let step = (lambda * tanh - mean) / slope;
-        lambda = (lambda - step).max(lambda / 2.0);
-        if step.abs() < 1e-9 * lambda {
-            break;
-        }
+/// Above it, e^x and e^x − 1 are the same.
+const LARGE: f64 = 40.0;
+
+/// Returns ln(e^x − 1).
+fn ln_less_one(x: f64) -> f64 {
+    match x > LARGE {
+        true => x,
+        false => x.exp_m1().ln(),
     }
-    lambda
 }
 
 #[cfg(test)]
 mod tests {
     use super::*;
 
-    fn expected(rows: u64, slots: u64) -> f64 {
-        expected_log2(rows, slots, 1.0).exp2()
+    fn segments(count: u64, slots: u64, weight: u32, rows: u64) -> Segments {
+        Segments {
+            count,
+            slots,
+            weight,
+            rows,
+            bias: 1.0,
+        }
     }
 
-    /// Returns the exact number, by trying all choices.
-    fn by_enumeration(rows: u32, slots: u32) -> f64 {
-        let triples: Vec<u32> = (0..1 << slots)
-            .filter(|set: &u32| set.count_ones() == 3)
-            .collect();
-        let choices = triples.len().pow(rows);
-        let cancelling = |choice: usize| {
-            let chosen = std::iter::successors(Some(choice), |c| Some(c / triples.len()));
-            let rows: Vec<u32> = chosen
-                .take(rows as usize)
-                .map(|c| triples[c % triples.len()])
+    /// Returns ln(U − 1), term by term.
+    fn ln_excess_by_terms(segments: &Segments) -> f64 {
+        let l = segments.slots as f64;
+        let mut sum = LnSum::default();
+        for v in 0..=segments.slots {
+            let v = v as f64;
+            let power = segments.ln_power((1.0 - 2.0 * v / l).abs());
+            sum.add(ln_choose(l, v) - l * LN_2 + ln_less_one(power));
+        }
+        sum.ln()
+    }
+
+    #[test]
+    fn cells_are_above_their_terms_and_not_by_far() {
+        for weight in [3, 4] {
+            for slots in [1, 2, 3, 10, 47, 100, 1001, 8854] {
+                for load in [0.3, 0.8, 0.96, 1.05] {
+                    let rows = (load * f64::from(weight) * slots as f64) as u64 + 1;
+                    let segments = segments(9, slots, weight, rows);
+                    let (found, exact) = (segments.ln_excess(), ln_excess_by_terms(&segments));
+                    let case = format!("{weight}, {slots}, {load}: {found} {exact}");
+                    assert!(found >= exact - 1e-9 && found < exact + 2.0, "{case}");
+                }
+            }
+        }
+    }
+
+    /// Returns the exact μ for rows that start at these segments, by trying all choices of slots.
+    fn by_enumeration(starts: &[usize], slots: u64, weight: usize) -> f64 {
+        let draws = starts.len() * weight;
+        let choices = slots.pow(draws as u32);
+        let cancelling = |choice: u64| {
+            let digits = std::iter::successors(Some(choice), |rest| Some(rest / slots));
+            let digits: Vec<u64> = digits.take(draws).map(|rest| rest % slots).collect();
+            let rows: Vec<u64> = starts
+                .iter()
+                .zip(digits.chunks(weight))
+                .map(|(start, row)| {
+                    let ones = row.iter().zip(*start as u64..);
+                    ones.map(|(slot, segment)| 1 << (segment * slots + slot))
+                        .fold(0, |row: u64, one: u64| row | one)
+                })
                 .collect();
             let sum = |set: usize| {
                 let members = rows.iter().enumerate().filter(|(i, _)| set >> i & 1 == 1);
@@ -159,84 +176,58 @@ mod tests {
         (0..choices).map(cancelling).sum::<usize>() as f64 / choices as f64
     }
 
+    /// Whatever the starts are: C is how many rows there are in the fullest segment.
     #[test]
-    fn few_rows_are_exact() {
-        for (rows, slots) in [(2, 4), (3, 4), (3, 6), (4, 5), (5, 5), (4, 6)] {
-            let found = expected(rows.into(), slots.into());
-            let exact = by_enumeration(rows, slots);
-            assert!((found / exact - 1.0).abs() < 1e-9, "{rows}, {slots}");
+    fn the_bound_is_above_what_all_choices_give() {
+        let cases: [(&[usize], u64, usize); 6] = [
+            (&[0, 0], 3, 3),
+            (&[0, 0, 0, 0], 2, 3),
+            (&[0, 0, 1, 1], 2, 4),
+            (&[0, 1, 1, 2], 3, 2),
+            (&[0, 0, 1, 2, 2], 2, 3),
+            (&[0, 0], 4, 4),
+        ];
+        for (starts, slots, weight) in cases {
+            let exact = by_enumeration(starts, slots, weight).log2();
+            let segments_of = |start: &usize| *start..*start + weight;
+            let count = starts.iter().map(|start| segments_of(start).end).max();
+            let count = count.unwrap();
+            let in_segment = |i: &usize| {
+                let has = starts.iter().filter(|start| segments_of(start).contains(i));
+                has.count()
+            };
+            let rows = (0..count).map(|i| in_segment(&i)).max().unwrap();
+            let segments = segments(count as u64, slots, weight as u32, rows as u64);
+            let bound = segments.expected_log2();
+            assert!(bound >= exact, "{starts:?}: {bound} {exact}");
+        }
+    }
+
+    /// The thresholds below which only small sets cancel.
+    #[test]
+    fn thresholds() {
+        for (weight, threshold) in [(3, 0.8895), (4, 0.9671)] {
+            let log2 = |load: f64| {
+                let rows = load * f64::from(weight) * 20_000.0;
+                segments(9, 20_000, weight, rows as u64).expected_log2()
+            };
+            assert!(log2(threshold - 0.002) < 0.0, "{weight}");
+            assert!(log2(threshold + 0.01) > 100.0, "{weight}");
         }
     }
 
     #[test]
-    fn large_bins_have_pairs() {
-        let (n, m) = (65_536.0f64, 80_900.0);
-        let pairs = n * (n - 1.0) / 2.0 * 6.0 / triples(m);
-        let found = expected(n as u64, m as u64);
-        assert!((pairs..1.01 * pairs).contains(&found), "{found} {pairs}");
-    }
-
-    #[test]
-    fn the_edges() {
-        assert_eq!(expected(0, 3), 0.0);
-        assert_eq!(expected(1, 3), 0.0);
-        let all_the_same = expected(9, 3);
-        assert!((all_the_same - 255.0).abs() < 1e-6, "{all_the_same}");
-        assert!(
-            expected(1 << 16, 60_000) > 1.0,
-            "vacuous below the threshold"
-        );
-    }
-
-    /// All of a distribution, and its parity: each row changes the weight by an odd number.
-    #[test]
-    fn weights_add_up() {
-        for slots in [3, 4, 10, 1000] {
-            let mut weights = Weights::new(slots);
-            for rows in 1..=40 {
-                weights.add_row();
-                let odd = weights.probabilities.iter().skip(1 - rows % 2).step_by(2);
-                assert_eq!(odd.sum::<f64>(), 0.0);
-                let sum: f64 = weights.probabilities.iter().sum();
-                assert!((sum - 1.0).abs() < 1e-12, "{slots} slots: {sum}");
-            }
-        }
-    }
-
-    /// The bound for many rows, where the Markov chain gives the exact sum.
-    #[test]
-    fn cells_are_above_their_terms() {
-        for (rows, slots) in [(32u64, 40u64), (32, 60), (32, 500)] {
-            let mut weights = Weights::new(slots);
-            let terms: Vec<f64> = (0..=rows)
-                .map(|k| {
-                    let ln = ln_choose(rows as f64, k as f64) + weights.probabilities[0].ln();
-                    weights.add_row();
-                    ln
-                })
-                .collect();
-            for first in [2, 5, 10, 20] {
-                let exact = LnSum::of(terms[first..].iter().copied()).ln();
-                let bound = many_rows(first as u64, rows as f64, slots as f64, 1.0);
-                assert!(bound >= exact && bound < exact + 8.0, "{bound} {exact}");
-            }
-        }
-    }
-
-    /// Single terms. Cells may lose only little compared with them.
-    #[test]
-    fn wide_cells_lose_little() {
-        let (n, m) = (30_000.0, 37_000.0);
-        let term = |k: f64| {
-            let lambda = best_lambda(3.0 * k / m);
-            ln_choose(n, k) + ln_factorial(3.0 * k) + m * lambda.cosh().ln()
-                - 3.0 * k * lambda.ln()
-                - k * triples(m).ln()
+    fn a_bias_makes_sets_likelier() {
+        let fair = segments(20, 1000, 4, 3800);
+        let biased = Segments {
+            bias: 1.01,
+            ..segments(20, 1000, 4, 3800)
         };
-        for first in [1000u64, 10_000, 15_000, 29_000] {
-            let exact = LnSum::of((first..=30_000).map(|k| term(k as f64))).ln();
-            let bound = many_rows(first, n, m, 1.0);
-            assert!(bound >= exact && bound < exact + 12.0, "{bound} {exact}");
-        }
+        assert!(biased.expected_log2() > fair.expected_log2());
+    }
+
+    #[test]
+    fn no_rows_have_no_sets() {
+        assert_eq!(segments(3, 3, 3, 0).expected_log2(), f64::NEG_INFINITY);
     }
 }

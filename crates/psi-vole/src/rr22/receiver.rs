@@ -1,6 +1,5 @@
 use psijoin_block::{Prg, tower::Tower};
 use psijoin_channel::Outbound;
-use psijoin_encode::okvs::Row;
 use psijoin_ot::{
     iknp::{Model, SemiHonest},
     vole::Base,
@@ -56,12 +55,6 @@ impl<B: Base> Party for Receiver<B> {
     }
 }
 
-/// The receiver's knowledge of a store that it has sent.
-pub(super) struct Sent<'a> {
-    inputs: oprf::Inputs<'a>,
-    rows: Buffer<Row>,
-}
-
 /// Step 2, and step 3 of the receiver.
 pub(super) fn send_store<'a, M: Model, B: Base>(
     params: &'a Params,
@@ -70,25 +63,25 @@ pub(super) fn send_store<'a, M: Model, B: Base>(
     outbound: &mut dyn Outbound,
     rng: &mut Prg,
     phases: Phases<'_>,
-) -> Result<Sent<'a>, Error> {
+) -> Result<oprf::Inputs<'a>, Error> {
     let inputs = params.inputs::<M>(input, phases);
     phases.begin("store");
-    let rows = inputs.send_store(a, outbound, rng)?;
-    Ok(Sent { inputs, rows })
+    inputs.send_store(a, outbound, rng)?;
+    Ok(inputs)
 }
 
 /// Step 5, and payloads.
 pub(super) fn find(
     params: &Params,
-    Sent { inputs, rows }: Sent<'_>,
+    inputs: oprf::Inputs<'_>,
     c: Buffer<Tower>,
     w: Tower,
     input: &Input,
     context: &mut Context,
 ) -> Result<Output, Error> {
     context.phases.begin("outputs");
-    let outputs = params.outputs(rows.len());
-    let outputs = inputs.outputs(c, rows, w, outputs);
+    let outputs = params.outputs(inputs.items.digests().len());
+    let outputs = inputs.outputs(c, w, outputs);
     let positions = inputs.items.positions();
     if let Some(delivery) = params.delivery() {
         let holding = Holding {

@@ -1,16 +1,18 @@
 //! The sender's hints: a key-value store of what its keys are programmed to, masked by the PRF.
 
+use std::ops::Range;
+
 use psijoin_block::{Prg, scatter, tower::Element};
-use psijoin_channel::{Inbound, Outbound, joint_seed::JointSeed, stream};
+use psijoin_channel::{Inbound, Outbound, joint_seed::JointSeed};
 use psijoin_encode::{
     Digests,
-    okvs::{Decoder, Partition, Row, RowHasher},
+    okvs::{Items, Partition, Row, RowHasher},
 };
 use psijoin_psi::Error;
 use psijoin_runtime::memory::Buffer;
 
 use super::masks::{Of, masks};
-use crate::oprf::{BinEncoder, Layout};
+use crate::oprf::{GROUP, Layout};
 
 /// The parameters for sending hints, or reading them, on either side.
 pub(super) struct Hints<'a> {
@@ -36,7 +38,7 @@ impl<'a> Hints<'a> {
         Self {
             layout,
             rows: RowHasher::pseudorandom(key, layout.shape),
-            keys: Partition::new(keys, layout.shape.bins),
+            keys: Partition::new(keys, layout.shape.starts),
             outputs,
         }
     }
@@ -51,27 +53,15 @@ impl<'a> Hints<'a> {
         rng: &mut Prg,
     ) -> Result<(), Error> {
         let masks = masks::<V>(of, &self.outputs);
-        let hint = |places: &[u32], hints: &mut [V]| {
+        let program = |range: Range<usize>, hints: &mut [V]| {
+            let places = &self.keys.positions()[range];
             program(places, hints);
             for (hint, place) in hints.iter_mut().zip(places) {
                 *hint ^= masks[*place as usize];
             }
         };
-        let mut bins: Vec<_> = self.keys.iter().map(|bin| (bin, rng.fork())).collect();
-        stream::send_with(
-            outbound,
-            self.layout.bins(),
-            &mut bins,
-            &|| (BinEncoder::<V>::new(self.layout, &self.rows), Vec::new()),
-            &|_, bins, (encoder, rows), message| {
-                bins.iter_mut().try_for_each(|((keys, places), prg)| {
-                    rows.resize(keys.len(), Row::default());
-                    let store = encoder.encode(*keys, rows, |hints| hint(places, hints), prg)?;
-                    V::pack(store, message);
-                    Ok::<_, Error>(())
-                })
-            },
-        )
+        let items = Items::hashed(&self.rows, &self.keys).programmed(&program);
+        self.layout.send(&items, None, outbound, rng)
     }
 
     /// Receives a store: calls `found` with the place of each key, and what the store has for it.
@@ -93,22 +83,21 @@ impl<'a> Hints<'a> {
     /// Returns what the store that arrives has for each of [`keys`](Self::keys), under its mask.
     fn decode<V: Element>(&self, inbound: &mut dyn Inbound) -> Result<Buffer<V>, Error> {
         let mut values = Buffer::zeroed(self.keys.digests().len());
-        let mut bins: Vec<_> = (self.keys.iter().map(|(keys, _)| keys))
+        let mut starts: Vec<_> = (self.keys.iter().map(|(keys, _)| keys))
             .zip(scatter::split(&mut values, self.keys.lens()))
             .collect();
-        let shape = self.layout.shape;
-        stream::receive_into(
+        let mut store = Buffer::zeroed(self.layout.shape.len());
+        self.layout.receive::<V, _, _>(
             inbound,
-            self.layout.bins(),
-            &|_| self.layout.bin_bytes::<V>(),
-            &mut bins,
-            &|| (vec![V::default(); shape.bin_slots()], Vec::new()),
-            &|_, message, bins, (store, rows)| {
-                for (keys, values) in bins {
-                    V::unpack(message, store);
-                    rows.resize(keys.len(), Row::default());
-                    self.rows.hash(*keys, rows, values);
-                    Decoder::new(shape, store).decode(rows, values);
+            &mut store,
+            &V::unpack,
+            &mut starts,
+            &|store, (keys, values)| {
+                let mut rows = [Row::default(); GROUP];
+                for (keys, values) in keys.chunks(GROUP).zip(values.chunks_mut(GROUP)) {
+                    let rows = &mut rows[..keys.len()];
+                    self.rows.hash(keys, rows, values);
+                    store.decode(rows, values);
                 }
             },
         )?;
