@@ -11,13 +11,14 @@ use zeroize::DefaultIsZeroes;
 use super::{Element, Gf64, Tower};
 use crate::Prg;
 
-/// The elements of a field `F` with the lowest `BITS` bits alone, at least 57: a vector space over
-/// GF(2). It is no field: sums stay in it, products are anywhere in [`Tower`].
+/// The elements of a field `F` with the lowest `BITS` bits alone: a vector space over GF(2). It is
+/// no field: sums stay in it, products are anywhere in [`Tower`].
 ///
 /// In memory it is an element of `F`, so that what computes with `F` is as fast, and the same code.
 /// On the wire it takes its bits: all whole bytes of each element first, then the bits that are
-/// left of one element after the other, and zeros up to a whole byte at the end.
-/// Whoever casts bytes to it keeps the upper bits zero.
+/// left of one element after the other, and zeros up to a whole byte at the end. Packing is for 57
+/// to 80 bits, and does not compile for others. Whoever casts bytes to it keeps the upper bits
+/// zero.
 #[derive(Clone, Copy, Default, PartialEq, Eq, Pod, Zeroable)]
 #[repr(transparent)]
 pub struct Subspace<F, const BITS: u32>(F);

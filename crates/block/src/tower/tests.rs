@@ -68,6 +68,7 @@ proptest! {
 
     #[test]
     fn subspaces_multiply_as_the_tower(seed: u128, sum in tower(), factor in tower()) {
+        multiplies_as_the_tower::<Subspace<Gf64, 4>>(seed, sum, factor)?;
         multiplies_as_the_tower::<Subspace<Gf64, 61>>(seed, sum, factor)?;
         multiplies_as_the_tower::<Subspace<Tower, 72>>(seed, sum, factor)?;
     }
@@ -168,6 +169,7 @@ fn every_bit_is_drawn<E: Element>() {
 #[test]
 fn elements_are_drawn_from_all() {
     every_bit_is_drawn::<Gf64>();
+    every_bit_is_drawn::<Subspace<Gf64, 4>>();
     every_bit_is_drawn::<Subspace<Gf64, 61>>();
     every_bit_is_drawn::<Subspace<Tower, 72>>();
     every_bit_is_drawn::<Subspace<Tower, 80>>();

@@ -2,7 +2,10 @@
 
 use std::marker::PhantomData;
 
-use psijoin_block::{Block, Prg, tower::Element};
+use psijoin_block::{
+    Block, Prg,
+    tower::{Element, Tower},
+};
 use psijoin_channel::{Channel, Inbound};
 use psijoin_params::lpn::RegularNoise;
 use zeroize::Zeroizing;
@@ -105,13 +108,11 @@ impl<M: Model> Receiver<M> {
             let (block, bit) = (&mut bits[i / Block::BITS].0, i % Block::BITS);
             *block = *block & !(1 << bit) | u128::from(choice) << bit;
         }
-        if V::SENT_BITS > 0 {
-            let mut sent = Zeroizing::new(Vec::with_capacity(values.len() * V::Element::BYTES));
-            for value in values {
-                V::Element::pack(std::slice::from_ref(value), &mut sent);
-            }
-            bytemuck::cast_slice_mut(&mut bits[layout.values.clone()])[..sent.len()]
-                .copy_from_slice(&sent);
+        // There are no blocks for values that are not sent.
+        let sent: &mut [u8] = bytemuck::cast_slice_mut(&mut bits[layout.values.clone()]);
+        for (bytes, value) in sent.chunks_exact_mut(V::Element::BYTES).zip(values) {
+            let value: Tower = (*value).into();
+            bytes.copy_from_slice(&bytemuck::bytes_of(&value)[..V::Element::BYTES]);
         }
         bits
     }
