@@ -94,7 +94,7 @@ static INFO: Info = Info {
     paper: "KK20, CO18",
     adversary: Adversary::SemiHonest,
     leaks: "set sizes",
-    version: 3,
+    version: 4,
 };
 
 static SILENT_INFO: Info = Info {
@@ -103,7 +103,7 @@ static SILENT_INFO: Info = Info {
     paper: "KK20, CO18",
     adversary: Adversary::SemiHonest,
     leaks: "set sizes",
-    version: 3,
+    version: 4,
 };
 
 fn plan(request: &Request) -> Result<Plan, Error> {

@@ -89,7 +89,7 @@ static FILTER_INFO: Info = Info {
     paper: "KK20 §3",
     adversary: Adversary::SemiHonest,
     leaks: "set sizes",
-    version: 1,
+    version: 2,
 };
 
 static GRAPH_INFO: Info = Info {
@@ -98,7 +98,7 @@ static GRAPH_INFO: Info = Info {
     paper: "CO18, KK20 §2.6",
     adversary: Adversary::SemiHonest,
     leaks: "set sizes",
-    version: 1,
+    version: 2,
 };
 
 /// Returns all but what needs columns of the sender, which these shares do not come with.

@@ -67,7 +67,7 @@ use psijoin_circuit::Bits;
 use psijoin_psi::{BaseOts, Conversation, Error, Role};
 use zeroize::Zeroizing;
 
-use crate::products::{self, Multiplier};
+use crate::products::{self, Multiplier, WHOLE};
 use paths::Paths;
 use tree::Tree;
 
@@ -110,7 +110,8 @@ impl Shape {
         let [offline, online] = GIVERS
             .into_iter()
             .fold([offline, corrected], |talk, giver| {
-                let [before, after] = products::conversations(extension, giver, lanes, values);
+                let [before, after] =
+                    products::conversations(extension, giver, lanes, &vec![WHOLE; values]);
                 let [offline, online] = talk;
                 [offline.then(before), online.then(after)]
             });
@@ -201,7 +202,9 @@ impl Dpf {
         let differences = grown.differences(role, values);
         let negative = grown.negative(role);
         let factors = differences.to_vec();
-        let products = products::multiply(multipliers, &negative, factors, shape.values, channel)?;
+        let widths = vec![WHOLE; shape.values];
+        let widths = [&widths[..]; 2];
+        let products = products::multiply(multipliers, &negative, factors, widths, channel)?;
         let own = signed(&differences, &Zeroizing::new(products));
         let opened = opened(&own, |a, b| *a = a.wrapping_add(*b), channel)?;
         // Step 6.

@@ -2,8 +2,8 @@
 //! is shared, become an [`OutputKind`].
 //!
 //! - **Rows**: the sender opens its shares.
-//! - **Count**: each bit is multiplied by 1, which gives shares modulo 2^64 (`products`). Each
-//!   party adds its shares up, and the sender opens its sum.
+//! - **Count**: each bit is multiplied by 1, which gives shares modulo 2^(8·k) (`products`), with as
+//!   few bytes k as the count can have. Each party adds its shares up, and the sender opens its sum.
 //! - **Threshold**: the two sums are added and compared with K in a garbled circuit
 //!   (`comparison.rs`).
 //! - **Sums**: each bit is multiplied by a number v per column, and the products are added up as
@@ -12,7 +12,8 @@
 //!   Where it is not, w and u may be anything, since the bit is 0.
 //! - **Shares**: each party keeps its shares of the bits and of the products.
 //! - **Totals**: each party keeps its shares of the sums. The parts of a large session end with
-//!   this, and their sums are opened in the end ([`opening`]).
+//!   this, and their sums are opened in the end ([`opening`]). So these shares of a count have the
+//!   bytes of the largest session.
 //!
 //! - **Groups**: a distributed point function of each lane adds up ones and numbers by group
 //!   (`grouping.rs`). Group totals are the parties' shares of that. Groups that are large enough
@@ -23,8 +24,11 @@
 //!
 //! Otherwise the sender learns nothing. The receiver sees only shares of what was not asked for.
 
+use std::iter;
+
 use psijoin_block::Prg;
 use psijoin_channel::Channel;
+use psijoin_params::Sizes;
 use psijoin_psi::{BaseOts, Conversation, Error, OutputKind, Request, Role, TotalShares, Totals};
 
 mod comparison;
@@ -34,12 +38,22 @@ mod receiver;
 mod sender;
 mod shown;
 
-use crate::products::{self, Multiplier};
+use crate::products::{self, Multiplier, WHOLE};
 use grouping::{Grouper, Grouping};
 use opening::Opening;
 
 pub use receiver::{Compared, Receiver};
 pub use sender::Sender;
+
+/// Returns the fewest bytes of numbers up to `most`.
+fn bytes_up_to(most: u64) -> usize {
+    most.checked_ilog2().map_or(1, |log2| 1 + log2 as usize / 8)
+}
+
+/// Returns the lowest bytes of a number.
+fn lowest_bytes(number: u64, bytes: usize) -> u64 {
+    number & u64::MAX >> (8 * (WHOLE - bytes))
+}
 
 /// The function that is computed from the bits of the lanes.
 #[derive(Debug, Clone)]
@@ -85,7 +99,7 @@ impl Function {
         };
         let products = self.givers().map(|giver| {
             let extension = products::extension(self.base_ots);
-            products::conversations(extension, giver, self.lanes, self.factors(giver))
+            products::conversations(extension, giver, self.lanes, &self.widths(giver))
         });
         let opening = (self.opening.as_ref()).map(|opening| opening.conversations(&[self.lanes]));
         products
@@ -93,6 +107,15 @@ impl Function {
             .fold([offline, online], |[offline, online], [before, after]| {
                 [offline.then(before), online.then(after)]
             })
+    }
+
+    /// Returns the width of the products with 1, and of the shares of the count.
+    fn count_bytes(&self) -> usize {
+        match &self.opening {
+            Some(opening) => opening.count_bytes(),
+            // Shares of several parts are added up.
+            None => bytes_up_to(Sizes::MAX_ITEMS),
+        }
     }
 
     /// Returns the groups that lanes are added up by.
@@ -104,12 +127,15 @@ impl Function {
         })
     }
 
-    /// Returns how many numbers of a party each bit is multiplied by.
-    fn factors(&self, giver: Role) -> usize {
+    /// Returns the widths of the numbers of a party that each bit is multiplied by, in bytes.
+    fn widths(&self, giver: Role) -> Vec<usize> {
         let Totals { columns, counted } = self.totals;
         match giver {
-            Role::Sender => columns.sender,
-            Role::Receiver => columns.total() + usize::from(counted),
+            Role::Sender => vec![WHOLE; columns.sender],
+            Role::Receiver => {
+                let ones = counted.then_some(self.count_bytes());
+                iter::repeat_n(WHOLE, columns.total()).chain(ones).collect()
+            }
         }
     }
 
@@ -118,7 +144,7 @@ impl Function {
     fn givers(&self) -> impl Iterator<Item = Role> {
         [Role::Receiver, Role::Sender]
             .into_iter()
-            .filter(|giver| self.factors(*giver) > 0)
+            .filter(|giver| !self.widths(*giver).is_empty())
     }
 
     /// This party's shares of the totals, from those of the products. Products with 1 come last, if
@@ -127,7 +153,9 @@ impl Function {
         let (columns, ones) = products.split_at(self.totals.columns.total());
         TotalShares {
             sums: columns.iter().map(|column| sum(column)).collect(),
-            count: ones.iter().map(|ones| sum(ones)).sum(),
+            count: (ones.iter())
+                .map(|ones| lowest_bytes(sum(ones), self.count_bytes()))
+                .sum(),
         }
     }
 }
@@ -174,4 +202,20 @@ impl<O> Prepared<O> {
 
 fn sum(shares: &[u64]) -> u64 {
     shares.iter().fold(0, |sum, share| sum.wrapping_add(*share))
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn a_count_has_the_bytes_that_it_needs() {
+        for (most, bytes) in [(0, 1), (255, 1), (256, 2), ((1 << 24) - 1, 3), (1 << 24, 4)] {
+            assert_eq!(bytes_up_to(most), bytes);
+            assert_eq!(lowest_bytes(most, bytes), most);
+        }
+        assert_eq!(bytes_up_to(Sizes::MAX_ITEMS), 5);
+        assert_eq!(lowest_bytes(u64::MAX, 5), (1 << 40) - 1);
+        assert_eq!(lowest_bytes(u64::MAX, WHOLE), u64::MAX);
+    }
 }

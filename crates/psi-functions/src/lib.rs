@@ -22,7 +22,7 @@
 //!   is 1 if the item there is shared. `functions` makes the output from them, whatever protocol
 //!   they come from.
 //! - *Each output in the cheapest way.* Rows: the sender opens its bits. Count: each bit times 1,
-//!   as shares mod 2^64 by correlated OT (`products`), added up locally. Threshold: the
+//!   as short shares by correlated OT (`products`), added up locally. Threshold: the
 //!   two sums go into a garbled circuit, which shows one bit. A minimum is the same circuit, shown
 //!   to both before anything is opened.
 //! - *A sum is a count of something else.* Each bit is multiplied by a number instead of 1. The

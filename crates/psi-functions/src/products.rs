@@ -1,4 +1,4 @@
-//! Products of a shared bit with numbers of one party, as shares mod 2^64.
+//! Products of a shared bit with numbers of one party, as shares mod 2^64, or modulo less.
 //!
 //! The bit is r ⊕ s. The *giver* has r and a number w, the *chooser* has s. Then
 //! (r ⊕ s)·w = r·w + s·(1 − 2r)·w, which takes a correlated OT (Gilboa, CRYPTO 1999): the chooser
@@ -7,11 +7,12 @@
 //!
 //! OTs of random choices c come from silent OT, with messages m_0 and m_1. The chooser sends
 //! c ⊕ s, and the giver swaps the messages by it. For factor k the giver sends
-//! G_k(m_0) − G_k(m_1) + (1 − 2r)·w_k, and x_k is G_k(m_0).
+//! G_k(m_0) − G_k(m_1) + (1 − 2r)·w_k, and x_k is G_k(m_0). Of that it sends the lowest bytes, as
+//! many as the factor is *wide*: shares modulo 2^(8·width) need no others.
 //!
 //! **Security**: semi-honest. c hides s, and the message that the chooser does not have hides the
-//! numbers. **Cost** per bit: one bit, and 64 bits per factor, in two flights. The chooser's comes
-//! first.
+//! numbers. **Cost** per bit: one bit, and the width of each factor, in two flights. The chooser's
+//! comes first.
 
 use std::iter;
 
@@ -25,6 +26,9 @@ use zeroize::Zeroizing;
 
 /// Words, or bytes of packed bits, that travel together: 64 KiB of words.
 const PER_MESSAGE: usize = 1 << 13;
+
+/// The width of a factor whose products are shared modulo 2^64.
+pub(crate) const WHOLE: usize = size_of::<u64>();
 
 /// Returns the OTs. Their choices are random, so silent OT makes them almost for nothing.
 pub(crate) fn extension(base: BaseOts) -> Extension {
@@ -41,13 +45,13 @@ pub(crate) fn calls(count: usize) -> impl Iterator<Item = usize> {
         .map(move |first| AT_ONCE.min(count - first))
 }
 
-/// Returns what is said offline and online to multiply `bits` bits by `factors` numbers of the
-/// `giver` each.
+/// Returns what is said offline and online to multiply `bits` bits by numbers of the `giver`, a
+/// factor of each of these widths, in bytes.
 pub(crate) fn conversations(
     extension: Extension,
     giver: Role,
     bits: usize,
-    factors: usize,
+    widths: &[usize],
 ) -> [Conversation; 2] {
     let ots = Ots {
         extension,
@@ -57,7 +61,7 @@ pub(crate) fn conversations(
     let offline = offline.fold(ots.setup(), Conversation::then);
     let online = Conversation::default()
         .says(giver.other(), bits.div_ceil(8) as u64)
-        .says(giver, (bits * factors * size_of::<u64>()) as u64);
+        .says(giver, (bits * widths.iter().sum::<usize>()) as u64);
     [offline, online]
 }
 
@@ -93,24 +97,24 @@ impl Multiplier {
     }
 }
 
-/// This party's shares of the products of bits with `own` numbers, one column each, and with
-/// `theirs` columns of the peer. The receiver's columns come first, and the sender's are added to
-/// the first of them.
+/// This party's shares of the products of bits with `own` numbers, one column each, and with the
+/// columns of the peer. `widths` are those of the own columns, and of the peer's. The receiver's
+/// columns come first, and the sender's are added to the first of them.
 pub(crate) fn multiply(
     multipliers: Vec<Multiplier>,
     shares: &Bits,
     mut own: Vec<Vec<u64>>,
-    theirs: usize,
+    widths: [&[usize]; 2],
     channel: &mut Channel,
 ) -> Result<Vec<Vec<u64>>, Error> {
     let mut products = Vec::new();
     for multiplier in multipliers {
         let more = match multiplier {
             Multiplier::Giver(giver) => {
-                giver.multiply(shares, &mut own, channel)?;
+                giver.multiply(shares, &mut own, widths[0], channel)?;
                 std::mem::take(&mut own)
             }
-            Multiplier::Chooser(chooser) => chooser.multiply(shares, theirs, channel)?,
+            Multiplier::Chooser(chooser) => chooser.multiply(shares, widths[1], channel)?,
         };
         if products.is_empty() {
             products = more;
@@ -169,6 +173,7 @@ impl Giver {
         self,
         shares: &Bits,
         factors: &mut [Vec<u64>],
+        widths: &[usize],
         channel: &mut Channel,
     ) -> Result<(), Error> {
         let Self { mut rows, delta } = self;
@@ -182,10 +187,10 @@ impl Giver {
         }
         let others = extension::random_messages(&mut rows, &delta);
 
-        let mut sent = Vec::with_capacity(PER_MESSAGE);
+        let mut sent = Vec::with_capacity(PER_MESSAGE * WHOLE);
         for first in (0..rows.len()).step_by(PER_MESSAGE) {
             let part = first..rows.len().min(first + PER_MESSAGE);
-            for (k, factors) in factors.iter_mut().enumerate() {
+            for (k, (factors, width)) in factors.iter_mut().zip(widths).enumerate() {
                 let factors = &mut factors[part.clone()];
                 let words = words(k, &rows[part.clone()]).zip(words(k, &others[part.clone()]));
                 let shares = part.clone().map(|lane| shares.get(lane));
@@ -193,10 +198,11 @@ impl Giver {
                     let mask = u64::from(share).wrapping_neg();
                     // −w if the share is one.
                     let signed = (*factor ^ mask).wrapping_sub(mask);
-                    sent.push(x.wrapping_sub(other).wrapping_add(signed));
+                    let word = x.wrapping_sub(other).wrapping_add(signed);
+                    sent.extend_from_slice(&word.to_le_bytes()[..*width]);
                     *factor = (*factor & mask).wrapping_sub(x);
                 }
-                channel.send(bytemuck::cast_slice(&sent))?;
+                channel.send(&sent)?;
                 sent.clear();
             }
         }
@@ -223,11 +229,11 @@ impl Chooser {
         Ok(Self { choices, messages })
     }
 
-    /// This party's shares of the products with each of the peer's `factors`.
+    /// This party's shares of the products with each of the peer's factors, of these widths.
     fn multiply(
         self,
         shares: &Bits,
-        factors: usize,
+        widths: &[usize],
         channel: &mut Channel,
     ) -> Result<Vec<Vec<u64>>, Error> {
         let Self {
@@ -240,18 +246,23 @@ impl Chooser {
         extension::random_message(&mut messages);
         let lanes = messages.len();
         let mut products: Vec<Vec<u64>> = iter::repeat_with(|| Vec::with_capacity(lanes))
-            .take(factors)
+            .take(widths.len())
             .collect();
-        let mut sent = vec![0_u64; lanes.min(PER_MESSAGE)];
+        let mut sent = vec![0; lanes.min(PER_MESSAGE) * WHOLE];
         for first in (0..lanes).step_by(PER_MESSAGE) {
             let part = first..lanes.min(first + PER_MESSAGE);
-            for (k, products) in products.iter_mut().enumerate() {
-                let sent = &mut sent[..part.len()];
-                channel.recv(bytemuck::cast_slice_mut(sent))?;
+            for (k, (products, width)) in products.iter_mut().zip(widths).enumerate() {
+                let sent = &mut sent[..part.len() * width];
+                channel.recv(sent)?;
+                let sent = sent.chunks_exact(*width).map(|bytes| {
+                    let mut word = [0; WHOLE];
+                    word[..*width].copy_from_slice(bytes);
+                    u64::from_le_bytes(word)
+                });
                 let shares = part.clone().map(|lane| shares.get(lane));
                 let words = words(k, &messages[part.clone()]);
                 products.extend(words.zip(sent).zip(shares).map(|((word, sent), share)| {
-                    word.wrapping_add(*sent & u64::from(share).wrapping_neg())
+                    word.wrapping_add(sent & u64::from(share).wrapping_neg())
                 }));
             }
         }
@@ -280,6 +291,15 @@ mod tests {
 
     /// Returns the shares of the products of r ⊕ s with two numbers, lane by lane, giver first.
     fn run(at_once: usize, lanes: &[(bool, bool, [u64; 2])]) -> Vec<[[u64; 2]; 2]> {
+        run_wide([WHOLE; 2], at_once, lanes)
+    }
+
+    /// As [`run`], for factors of these widths.
+    fn run_wide(
+        widths: [usize; 2],
+        at_once: usize,
+        lanes: &[(bool, bool, [u64; 2])],
+    ) -> Vec<[[u64; 2]; 2]> {
         let given: Bits = lanes.iter().map(|(r, _, _)| *r).collect();
         let chosen: Bits = lanes.iter().map(|(_, s, _)| *s).collect();
         let mut factors = [0, 1].map(|k| lanes.iter().map(|lane| lane.2[k]).collect());
@@ -288,12 +308,12 @@ mod tests {
         let (given, chosen) = thread::scope(|scope| {
             let giver = scope.spawn(move || {
                 Giver::prepare(OTS, at_once, count, &mut giving, &mut Prg::from_os())
-                    .and_then(|giver| giver.multiply(&given, &mut factors, &mut giving))
+                    .and_then(|giver| giver.multiply(&given, &mut factors, &widths, &mut giving))
                     .unwrap();
                 factors
             });
             let chosen = Chooser::prepare(OTS, at_once, count, &mut choosing, &mut Prg::from_os())
-                .and_then(|chooser| chooser.multiply(&chosen, 2, &mut choosing))
+                .and_then(|chooser| chooser.multiply(&chosen, &widths, &mut choosing))
                 .unwrap();
             (giver.join().unwrap(), chosen)
         });
@@ -316,6 +336,24 @@ mod tests {
                 for k in [0, 1] {
                     let product = if r ^ s { numbers[k] } else { 0 };
                     prop_assert_eq!(given[k].wrapping_add(chosen[k]), product);
+                }
+            }
+        }
+    }
+
+    #[test]
+    fn narrow_shares_add_up_modulo_their_width() {
+        let lanes: Vec<_> = (0..300_u64)
+            .map(|i| (i % 3 == 0, i % 5 < 2, [1, i.wrapping_mul(0x0123_4567_89ab)]))
+            .collect();
+        for widths in [[5, 8], [1, 3]] {
+            let shares = run_wide(widths, AT_ONCE, &lanes);
+            for ((r, s, numbers), [given, chosen]) in lanes.iter().zip(shares) {
+                for k in [0, 1] {
+                    let product = if r ^ s { numbers[k] } else { 0 };
+                    let sum = given[k].wrapping_add(chosen[k]);
+                    let beyond = 8 * (WHOLE - widths[k]);
+                    assert_eq!(sum << beyond, product << beyond, "{widths:?}");
                 }
             }
         }

@@ -89,13 +89,13 @@ impl Drop for Shares {
     }
 }
 
-/// A party's additive shares, modulo 2^64, of what is added up over the shared items. Alone they
-/// are random numbers.
+/// A party's additive shares of what is added up over the shared items. Alone they are random
+/// numbers.
 #[derive(Clone, Default, PartialEq, Eq)]
 pub struct TotalShares {
-    /// Of the sum of each column, the sender's columns first.
+    /// Of the sum of each column, the sender's columns first, modulo 2^64.
     pub sums: Vec<u64>,
-    /// Of the number of shared items; 0 if they are not counted.
+    /// Of the number of shared items, modulo 2^40 at least; 0 if they are not counted.
     pub count: u64,
 }
 

@@ -13,7 +13,7 @@ use psijoin_psi::{
     Totals,
 };
 
-use super::{comparison::Comparison, shown::Shown};
+use super::{bytes_up_to, comparison::Comparison, lowest_bytes, shown::Shown};
 
 /// Bytes that travel together.
 const BYTES_PER_MESSAGE: usize = 1 << 16;
@@ -84,6 +84,11 @@ impl Opening {
             (None, None) => Default::default(),
         };
         [offline, online.sender(self.opened_bytes(lanes) as u64)]
+    }
+
+    /// Returns the bytes of the count, and of the shares of it.
+    pub(super) fn count_bytes(&self) -> usize {
+        bytes_up_to(self.most)
     }
 
     /// Returns the numbers of noise that the sender adds.
@@ -246,7 +251,7 @@ const TOO_MANY: Error = Error::Peer("it revealed that more items are shared than
 fn open_count(share: u64, most: u64, channel: &mut Channel) -> Result<Output, Error> {
     let mut theirs = [0_u64];
     receive(bytemuck::cast_slice_mut(&mut theirs), channel)?;
-    let count = share.wrapping_add(theirs[0]);
+    let count = lowest_bytes(share.wrapping_add(theirs[0]), bytes_up_to(most));
     if count > most {
         return Err(TOO_MANY);
     }

@@ -63,11 +63,12 @@ impl Receiver {
         if function.totals.counted {
             numbers.push(vec![1; function.lanes]);
         }
-        let theirs = function.factors(Role::Sender);
+        let [own, theirs] = [Role::Receiver, Role::Sender].map(|giver| function.widths(giver));
         let (totals, products) = match grouper {
             Some(grouper) => (grouper.add_up(&shares, numbers, channel)?, Vec::new()),
             None => {
-                let products = products::multiply(multipliers, &shares, numbers, theirs, channel)?;
+                let widths = [&own[..], &theirs];
+                let products = products::multiply(multipliers, &shares, numbers, widths, channel)?;
                 (function.add_up(&products), products)
             }
         };

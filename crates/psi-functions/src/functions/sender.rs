@@ -46,11 +46,12 @@ impl Sender {
             opening,
         } = self.0;
         let channel = &mut *context.channel;
-        let theirs = function.factors(Role::Receiver);
+        let [own, theirs] = [Role::Sender, Role::Receiver].map(|giver| function.widths(giver));
         let (totals, products) = match grouper {
             Some(grouper) => (grouper.add_up(&shares, numbers, channel)?, Vec::new()),
             None => {
-                let products = products::multiply(multipliers, &shares, numbers, theirs, channel)?;
+                let widths = [&own[..], &theirs];
+                let products = products::multiply(multipliers, &shares, numbers, widths, channel)?;
                 (function.add_up(&products), products)
             }
         };

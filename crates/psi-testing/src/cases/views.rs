@@ -145,8 +145,10 @@ fn memory_of(output: &Output) -> Vec<u8> {
                 .collect()
         }
         Output::Totals(totals) => {
-            let shares = totals.sums.iter().chain([&totals.count]);
-            shares.flat_map(|share| share.to_le_bytes()).collect()
+            let sums = totals.sums.iter().flat_map(|share| share.to_le_bytes());
+            // Modulo 2^40.
+            sums.chain(totals.count.to_le_bytes()[..5].iter().copied())
+                .collect()
         }
         other => panic!("{other:?} was not asked for"),
     }
