@@ -183,12 +183,13 @@ fn triples(bencher: Bencher, (extension, lanes): (Extension, u64)) {
     });
 }
 
-/// Tests of numbers of 60 bits, both parties, base OTs and all.
+/// Tests of numbers of 61 bits, both parties, base OTs and all.
 #[divan::bench(args = [1 << 12, 1 << 16], sample_count = 3, sample_size = 1)]
 fn equal(bencher: Bencher, lanes: usize) {
-    const BITS: usize = 60;
+    const BITS: usize = 61;
     let count = equality::lookups(BITS, lanes);
     let numbers: Vec<u64> = (0..lanes as u64).collect();
+    let numbers = equality::Numbers::new(&numbers, BITS);
     let pools = [single_thread(), single_thread()];
     bencher.counter(ItemsCount::new(lanes)).bench_local(|| {
         let (mut a, mut b) = memory::pair();
@@ -196,13 +197,13 @@ fn equal(bencher: Bencher, lanes: usize) {
             let mut sender =
                 equality::Sender::set_up(BaseOts::DiffieHellman, &mut a, &mut Prg::from_os())?;
             sender.prepare(count, &mut a)?;
-            sender.equal(&numbers, BITS, &mut a)
+            sender.equal(&numbers, &mut a)
         };
         let mut receiver = || {
             let mut receiver =
                 equality::Receiver::set_up(BaseOts::DiffieHellman, &mut b, &mut Prg::from_os())?;
             receiver.prepare(count, &mut b)?;
-            receiver.equal(&numbers, BITS, &mut b)
+            receiver.equal(&numbers, &mut b)
         };
         thread::scope(|scope| {
             scope.spawn(|| pools[0].run(&mut sender).expect("shares"));

@@ -3,13 +3,15 @@
 //!
 //! It is GMW with AND gates of four inputs. Goldreich, Micali and Wigderson evaluate a gate by
 //! 1-out-of-4 OT from a table that one party masks; here tables have 16 entries (as in Dessouky et
-//! al., NDSS 2017), and the OTs are silent ([`lookup`]). Numbers are cut into digits of four bits:
+//! al., NDSS 2017), and the OTs are silent ([`lookup`]). Numbers are cut into digits of four bits,
+//! and up to three bits that are left over:
 //!
 //! 1. For each digit the receiver chooses by its own digit y among 16 bits of the sender: s, or s ⊕
 //!    1 where y is the sender's digit. The bit that it gets and s are shares of whether the digits
-//!    are equal.
+//!    are equal. For a bit that is left over, x ⊕ 1 and y are such shares.
 //! 2. Four such bits at a time are multiplied the same way: the receiver chooses by its shares, and
-//!    the sender's digit is the one at which all four bits are one. This is repeated until one is
+//!    the sender's digit is the one at which all four bits are one. Two or three that are left over
+//!    are multiplied so, too; a single one waits for the next layer. This is repeated until one is
 //!    left.
 //!
 //! For its digit y and a random OT with place r, the receiver sends y ⊕ r, and the sender turns its
@@ -19,8 +21,10 @@
 //! **Security**: semi-honest. The receiver's digits are masked by r, which only it knows. The
 //! receiver can read one of the sender's entries, and s masks it.
 //!
-//! **Cost** of a test of ℓ bits: about ℓ/3 lookups, of 19 bits each, in 2·⌈log4 ℓ⌉ flights,
+//! **Cost** of a test of ℓ bits: about ℓ/3 lookups, of 19 bits each, in about 2·log4 ℓ flights,
 //! the receiver's first. With bit triples from silent OT it would be ℓ − 1 triples of two OTs each.
+
+use std::iter;
 
 use bytemuck::{Pod, bytes_of};
 use psijoin_block::Prg;
@@ -53,12 +57,20 @@ fn packed_words(tables: usize) -> usize {
 /// Lookups whose entries travel together: 60 KiB.
 const LOOKUPS_PER_MESSAGE: usize = 1 << 15;
 
-/// Returns how many digits are compared, or bits multiplied, layer by layer, for a number of `bits`
+/// Returns how many digits are compared, or gates evaluated, layer by layer, for a number of `bits`
 /// bits.
 fn layers(bits: usize) -> impl Iterator<Item = usize> {
-    std::iter::successors(Some(bits.div_ceil(PLACE_BITS)), |digits| {
-        (*digits > 1).then(|| digits.div_ceil(PLACE_BITS))
-    })
+    let digits = bits / PLACE_BITS;
+    let factors = |bits: &usize| Some(bits.div_ceil(PLACE_BITS));
+    let gates = iter::successors(Some(digits + bits % PLACE_BITS), factors)
+        .take_while(|factors| *factors > 1)
+        .map(|factors| multiplied(factors).div_ceil(PLACE_BITS));
+    iter::once(digits).chain(gates)
+}
+
+/// Returns how many of a lane's factors a layer multiplies: not one that is left over.
+fn multiplied(factors: usize) -> usize {
+    factors - usize::from(factors % PLACE_BITS == 1)
 }
 
 /// Lookups that tests of `lanes` pairs of numbers take.
@@ -92,14 +104,36 @@ fn calls(count: usize) -> impl Iterator<Item = usize> {
         .map(move |first| AT_ONCE.min(count - first))
 }
 
-/// Returns the digits, the lowest of all lanes first, then the next.
-fn digits<N: Pod>(numbers: &[N], bits: usize) -> Vec<u8> {
-    let digit = |i: usize| {
-        let (byte, shift) = (i / 2, i % 2 * PLACE_BITS);
-        let bytes = numbers.iter().map(move |number| bytes_of(number)[byte]);
-        bytes.map(move |byte| (byte >> shift) % PLACES as u8)
-    };
-    (0..bits.div_ceil(PLACE_BITS)).flat_map(digit).collect()
+/// Numbers of a party, one per lane, cut into digits.
+pub struct Numbers {
+    lanes: usize,
+    /// The lowest digit of each lane, then the next of each.
+    digits: Zeroizing<Vec<u8>>,
+    /// Bits above these, in the same order.
+    left_over: Zeroizing<Vec<u8>>,
+}
+
+impl Numbers {
+    /// Takes the lowest `bits` bits of numbers, which are little endian.
+    ///
+    /// # Panics
+    /// If the numbers have fewer bits, or `bits` are not enough for a digit.
+    pub fn new<N: Pod>(numbers: &[N], bits: usize) -> Self {
+        assert!(bits >= PLACE_BITS, "numbers have a digit");
+        let part = |first: usize, bits: usize| {
+            let bytes = numbers
+                .iter()
+                .map(move |number| bytes_of(number)[first / 8]);
+            bytes.map(move |byte| (byte >> (first % 8)) & ((1 << bits) - 1))
+        };
+        let whole = bits - bits % PLACE_BITS;
+        let digits = (0..whole).step_by(PLACE_BITS);
+        Self {
+            lanes: numbers.len(),
+            digits: Zeroizing::new(digits.flat_map(|first| part(first, PLACE_BITS)).collect()),
+            left_over: Zeroizing::new((whole..bits).flat_map(|bit| part(bit, 1)).collect()),
+        }
+    }
 }
 
 /// Joins four bits of a lane to a digit; missing ones are zero.
@@ -152,37 +186,38 @@ impl Sender {
     }
 
     /// This party's shares of whether its numbers equal those of the peer, which calls
-    /// [`Receiver::equal`]. Numbers are little endian, and only the lowest `bits` bits count, up to
-    /// a multiple of four.
+    /// [`Receiver::equal`].
     ///
     /// # Errors
     /// If the channel breaks.
     ///
     /// # Panics
-    /// If another number of lookups was prepared, or the numbers have no bits, or fewer than
-    /// `bits`.
-    pub fn equal<N: Pod>(
-        &mut self,
-        numbers: &[N],
-        bits: usize,
-        channel: &mut Channel,
-    ) -> Result<Bits, Error> {
-        assert!(bits > 0, "numbers have bits");
-        let lanes = numbers.len();
-        let mut digits = digits(numbers, bits);
-        loop {
-            let left = self.tables.len() - digits.len();
-            let tables = Zeroizing::new(self.tables.split_off(left));
-            let turns = receive_turns(digits.len(), channel)?;
-            let shares = answer(&digits, &turns, tables, channel)?;
-            if shares.len() <= lanes {
-                return Ok(shares.iter().map(|share| *share == 1).collect());
-            }
-            // All four bits are one where the receiver's shares are the opposite of these.
-            let opposite: Vec<u8> = shares.iter().map(|share| 1 - share).collect();
-            digits = joined(&opposite, lanes);
+    /// If too few lookups were prepared.
+    pub fn equal(&mut self, numbers: &Numbers, channel: &mut Channel) -> Result<Bits, Error> {
+        let lanes = numbers.lanes;
+        let mut shares = self.layer(&numbers.digits, channel)?;
+        shares.extend(opposite(&numbers.left_over));
+        while shares.len() > lanes {
+            let waiting = shares.split_off(multiplied(shares.len() / lanes) * lanes);
+            // All bits are one where the receiver's shares are the opposite of these.
+            let opposite: Vec<u8> = opposite(&shares).collect();
+            shares = self.layer(&joined(&opposite, lanes), channel)?;
+            shares.extend(waiting);
         }
+        Ok(shares.iter().map(|share| *share == 1).collect())
     }
+
+    /// This party's shares of whether its digits equal those of the peer.
+    fn layer(&mut self, digits: &[u8], channel: &mut Channel) -> Result<Vec<u8>, Error> {
+        let left = self.tables.len() - digits.len();
+        let tables = Zeroizing::new(self.tables.split_off(left));
+        let turns = receive_turns(digits.len(), channel)?;
+        answer(digits, &turns, tables, channel)
+    }
+}
+
+fn opposite(bits: &[u8]) -> impl Iterator<Item = u8> {
+    bits.iter().map(|bit| 1 - bit)
 }
 
 impl Receiver {
@@ -216,27 +251,25 @@ impl Receiver {
     /// If the channel breaks.
     ///
     /// # Panics
-    /// If another number of lookups was prepared, or the numbers have no bits, or fewer than
-    /// `bits`.
-    pub fn equal<N: Pod>(
-        &mut self,
-        numbers: &[N],
-        bits: usize,
-        channel: &mut Channel,
-    ) -> Result<Bits, Error> {
-        assert!(bits > 0, "numbers have bits");
-        let lanes = numbers.len();
-        let mut digits = digits(numbers, bits);
-        loop {
-            let left = self.lookups.len() - digits.len();
-            let lookups = Zeroizing::new(self.lookups.split_off(left));
-            send_turns(&digits, &lookups, channel)?;
-            let shares = read(&digits, &lookups, channel)?;
-            if shares.len() <= lanes {
-                return Ok(shares.iter().map(|share| *share == 1).collect());
-            }
-            digits = joined(&shares, lanes);
+    /// If too few lookups were prepared.
+    pub fn equal(&mut self, numbers: &Numbers, channel: &mut Channel) -> Result<Bits, Error> {
+        let lanes = numbers.lanes;
+        let mut shares = self.layer(&numbers.digits, channel)?;
+        shares.extend_from_slice(&numbers.left_over);
+        while shares.len() > lanes {
+            let waiting = shares.split_off(multiplied(shares.len() / lanes) * lanes);
+            shares = self.layer(&joined(&shares, lanes), channel)?;
+            shares.extend(waiting);
         }
+        Ok(shares.iter().map(|share| *share == 1).collect())
+    }
+
+    /// This party's shares of whether its digits equal those of the peer.
+    fn layer(&mut self, digits: &[u8], channel: &mut Channel) -> Result<Vec<u8>, Error> {
+        let left = self.lookups.len() - digits.len();
+        let lookups = Zeroizing::new(self.lookups.split_off(left));
+        send_turns(digits, &lookups, channel)?;
+        read(digits, &lookups, channel)
     }
 }
 
@@ -362,21 +395,23 @@ mod tests {
     const BASE: BaseOts = BaseOts::DiffieHellman;
 
     /// Returns shares of both. The traffic is checked.
-    fn run(numbers: &[(u64, u64)], bits: usize) -> (Bits, Bits) {
-        let (ours, theirs): (Vec<u64>, Vec<u64>) = numbers.iter().copied().unzip();
+    fn run(numbers: &[(u128, u128)], bits: usize) -> (Bits, Bits) {
+        let (ours, theirs): (Vec<u128>, Vec<u128>) = numbers.iter().copied().unzip();
         let count = lookups(bits, numbers.len());
         let (sender, receiver, traffic) = both(
             |channel| {
                 let mut sender = Sender::set_up(BASE, channel, &mut Prg::from_os()).unwrap();
                 sender.prepare(count, channel).unwrap();
-                let shares = sender.equal(&ours, bits, channel).unwrap();
+                let shares = sender.equal(&Numbers::new(&ours, bits), channel).unwrap();
                 assert!(sender.tables.is_empty(), "each is used");
                 shares
             },
             |channel| {
                 let mut receiver = Receiver::set_up(BASE, channel, &mut Prg::from_os()).unwrap();
                 receiver.prepare(count, channel).unwrap();
-                let shares = receiver.equal(&theirs, bits, channel).unwrap();
+                let shares = receiver
+                    .equal(&Numbers::new(&theirs, bits), channel)
+                    .unwrap();
                 assert!(receiver.lookups.is_empty(), "each is used");
                 shares
             },
@@ -401,25 +436,25 @@ mod tests {
         #![proptest_config(ProptestConfig::with_cases(12))]
         #[test]
         fn shares_say_what_is_equal(
-            pairs in vec((any::<u64>(), any::<u64>(), 0..3_u32), 1..100),
-            bits in 1..=64_usize,
+            pairs in vec((any::<u128>(), any::<u128>(), 0..3_u32), 1..100),
+            bits in PLACE_BITS..=128,
         ) {
-            // Some are equal, some differ in one bit.
-            let mask = u64::MAX >> (64 - bits);
+            // Some are equal, some differ in one bit. Bits above those that are compared differ.
+            let mask = u128::MAX >> (128 - bits);
             let pairs: Vec<_> = pairs.iter().map(|&(a, b, how)| match how {
-                0 => (a & mask, a & mask),
-                1 => (a & mask, (a ^ 1 << (b % bits as u64)) & mask),
-                _ => (a & mask, b & mask),
+                0 => (a, a & mask | b & !mask),
+                1 => (a, a ^ 1 << (b % bits as u128)),
+                _ => (a, b),
             }).collect();
             let (sender, receiver) = run(&pairs, bits);
-            let equal: Bits = pairs.iter().map(|(a, b)| a == b).collect();
+            let equal: Bits = pairs.iter().map(|(a, b)| (a ^ b) & mask == 0).collect();
             prop_assert!(&sender ^ &receiver == equal);
         }
     }
 
     #[test]
     fn shares_alone_show_nothing() {
-        let same: Vec<(u64, u64)> = (0..4096).map(|i| (i * i, i * i)).collect();
+        let same: Vec<(u128, u128)> = (0..4096).map(|i| (i * i, i * i)).collect();
         for shares in [run(&same, 61).0, run(&same, 61).1] {
             // Standard deviation 32.
             assert!(shares.count_ones().abs_diff(2048) < 6 * 32);
@@ -446,10 +481,32 @@ mod tests {
     }
 
     #[test]
-    fn a_test_of_61_bits_takes_21_lookups() {
-        assert_eq!(lookups(61, 1), 16 + 4 + 1);
+    fn a_number_of_61_bits_takes_20_lookups() {
+        let layers = |bits| layers(bits).collect::<Vec<_>>();
+        assert_eq!(layers(60), [15, 4, 1]);
+        // A bit left over takes none.
+        assert_eq!(layers(61), [15, 4, 1]);
+        assert_eq!(layers(62), [15, 4, 1, 1]);
+        assert_eq!(layers(64), [16, 4, 1]);
+        assert_eq!(layers(65), [16, 4, 1, 1]);
+        assert_eq!(layers(66), [16, 5, 1, 1]);
+        assert_eq!(layers(4), [1]);
+        assert_eq!(layers(5), [1, 1]);
+        assert_eq!(layers(7), [1, 1]);
+        assert_eq!(lookups(61, 3), 60);
         assert_eq!(flights(61, 1).count(), 6);
-        assert_eq!(lookups(4, 3), 3);
-        assert_eq!(lookups(5, 1), 2 + 1);
+    }
+
+    /// Every number of a digit, or of a digit and bits that are left over.
+    #[test]
+    fn each_pair_of_small_numbers() {
+        for bits in 4..=7 {
+            let pairs: Vec<(u128, u128)> = (0..1 << (2 * bits))
+                .map(|pair| (pair >> bits, pair % (1 << bits)))
+                .collect();
+            let (sender, receiver) = run(&pairs, bits);
+            let equal: Bits = pairs.iter().map(|(a, b)| a == b).collect();
+            assert!(&sender ^ &receiver == equal, "{bits} bits");
+        }
     }
 }

@@ -46,7 +46,7 @@
 //!   stash, a key for each item and function.
 //! - *Walks, not circuits* (`psm_co`): `kk20` tests equality by a walk through two nodes per bit. A
 //!   form determines the ciphertexts, as published or row-reduced; the walk is written once.
-//! - *Lookups, not gates.* Equality of 64 bits is 21 lookups in tables of 16 entries, in six
+//! - *Lookups, not gates.* Equality of 61 bits is 20 lookups in tables of 16 entries, in six
 //!   flights, by `circuit::equality`.
 
 #![forbid(unsafe_code)]

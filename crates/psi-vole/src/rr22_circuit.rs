@@ -10,7 +10,8 @@
 //! **Source.** Rindal and Schoppmann, *VOLE-PSI: Fast OPRF and Circuit-PSI from Vector-OLE*
 //! (EUROCRYPT 2021, ePrint 2021/266), on the store and the subfield vector OLE of RR22; after
 //! Pinkas, Schneider, Tkachenko and Yanai, *Efficient Circuit-Based PSI with Linear Communication*
-//! (EUROCRYPT 2019, PSTY19). B is GF(2^64), or for very large sets a wider part of GF(2^128).
+//! (EUROCRYPT 2019, PSTY19). B and T, for values of the PRF and for targets, are parts of GF(2^64),
+//! or for very large sets of GF(2^128).
 //!
 //! *Offline.*
 //! 1. The vector OLE of [`rr22`](crate::rr22); lookups for the equality tests
@@ -21,28 +22,29 @@
 //!    has a key (y, i) for each item y, where function i led y to its bin. The sender has the keys
 //!    (x, 1), (x, 2) and (x, 3) for each item x.
 //! 3. Both run the oblivious PRF F of [`rr22`](crate::rr22) on these keys.
-//! 4. The sender draws a target t_j ∈ B for each bin j, and sends *hints*: a key-value store in
+//! 4. The sender draws a target t_j ∈ T for each bin j, and sends *hints*: a key-value store in
 //!    which each key (x, i) has t_j + G_0(F(x, i)), where j is the i-th bin of x. For its key in
 //!    bin j the receiver takes what the store has, plus G_0(F): this is t_j if the item is shared,
 //!    and random otherwise. In an empty bin it takes a random number. For column c of numbers v the
 //!    sender also draws u_j modulo 2^64, and each key has v(x) − u_j under the mask G_c(F(x, i)) in
 //!    a further store.
 //!    Labels of the sender travel as a column does, XORed with u_j.
-//! 5. Equality tests: for each bin, shares of whether both have the same number.
+//! 5. Equality tests: for each bin, shares of whether the lowest bits of both numbers are the same.
 //! 6. The output is made from these shares.
 //!
 //! **Deviations.**
 //! - Equality tests are lookups in tables of 16 entries from silent OT. The paper evaluates AND
 //!   gates: three times as many as lookups, in more rounds.
-//! - Hints are the store of RR22 over B, for all bins of the Cuckoo table together, with its proved
+//! - Hints are the store of RR22 over T, for all bins of the Cuckoo table together, with its proved
 //!   bounds ([`psijoin_params::okvs`]).
 //! - The Cuckoo table has no stash at any size. Its failure is within the budget, by more bins if
 //!   there are few items.
 //! - G stretches an output of the PRF to a mask for the target and one for each column. It is
 //!   fixed-key AES: an output is secret wherever its masks must be secret. Columns travel as in
 //!   PSTY19, each in a store of hints.
-//! - Numbers are compared in as many bits as the budget demands, about σ + log2(bins) + 2, up to a
-//!   multiple of four.
+//! - Numbers are compared in as many bits as the budget demands, about σ + log2(bins) + 1, or in
+//!   some more, which T has, if that costs less. T may have further bits; these are random, so that
+//!   a target looks like any other number.
 //! - The sender sorts its items, so that its messages do not depend on their order.
 //!
 //! **Security.** Semi-honest: that of the PRF ([`rr22`](crate::rr22)), of silent OT, and of the
@@ -52,9 +54,9 @@
 //! u_j for at most one item per bin, and u_j hides it.
 //!
 //! **Cost.** [`Plan::cost`](psijoin_psi::Plan::cost) is exact. Online: m·log2|B| bits for the
-//! receiver's store, with m about 1.1·n_receiver, and for the hints, with m about 3.3·n_sender.
-//! Each column takes a store of hints with 64 bits in place of log2|B|. The tests take about 21
-//! lookups of 19 bits per bin.
+//! receiver's store, with m about 1.1·n_receiver, and m·log2|T| for the hints, with m about
+//! 3.3·n_sender. Each column takes a store of hints with 64 bits in place of log2|T|. The tests
+//! take about 20 lookups of 19 bits per bin.
 
 use psijoin_psi::{Adversary, Info, OutputKind, Protocol};
 

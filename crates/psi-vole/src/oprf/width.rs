@@ -43,6 +43,13 @@ impl Width {
             .unwrap_or(Self::Bits128)
     }
 
+    /// Returns the fewest bits, of at least `least`, at which numbers can be sent; `least` is at
+    /// most 128.
+    pub(crate) fn holding(least: u32) -> Self {
+        let holds = |width: &Self| width.bits() >= least;
+        Self::ALL.into_iter().find(holds).unwrap_or(Self::Bits128)
+    }
+
     /// Returns log2|B|.
     pub(crate) fn bits(self) -> u32 {
         match self {

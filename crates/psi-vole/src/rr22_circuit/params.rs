@@ -1,11 +1,9 @@
+use std::ops::RangeInclusive;
+
 use psijoin_block::tower::Gf64;
 use psijoin_channel::joint_seed::JointSeed;
 use psijoin_circuit::equality;
-use psijoin_ot::{
-    iknp::SemiHonest,
-    lookup::{self, PLACE_BITS},
-    vole::Base,
-};
+use psijoin_ot::{iknp::SemiHonest, lookup, vole::Base};
 use psijoin_params::{cuckoo::Shape, equality as equality_params};
 use psijoin_psi::{
     BaseParams, Conversation, Derived, Dialogue, Error, Plan, Request, Role, ots, parameters,
@@ -24,10 +22,12 @@ pub struct Params {
     pub(super) base: BaseParams,
     /// Bins, without a stash.
     pub(super) bins: Shape,
-    /// The width of B: the PRF's values, and targets.
+    /// The width of B, for the PRF's values.
     pub(super) width: Width,
-    /// The number of bits that are compared.
-    number_bits: u32,
+    /// The width of targets.
+    pub(super) target_width: Width,
+    /// The number of their lowest bits that are compared.
+    pub(super) number_bits: u32,
     /// The store of the receiver's keys.
     pub(super) oprf: Layout,
     /// That of the sender's.
@@ -38,8 +38,8 @@ impl Params {
     /// Derives them.
     ///
     /// The failure budget: up to a quarter for digests, for keys, and for rows that come from
-    /// ciphers (one part, one and six), an eighth for the Cuckoo table, up to a quarter each for
-    /// the width of B in the PRF and in the equality tests, a sixteenth for each store.
+    /// ciphers (one part, one and six), an eighth for the Cuckoo table, two fifths for the width of
+    /// B, a sixteenth for each store. Equality tests get what is left: mostly more than half.
     ///
     /// # Errors
     /// If no parameters reach the security level.
@@ -53,14 +53,8 @@ impl Params {
         budget.charge(CIPHERS, ciphers(keys, base.digest_bytes).times(2))?;
         let bins = bins::without_stash(sizes, budget)?;
 
-        let (share, tests) = (budget.share(0.25), bins.bins.into());
-        let number_bits = equality_params::bits(tests, PLACE_BITS as u32, share)?;
-        let width = Width::narrowest(number_bits, sender_keys, share);
+        let width = Width::narrowest(0, sender_keys, budget.share(0.4));
         budget.charge("sender's key in the store", width.dictionary(sender_keys))?;
-        budget.charge(
-            "equal by chance",
-            equality_params::by_chance(tests, number_bits),
-        )?;
         let oprf = Layout::derive(
             "store of the receiver's keys",
             sizes.receiver(),
@@ -74,10 +68,20 @@ impl Params {
             request.security,
             budget,
         )?;
+
+        let tests = bins.bins.into();
+        let least_bits = equality_params::bits(tests, 1, budget.remaining())?;
+        let target_width = Width::holding(least_bits);
+        let number_bits = cheapest(least_bits..=target_width.bits(), bins.bins as usize);
+        budget.charge(
+            "equal by chance",
+            equality_params::by_chance(tests, number_bits),
+        )?;
         Ok(Self {
             base,
             bins,
             width,
+            target_width,
             number_bits,
             oprf,
             hints,
@@ -123,6 +127,7 @@ impl Params {
             ("digest bytes", self.base.digest_bytes as u64),
             ("bins", self.bins.bins.into()),
             ("value bits", self.width.bits().into()),
+            ("target bits", self.target_width.bits().into()),
             ("compared bits", self.number_bits.into()),
         ]);
         let derived = Derived {
@@ -151,14 +156,25 @@ impl Params {
             .flights(equality::preparing_flights(self.lookups()))
             .then(function_offline);
         // Steps 3 to 6.
+        let targets = over_base!(self.target_width, T => self.hints.bytes::<T>());
         let columns = self.base.request.output.columns().sender as u64;
         let online = Conversation::default()
             .receiver(self.oprf.bytes::<B>())
-            .sender(self.hints.bytes::<B>() + columns * self.hints.bytes::<Gf64>())
+            .sender(targets + columns * self.hints.bytes::<Gf64>())
             .flights(equality::flights(self.number_bits(), self.lanes()))
             .then(function_online);
         Dialogue::new(offline, online)
     }
+}
+
+/// Returns the number of bits whose tests send the fewest bytes, and else the fewest flights: four
+/// bits of a digit take less than three that are left over.
+fn cheapest(bits: RangeInclusive<u32>, lanes: usize) -> u32 {
+    let cost = |bits: &u32| {
+        let flights = || equality::flights(*bits as usize, lanes);
+        (flights().flatten().sum::<u64>(), flights().count())
+    };
+    bits.min_by_key(cost).expect("there are some")
 }
 
 #[cfg(test)]

@@ -1,4 +1,4 @@
-use psijoin_block::tower::Gf64;
+use psijoin_block::tower::{Element, Gf64};
 use psijoin_channel::{Channel, joint_seed::JointSeed};
 use psijoin_circuit::equality;
 use psijoin_encode::Digests;
@@ -11,7 +11,7 @@ use psijoin_psi_functions::{
 use psijoin_runtime::memory::{Buffer, give_kept_pages_back};
 
 use super::{Params, hints::Hints, masks::Of};
-use crate::oprf;
+use crate::oprf::{self, over_base};
 
 /// The party that learns the result, after the offline phase.
 pub(super) struct Receiver<B: Base> {
@@ -64,13 +64,15 @@ impl<B: Base> Party for Receiver<B> {
             let key = inputs.items.positions()[place] as usize;
             table.placed[key].bin as usize
         };
-        let targets = receive_targets::<B>(params, &hints, &bin, context)?;
+        let targets = over_base!(params.target_width, T => {
+            receive_targets::<T>(params, &hints, &bin, context)
+        })?;
         let numbers = receive_columns(params, &hints, &bin, context.channel)?;
         drop((hints, inputs));
         // Step 5.
         context.phases.begin("equality tests");
         give_kept_pages_back();
-        let shares = tests.equal(&targets, params.number_bits(), context.channel)?;
+        let shares = tests.equal(&targets, context.channel)?;
         // Step 6.
         context.phases.begin("output");
         let compared = Compared {
@@ -98,18 +100,18 @@ fn place<'a>(
 }
 
 /// Step 4: what stands in each bin for the equality test, given the bin of the key at a place.
-fn receive_targets<B: Base>(
+fn receive_targets<T: Element>(
     params: &Params,
     hints: &Hints<'_>,
     bin: &impl Fn(usize) -> usize,
     context: &mut Context,
-) -> Result<Buffer<B>, Error> {
-    let mut targets: Buffer<B> = Buffer::zeroed(params.lanes());
-    B::fill(&mut targets, &mut context.rng);
+) -> Result<equality::Numbers> {
+    let mut targets: Buffer<T> = Buffer::zeroed(params.lanes());
+    T::fill(&mut targets, &mut context.rng);
     hints.receive(Of::Target, context.channel.halves().1, |place, target| {
         targets[bin(place)] = target;
     })?;
-    Ok(targets)
+    Ok(equality::Numbers::new(&targets, params.number_bits()))
 }
 
 /// Step 4: the number in each bin for each column of the sender.

@@ -1,4 +1,4 @@
-use psijoin_block::tower::{Gf64, Tower};
+use psijoin_block::tower::{Element, Gf64, Tower};
 use psijoin_channel::joint_seed::JointSeed;
 use psijoin_circuit::equality;
 use psijoin_encode::{CHOICES, Digests};
@@ -8,7 +8,7 @@ use psijoin_psi_functions::functions;
 use psijoin_runtime::memory::{Buffer, give_kept_pages_back};
 
 use super::{Params, hints::Hints, masks::Of};
-use crate::oprf;
+use crate::oprf::{self, over_base};
 
 /// The party that learns nothing, after the offline phase.
 pub(super) struct Sender<B: Base> {
@@ -62,13 +62,15 @@ impl<B: Base> Party for Sender<B> {
             let key = inputs.items.positions()[place as usize] as usize;
             owners.of(key)
         };
-        let targets = send_targets::<B>(params, &hints, &owner, context)?;
+        let targets = over_base!(params.target_width, T => {
+            send_targets::<T>(params, &hints, &owner, context)
+        })?;
         let numbers = send_columns(params, &hints, &owner, input.columns, context)?;
         drop((hints, inputs, owners));
         // Step 5.
         context.phases.begin("equality tests");
         give_kept_pages_back();
-        let shares = tests.equal(&targets, params.number_bits(), context.channel)?;
+        let shares = tests.equal(&targets, context.channel)?;
         // Step 6.
         context.phases.begin("output");
         output.release(shares, numbers, context)
@@ -118,22 +120,22 @@ fn spread<'a>(
 }
 
 /// Step 4: draws the target of each bin, and sends the hints for them.
-fn send_targets<B: Base>(
+fn send_targets<T: Element>(
     params: &Params,
     hints: &Hints<'_>,
     owner: &(impl Fn(u32) -> Owner + Sync),
     context: &mut Context,
-) -> Result<Buffer<B>, Error> {
-    let mut targets: Buffer<B> = Buffer::zeroed(params.lanes());
-    B::fill(&mut targets, &mut context.rng);
-    let program = |places: &[u32], hints: &mut [B]| {
+) -> Result<equality::Numbers> {
+    let mut targets: Buffer<T> = Buffer::zeroed(params.lanes());
+    T::fill(&mut targets, &mut context.rng);
+    let program = |places: &[u32], hints: &mut [T]| {
         for (hint, place) in hints.iter_mut().zip(places) {
             *hint = targets[owner(*place).bin];
         }
     };
     let outbound = context.channel.halves().0;
     hints.send(Of::Target, &program, outbound, &mut context.rng)?;
-    Ok(targets)
+    Ok(equality::Numbers::new(&targets, params.number_bits()))
 }
 
 /// Step 4: draws u for each bin and column of numbers, and sends the hints for v − u; or of labels,

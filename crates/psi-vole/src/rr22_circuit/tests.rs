@@ -41,10 +41,10 @@ fn values_of_every_width() {
     for width in Width::ALL {
         let mut params = Params::new(&request).unwrap();
         assert_eq!(params.width, Width::Bits58);
-        if width < params.width {
-            continue;
-        }
-        params.width = width;
+        assert_eq!(params.target_width, Width::Bits58);
+        (params.width, params.target_width) = (width, width);
+        // All bits, of which up to three are left over.
+        params.number_bits = width.bits();
         let plan = params.plan();
         assert_cost(&plan);
         let counted = output(&plan, &items(0..300, &plan), &items(200..400, &plan));
