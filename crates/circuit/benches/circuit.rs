@@ -5,7 +5,7 @@
 use std::thread;
 
 use divan::{Bencher, counter::ItemsCount};
-use psijoin_block::{Block, Prg, crhf};
+use psijoin_block::{Block, Prg, crhf, tower::Gf64};
 use psijoin_channel::{AbortCode, Channel, Error, Inbound, Outbound, memory};
 use psijoin_circuit::{
     Bits, Side, TwoParty, equality,
@@ -197,7 +197,8 @@ fn equal(bencher: Bencher, lanes: usize) {
             let mut sender =
                 equality::Sender::set_up(BaseOts::DiffieHellman, &mut a, &mut Prg::from_os())?;
             sender.prepare(count, &mut a)?;
-            sender.equal(&numbers, &mut a)
+            let (_, targets) = sender.targets::<Gf64>(BITS, lanes, &mut Prg::from_os());
+            sender.equal(&targets, &mut a)
         };
         let mut receiver = || {
             let mut receiver =

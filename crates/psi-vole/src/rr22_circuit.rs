@@ -22,7 +22,8 @@
 //!    has a key (y, i) for each item y, where function i led y to its bin. The sender has the keys
 //!    (x, 1), (x, 2) and (x, 3) for each item x.
 //! 3. Both run the oblivious PRF F of [`rr22`](crate::rr22) on these keys.
-//! 4. The sender draws a target t_j ∈ T for each bin j, and sends *hints*: a key-value store in
+//! 4. The sender has a target t_j ∈ T for each bin j, a random number of which the lookups give
+//!    digits ([`equality`](psijoin_circuit::equality)). It sends *hints*: a key-value store in
 //!    which each key (x, i) has t_j + G_0(F(x, i)), where j is the i-th bin of x. For its key in
 //!    bin j the receiver takes what the store has, plus G_0(F): this is t_j if the item is shared,
 //!    and random otherwise. In an empty bin it takes a random number. For column c of numbers v the
@@ -34,7 +35,8 @@
 //!
 //! **Deviations.**
 //! - Equality tests are lookups in tables of 16 entries from silent OT. The paper evaluates AND
-//!   gates: three times as many as lookups, in more rounds.
+//!   gates: three times as many as lookups, in more rounds. The sender does not draw targets
+//!   freely, but takes them from these tables, which saves a quarter of what it sends of most.
 //! - Hints are the store of RR22 over T, for all bins of the Cuckoo table together, with its proved
 //!   bounds ([`psijoin_params::okvs`]).
 //! - The Cuckoo table has no stash at any size. Its failure is within the budget, by more bins if
@@ -49,14 +51,15 @@
 //!
 //! **Security.** Semi-honest: that of the PRF ([`rr22`](crate::rr22)), of silent OT, and of the
 //! equality tests. To the receiver, hints are a random vector except at its own keys. It has at
-//! most one key per bin and gets t_j there, which is random and used nowhere else. The sender sees
-//! the receiver's store, and otherwise only uniform data. For a column, the receiver decodes v(x) −
-//! u_j for at most one item per bin, and u_j hides it.
+//! most one key per bin and gets t_j there, which is random, and of which the tests show nothing
+//! (proof: [`equality`](psijoin_circuit::equality)). The sender sees the receiver's store, and
+//! otherwise only uniform data. For a column, the receiver decodes v(x) − u_j for at most one item
+//! per bin, and u_j hides it.
 //!
 //! **Cost.** [`Plan::cost`](psijoin_psi::Plan::cost) is exact. Online: m·log2|B| bits for the
 //! receiver's store, with m about 1.1·n_receiver, and m·log2|T| for the hints, with m about
 //! 3.3·n_sender. Each column takes a store of hints with 64 bits in place of log2|T|. The tests
-//! take about 20 lookups of 19 bits per bin.
+//! take about 15 lookups of 15 bits per bin, and five of 19.
 
 use psijoin_psi::{Adversary, Info, OutputKind, Protocol};
 

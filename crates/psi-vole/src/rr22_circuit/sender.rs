@@ -63,7 +63,7 @@ impl<B: Base> Party for Sender<B> {
             owners.of(key)
         };
         let targets = over_base!(params.target_width, T => {
-            send_targets::<T>(params, &hints, &owner, context)
+            send_targets::<T>(params, &tests, &hints, &owner, context)
         })?;
         let numbers = send_columns(params, &hints, &owner, input.columns, context)?;
         drop((hints, inputs, owners));
@@ -122,20 +122,21 @@ fn spread<'a>(
 /// Step 4: draws the target of each bin, and sends the hints for them.
 fn send_targets<T: Element>(
     params: &Params,
+    tests: &equality::Sender,
     hints: &Hints<'_>,
     owner: &(impl Fn(u32) -> Owner + Sync),
     context: &mut Context,
-) -> Result<equality::Numbers> {
-    let mut targets: Buffer<T> = Buffer::zeroed(params.lanes());
-    T::fill(&mut targets, &mut context.rng);
+) -> Result<equality::Targets> {
+    let (bits, lanes) = (params.number_bits(), params.lanes());
+    let (numbers, targets) = tests.targets::<T>(bits, lanes, &mut context.rng);
     let program = |places: &[u32], hints: &mut [T]| {
         for (hint, place) in hints.iter_mut().zip(places) {
-            *hint = targets[owner(*place).bin];
+            *hint = numbers[owner(*place).bin];
         }
     };
     let outbound = context.channel.halves().0;
     hints.send(Of::Target, &program, outbound, &mut context.rng)?;
-    Ok(equality::Numbers::new(&targets, params.number_bits()))
+    Ok(targets)
 }
 
 /// Step 4: draws u for each bin and column of numbers, and sends the hints for v − u; or of labels,
