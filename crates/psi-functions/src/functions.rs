@@ -2,8 +2,9 @@
 //! is shared, become an [`OutputKind`].
 //!
 //! - **Rows**: the sender opens its shares.
-//! - **Count**: each bit is multiplied by 1, which gives shares modulo 2^(8·k) (`products`), with as
-//!   few bytes k as the count can have. Each party adds its shares up, and the sender opens its sum.
+//! - **Count**: each bit is multiplied by 1, which gives shares modulo 2^(8·k) (`products`), with
+//!   as few bytes k as the count can have. Each party adds its shares up, and the sender opens its
+//!   sum.
 //! - **Threshold**: the two sums are added and compared with K in a garbled circuit
 //!   (`comparison.rs`).
 //! - **Sums**: each bit is multiplied by a number v per column, and the products are added up as
