@@ -41,6 +41,6 @@ pub use psijoin_psi_vole::vole_oprf;
 
 /// A key-value store, and its sizes.
 pub mod okvs {
-    pub use psijoin_encode::okvs::{Decoder, Encoder, Partition, Row, RowHasher, Store};
+    pub use psijoin_encode::okvs::{Decoder, Encoder, Items, Partition, Row, RowHasher, Store};
     pub use psijoin_params::okvs::{Shape, failure, smallest};
 }

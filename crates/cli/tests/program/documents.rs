@@ -125,10 +125,9 @@ fn the_traffic_of_rr22_follows_the_formula() {
             let found = parameters.iter().find(|parameter| parameter.name == name);
             found.unwrap().value
         };
-        let columns = ["slots a bin", "dense columns a bin"];
-        let bins = parameter("bins");
-        let of_bin = columns.map(parameter).iter().sum::<u64>();
-        let m = bins * of_bin;
+        let segments = parameter("starts of rows") + parameter("slots per row") - 1;
+        let (slots, columns) = (parameter("slots per segment"), parameter("dense columns"));
+        let m = columns + segments * slots;
         let bits = parameter("value bits");
         let noise = RegularNoise::new(2 * m as usize, NoiseValues::Uniform { bits: bits as u32 });
         let (t, a, f) = (
@@ -144,7 +143,8 @@ fn the_traffic_of_rr22_follows_the_formula() {
         let masks = mask_bits(l).div_ceil(8) as u64;
 
         let mut sender = 8192 + 16 * t * (a + f + 5) + masks;
-        let store = m * (bits / 8) + bins * (of_bin * (bits % 8)).div_ceil(8);
+        let rest = |elements: u64| (elements * (bits % 8)).div_ceil(8);
+        let store = m * (bits / 8) + rest(columns) + segments * rest(slots);
         let mut receiver = 32 + 3072 + 512 * blocks + store;
         if malicious {
             sender += 16 + 32 + 64;
@@ -172,8 +172,8 @@ fn the_factors_of_a_cheating_receiver_are_those_of_the_bound() {
         let found = parameters.iter().find(|parameter| parameter.name == name);
         found.unwrap().value
     };
-    let columns = ["slots a bin", "dense columns a bin"];
-    let m = parameter("bins") * columns.map(parameter).iter().sum::<u64>();
+    let segments = parameter("starts of rows") + parameter("slots per row") - 1;
+    let m = parameter("dense columns") + segments * parameter("slots per segment");
     let factor = |bits: u32, queries_log2: f64| {
         most_items(m, bits, queries_log2, Security::default()) / m as f64
     };
