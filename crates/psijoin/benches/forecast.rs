@@ -161,7 +161,7 @@ const LISTED: [OutputKind; 5] = [
 /// The items of the sender and of the receiver in runs of each. The first has just more lookups
 /// than are made at once.
 const LISTED_ITEMS: [[u64; 2]; 5] = [
-    [5 << 14; 2],
+    [21 << 12; 2],
     [1 << 19; 2],
     [1 << 20; 2],
     [1 << 16, 1 << 20],

@@ -132,6 +132,11 @@ impl Partition {
         &self.positions
     }
 
+    /// Returns the positions alone.
+    pub fn into_positions(self) -> Buffer<u32> {
+        self.positions
+    }
+
     /// Returns the number of bins.
     pub fn bins(&self) -> usize {
         self.starts.len() - 1

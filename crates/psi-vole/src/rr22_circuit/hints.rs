@@ -11,7 +11,7 @@ use psijoin_encode::{
 use psijoin_psi::Error;
 use psijoin_runtime::memory::Buffer;
 
-use super::masks::{Of, masks};
+use super::masks::{Of, mask};
 use crate::oprf::{GROUP, Layout};
 
 /// The parameters for sending hints, or reading them, on either side.
@@ -52,13 +52,10 @@ impl<'a> Hints<'a> {
         outbound: &mut dyn Outbound,
         rng: &mut Prg,
     ) -> Result<(), Error> {
-        let masks = masks::<V>(of, &self.outputs);
         let program = |range: Range<usize>, hints: &mut [V]| {
             let places = &self.keys.positions()[range];
             program(places, hints);
-            for (hint, place) in hints.iter_mut().zip(places) {
-                *hint ^= masks[*place as usize];
-            }
+            mask(of, self.outputs_at(places), hints);
         };
         let items = Items::hashed(&self.rows, &self.keys).programmed(&program);
         self.layout.send(&items, None, outbound, rng)
@@ -71,13 +68,18 @@ impl<'a> Hints<'a> {
         inbound: &mut dyn Inbound,
         mut found: impl FnMut(usize, V),
     ) -> Result<(), Error> {
-        let hinted = self.decode::<V>(inbound)?;
-        let masks = masks::<V>(of, &self.outputs);
-        for (hint, place) in hinted.iter().zip(self.keys.positions()) {
-            let place = *place as usize;
-            found(place, *hint ^ masks[place]);
+        let mut hinted = self.decode::<V>(inbound)?;
+        let places = self.keys.positions();
+        mask(of, self.outputs_at(places), &mut hinted);
+        for (hint, place) in hinted.iter().zip(places) {
+            found(*place as usize, *hint);
         }
         Ok(())
+    }
+
+    /// Returns the PRF at the keys of these places.
+    fn outputs_at(&self, places: &[u32]) -> impl Iterator<Item = u128> {
+        places.iter().map(|place| self.outputs[*place as usize])
     }
 
     /// Returns what the store that arrives has for each of [`keys`](Self::keys), under its mask.

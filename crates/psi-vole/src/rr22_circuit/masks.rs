@@ -2,10 +2,9 @@
 //! of numbers.
 
 use psijoin_block::{Block, crhf, tower::Element};
-use psijoin_runtime::{memory::Buffer, parallel};
 
 /// Outputs that are stretched at once.
-const AT_ONCE: usize = 1024;
+const AT_ONCE: usize = 128;
 
 /// The mask's purpose.
 #[derive(Debug, Clone, Copy)]
@@ -14,26 +13,28 @@ pub(super) enum Of {
     Column(usize),
 }
 
-/// This mask of each output F: the lowest bits of π(x) ⊕ x, where x is F with the mask's number
-/// added. F is random to a party that must not know its masks, so no x comes twice.
-pub(super) fn masks<V: Element>(of: Of, outputs: &[u128]) -> Buffer<V> {
+/// Adds its mask to each of the values, which belong to these outputs F of the PRF: the lowest bits
+/// of π(x) ⊕ x, where x is F with the mask's number added. F is random to a party that must not know
+/// its masks, so no x comes twice.
+///
+/// # Panics
+/// If there are fewer outputs than values.
+pub(super) fn mask<V: Element>(of: Of, mut outputs: impl Iterator<Item = u128>, values: &mut [V]) {
     let number = match of {
         Of::Target => 0,
         Of::Column(column) => 1 + column as u128,
     };
-    let mut masks = Buffer::zeroed(outputs.len());
-    parallel::chunks_mut(&mut masks, AT_ONCE, &|range, masks| {
-        let mut blocks = [Block::ZERO; AT_ONCE];
-        let blocks = &mut blocks[..masks.len()];
-        for (block, output) in blocks.iter_mut().zip(&outputs[range]) {
-            *block = Block(output ^ number);
+    let mut blocks = [Block::ZERO; AT_ONCE];
+    for values in values.chunks_mut(AT_ONCE) {
+        let blocks = &mut blocks[..values.len()];
+        for block in blocks.iter_mut() {
+            *block = Block(outputs.next().expect("an output for each value") ^ number);
         }
         crhf::correlation_robust(blocks);
-        for (mask, block) in masks.iter_mut().zip(blocks) {
-            *mask = V::from_bytes(&block.to_bytes()[..V::BYTES]);
+        for (value, block) in values.iter_mut().zip(blocks) {
+            *value ^= V::from_bytes(&block.to_bytes()[..V::BYTES]);
         }
-    });
-    masks
+    }
 }
 
 #[cfg(test)]
@@ -42,14 +43,20 @@ mod tests {
 
     use super::*;
 
+    fn masks<V: Element>(of: Of, outputs: &[u128]) -> Vec<V> {
+        let mut masks = vec![V::default(); outputs.len()];
+        mask(of, outputs.iter().copied(), &mut masks);
+        masks
+    }
+
     /// Outputs in more than one chunk. No two of their masks are alike.
     #[test]
     fn masks_differ_by_number_and_by_output() {
         let outputs: Vec<u128> = (0..AT_ONCE as u128 + 3)
             .map(|i| i << 64 | 1 << 100)
             .collect();
-        let lists = [Of::Target, Of::Column(0), Of::Column(1)]
-            .map(|of| masks::<Gf64>(of, &outputs).to_vec());
+        let lists =
+            [Of::Target, Of::Column(0), Of::Column(1)].map(|of| masks::<Gf64>(of, &outputs));
         let mut all: Vec<u64> = lists.iter().flatten().map(|mask| mask.0).collect();
         all.sort_unstable();
         all.dedup();
@@ -62,7 +69,7 @@ mod tests {
         let long = masks::<Tower>(Of::Target, &outputs);
         let short = masks::<Gf64>(Of::Target, &outputs);
         let between = masks::<Subspace<Tower, 72>>(Of::Target, &outputs);
-        for ((long, short), between) in long.iter().zip(&*short).zip(&*between) {
+        for ((long, short), between) in long.iter().zip(&short).zip(&between) {
             let long = bytemuck::bytes_of(long);
             assert_eq!(long[..8], short.0.to_le_bytes());
             assert_eq!(bytemuck::bytes_of(between)[..9], long[..9]);

@@ -60,15 +60,17 @@ impl<B: Base> Party for Receiver<B> {
         context.phases.begin("hints");
         let keys = inputs.items.digests();
         let hints = Hints::new(&params.hints, input.joint_seed, keys, outputs);
+        // The hints have the keys in an order of their own.
+        let positions = inputs.items.into_positions();
         let bin = |place: usize| {
-            let key = inputs.items.positions()[place] as usize;
+            let key = positions[place] as usize;
             table.placed[key].bin as usize
         };
         let targets = over_base!(params.target_width, T => {
             receive_targets::<T>(params, &hints, &bin, context)
         })?;
         let numbers = receive_columns(params, &hints, &bin, context.channel)?;
-        drop((hints, inputs));
+        drop((hints, positions));
         // Step 5.
         context.phases.begin("equality tests");
         give_kept_pages_back();

@@ -58,15 +58,17 @@ impl<B: Base> Party for Sender<B> {
         context.phases.begin("hints");
         let keys = inputs.items.digests();
         let hints = Hints::new(&params.hints, input.joint_seed, keys, outputs.hashes);
+        // The hints have the keys in an order of their own.
+        let positions = inputs.items.into_positions();
         let owner = |place: u32| {
-            let key = inputs.items.positions()[place as usize] as usize;
+            let key = positions[place as usize] as usize;
             owners.of(key)
         };
         let targets = over_base!(params.target_width, T => {
             send_targets::<T>(params, &tests, &hints, &owner, context)
         })?;
         let numbers = send_columns(params, &hints, &owner, input.columns, context)?;
-        drop((hints, inputs, owners));
+        drop((hints, positions, owners));
         // Step 5.
         context.phases.begin("equality tests");
         give_kept_pages_back();
