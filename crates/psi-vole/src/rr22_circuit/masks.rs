@@ -14,8 +14,8 @@ pub(super) enum Of {
 }
 
 /// Adds its mask to each of the values, which belong to these outputs F of the PRF: the lowest bits
-/// of π(x) ⊕ x, where x is F with the mask's number added. F is random to a party that must not know
-/// its masks, so no x comes twice.
+/// of π(x) ⊕ x, where x is F with the mask's number added. F is random to a party that must not
+/// know its masks, so no x comes twice.
 ///
 /// # Panics
 /// If there are fewer outputs than values.
