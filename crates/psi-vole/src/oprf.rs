@@ -134,8 +134,8 @@ impl<'a> Inputs<'a> {
     }
 }
 
-/// What is known of some items of a start. Rows are computed whenever they are needed, which takes
-/// no longer than to keep them in memory.
+/// What is known of some items of a start. Rows are computed whenever they are needed: those of all
+/// items would take 20 bytes per item.
 struct Group<B> {
     rows: [Row; GROUP],
     /// H_B.

@@ -19,7 +19,7 @@ pub(super) trait Equations<V> {
 }
 
 /// The items of a store, and the values that they are to have. Rows and values are computed
-/// whenever they are needed, which takes no longer than to keep them in memory.
+/// whenever they are needed, and take no memory.
 pub struct Items<'a, V> {
     hasher: &'a RowHasher,
     items: &'a Partition,

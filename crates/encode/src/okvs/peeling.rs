@@ -15,6 +15,9 @@ use crate::Error;
 /// Slots that are fetched ahead.
 const LOOKAHEAD: usize = 16;
 
+/// Rows whose slots are fetched before they are entered.
+const ROWS_AHEAD: usize = 8;
+
 /// A row as one of its slots sees it: how far the others are from it, in a circle. A sum of views
 /// has how many they are, and the exclusive or of the rest: if there is a single one, it is that
 /// one, and peeling never looks at the rows themselves.
@@ -182,7 +185,7 @@ impl<V: Element> Peeling<V> {
             sums.copy_from_slice(values);
             columns.add(rows, sums);
             for (i, (row, sum)) in rows.iter().zip(sums).enumerate() {
-                if let Some(ahead) = rows.get(i + 8) {
+                if let Some(ahead) = rows.get(i + ROWS_AHEAD) {
                     for (segment, slot) in segments.iter().zip(ahead.slots) {
                         prefetch(&segment[usize::from(slot)]);
                     }
