@@ -4,7 +4,9 @@
 //! `crates/forecast/memory.json` joins the runs of every [calibration](crate::Calibration), also of
 //! a user's own, whose runs end where they would take long. Protocols that work in batches take
 //! fewer bytes per item beyond the first of them, which smaller runs do not tell. The list is made
-//! by `cargo bench -p psijoin --bench forecast -- memory`.
+//! by `cargo bench -p psijoin --bench forecast -- memory`, which also counts the memory in the
+//! shipped calibration again: predictions for unequal sizes take it from both files, so both must
+//! be of one commit.
 
 use std::sync::LazyLock;
 
