@@ -73,7 +73,7 @@ static INFO: Info = Info {
     paper: "PSTY19",
     adversary: Adversary::SemiHonest,
     leaks: "set sizes",
-    version: 1,
+    version: 2,
 };
 
 /// Returns all but columns of the sender, which no hints are sent for.
