@@ -206,11 +206,7 @@ impl Prediction {
         let by = f64::from(times);
         for (_, scripts) in &mut self.versions {
             for script in scripts {
-                *script = script.scaled(Scale {
-                    seconds: by,
-                    sent: by,
-                    received: by,
-                });
+                *script = script.scaled(Scale::all(by));
             }
         }
         Self {

@@ -101,11 +101,16 @@ pub struct Scale {
 
 impl Scale {
     /// Changes nothing.
-    pub const ONE: Self = Self {
-        seconds: 1.0,
-        sent: 1.0,
-        received: 1.0,
-    };
+    pub const ONE: Self = Self::all(1.0);
+
+    /// Changes all alike.
+    pub const fn all(by: f64) -> Self {
+        Self {
+            seconds: by,
+            sent: by,
+            received: by,
+        }
+    }
 }
 
 impl Script {
@@ -159,6 +164,19 @@ impl Script {
             traffic[1] += received;
         }
         traffic
+    }
+
+    /// Returns the number of messages that the party sends and receives, at least one for each
+    /// stretch.
+    pub(crate) fn messages(&self) -> f64 {
+        let of = |stretch: &Stretch| match stretch {
+            Stretch::Work(_) => 0.0,
+            Stretch::Send(all) | Stretch::Receive(all) | Stretch::Take(all) => {
+                all.messages.max(1.0)
+            }
+            Stretch::Exchange { sending, receiving } => sending.messages() + receiving.messages(),
+        };
+        self.0.iter().map(of).sum()
     }
 
     /// Scales everything. Messages keep their length, and their number grows.

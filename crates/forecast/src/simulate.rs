@@ -11,7 +11,7 @@
 mod line;
 mod thread;
 
-use crate::{Duplex, Network, Script, Timeline};
+use crate::{Duplex, Network, Script, Timeline, script::Scale};
 use line::{Line, Load};
 use thread::{Doing, Thread};
 
@@ -99,7 +99,12 @@ impl Forecast {
 /// Bytes, or messages, that are lost by rounding.
 const ROUNDING: f64 = 1e-3;
 
-/// Replays the scripts of the sender and of the receiver.
+/// The messages of a run that is replayed as it is.
+const MOST_MESSAGES: f64 = 100_000.0;
+
+/// Replays the scripts of the sender and of the receiver. Of a run of very many messages, two
+/// shorter ones are replayed, and the rest is in proportion: what grows with its length, as set-up
+/// and latency do not.
 ///
 /// # Errors
 /// If they are not of one run.
@@ -109,7 +114,18 @@ pub fn simulate(
     network: &Network,
     cores: Cores,
 ) -> Result<Forecast, Mismatch> {
-    replay(sender, receiver, network, cores).map(|(forecast, _)| forecast)
+    let replayed = |length: f64| {
+        let of = |script: &Script| script.scaled(Scale::all(length));
+        replay(&of(sender), &of(receiver), network, cores).map(|(forecast, _)| forecast)
+    };
+    let messages = sender.messages() + receiver.messages();
+    if messages <= MOST_MESSAGES {
+        return replayed(1.0);
+    }
+    let length = MOST_MESSAGES / messages;
+    let (half, longer) = (replayed(length / 2.0)?, replayed(length)?);
+    let halves_more = 2.0 * (1.0 - length) / length;
+    Ok(longer.plus(&longer, halves_more).plus(&half, -halves_more))
 }
 
 /// Replays two scripts, and tells when the bytes of the sender and of the receiver move.

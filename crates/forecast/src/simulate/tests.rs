@@ -62,6 +62,14 @@ fn assert_close(left: f64, right: f64) {
     assert!((left - right).abs() < 1e-9, "{left} is not {right}");
 }
 
+#[track_caller]
+fn assert_nearly(left: f64, right: f64) {
+    assert!(
+        (left - right).abs() <= 1e-4 * right,
+        "{left} is not {right}"
+    );
+}
+
 #[test]
 fn a_message_takes_its_bytes_and_half_a_round_trip() {
     let time = seconds(&[send(2000)], &[receive(2000)], &slow());
@@ -308,4 +316,56 @@ fn both_directions_of_an_exchange_add_up() {
     let (_, [sender, receiver]) = replay(&sender, &receiver, &slow(), Cores::Own).expect("one run");
     assert_eq!(moments(&sender), [(1.0, 1000.0), (3.5, 4000.0)]);
     assert_eq!(moments(&receiver), [(0.0, 3000.0), (2.5, 4000.0)]);
+}
+
+/// Set-up, then a stream that is computed on both sides while it travels, and an answer.
+#[test]
+fn a_long_run_takes_what_it_would_if_it_were_replayed() {
+    let stream = |seconds: f64| Messages {
+        messages: 300_000.0,
+        bytes: 3e8,
+        seconds,
+    };
+    let sender = [
+        compute(2.0),
+        receive(16),
+        send(32),
+        exchange(
+            &[Stretch::Send(stream(20.0))],
+            &[Stretch::Receive(stream(4.0))],
+        ),
+        receive(100),
+    ];
+    let receiver = [
+        send(16),
+        receive(32),
+        exchange(
+            &[Stretch::Send(stream(90.0))],
+            &[Stretch::Receive(stream(7.0))],
+        ),
+        compute(3.0),
+        send(100),
+    ];
+    let [sender, receiver] = [&sender[..], &receiver].map(|all| Script(all.to_vec()));
+    assert!(sender.messages() > MOST_MESSAGES);
+    for megabits in [10.0, 100.0, 10_000.0] {
+        let network = Network {
+            bits_per_second: [megabits * 1e6; 2],
+            round_trip: 0.08,
+            ..Network::INSTANT
+        };
+        for cores in [Cores::Own, Cores::Shared(2)] {
+            let forecast = simulate(&sender, &receiver, &network, cores).unwrap();
+            let (replayed, _) = replay(&sender, &receiver, &network, cores).unwrap();
+            assert_nearly(forecast.seconds, replayed.seconds);
+            for party in [0, 1] {
+                let [found, known] = [&forecast, &replayed].map(|all| all.parties[party]);
+                assert_nearly(found.computing, known.computing);
+                assert_nearly(found.seconds, known.seconds);
+                let [found, known] = [&forecast, &replayed].map(|all| all.lines[party]);
+                assert_nearly(found.bytes, known.bytes);
+                assert_nearly(found.busy, known.busy);
+            }
+        }
+    }
 }
