@@ -122,7 +122,7 @@ pub fn planned(
     let request = question.request(
         items.sender,
         items.receiver,
-        (asked.holders(), join.labels),
+        (asked.likely_holders(), join.labels),
         gives,
     )?;
     let threads = join.threads.unwrap_or_else(cores);

@@ -114,19 +114,28 @@ fn share_bytes(columns: Columns) -> u64 {
 fn of_one_run(role: Role, plan: &Plan) -> u64 {
     let items = plan.request().sizes.larger();
     let banded = SET_UP_BYTES.saturating_add(items.saturating_mul(BYTES_PER_KEY));
-    let profile = Calibration::shipped().profile(plan.info().name, &plan.request().output);
+    let output = &plan.request().output;
+    if let OutputKind::Groups(_) = output {
+        return of_groups(role, plan).unwrap_or(banded);
+    }
+    let profile = Calibration::shipped().profile(plan.info().name, output);
     let measured = profile.and_then(|profile| profile.bytes_per_item(role as usize));
     let in_proportion = measured.map(|bytes| (bytes * items as f64) as u64);
     let takes_bands =
         auto::candidates(plan.request()).any(|protocol| protocol.info().name == plan.info().name);
     match takes_bands {
-        // Groups were not measured.
         true => in_proportion.unwrap_or(banded).min(banded),
         // Others take more in proportion, however large the sets are.
         false => in_proportion
             .unwrap_or(0)
             .max(items.saturating_mul(BYTES_PER_KEY)),
     }
+}
+
+/// Returns what groups are predicted to take, which grows with how many they are.
+fn of_groups(role: Role, plan: &Plan) -> Option<u64> {
+    let predicted = Calibration::shipped().predict(plan, 1)?;
+    predicted.memory_bytes[role as usize].map(|bytes| bytes as u64)
 }
 
 /// Returns what payloads take: the party's own, and those that it gets.
@@ -179,7 +188,7 @@ pub(crate) fn warning(role: Role, own: u64, theirs: u64) -> Option<Warning<'stat
 
 #[cfg(test)]
 mod tests {
-    use psijoin::{Payloads, Request, Sizes, registry};
+    use psijoin::{Groups, Payloads, Request, Sizes, registry};
 
     use super::{MaxPeerKeys::ByMemory, *};
     use crate::ErrorKind;
@@ -229,9 +238,25 @@ mod tests {
         // One party's memory at 2^20: half of 558 MB.
         assert!((279_000_000..600_000_000).contains(&counts), "{counts}");
         let rows = taken("rr22", sizes, OutputKind::Rows);
-        assert!((100_000_000..200_000_000).contains(&rows), "{rows}");
+        assert!((80_000_000..200_000_000).contains(&rows), "{rows}");
         // Protocols that take kilobytes per key.
         assert!(taken("psz-none", [1 << 10, 1 << 16], OutputKind::Rows) > 1_000_000_000);
+        let groups = |count| Groups {
+            columns: Columns::default(),
+            labels: Columns {
+                sender: count,
+                receiver: 0,
+            },
+            least: 0,
+            noisy: false,
+        };
+        let [few, many] = [4, 256].map(|count| {
+            let groups = OutputKind::Groups(groups(count));
+            taken("rr22-circuit", sizes, groups)
+        });
+        // Each place has an OT for each bit of its group's number.
+        assert!(many > few + sizes[1] * (8 - 2) * 16, "{few}, {many}");
+        assert!(few > 200_000_000, "{few}");
         let column = Columns {
             sender: 3,
             receiver: 0,

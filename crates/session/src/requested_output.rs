@@ -62,6 +62,17 @@ impl RequestedOutput {
         }
     }
 
+    /// Returns how many columns each party is taken to have where there is no table to look into:
+    /// those that the request assigns to nobody are the sender's, as nobody has to allow their
+    /// sums.
+    pub fn likely_holders(&self) -> Columns {
+        let receiver = self.holders().receiver;
+        Columns {
+            sender: self.columns().len() - receiver,
+            receiver,
+        }
+    }
+
     /// Returns what the protocol is to compute if each party has this many of the columns, and its
     /// keys have this many labels.
     pub fn output_kind(&self, columns: Columns, labels: Columns) -> OutputKind {
@@ -310,6 +321,21 @@ mod tests {
     }
 
     /// A mean is the quotient of a sum, so that is shown, too.
+    #[test]
+    fn a_column_is_the_senders_unless_it_says_otherwise() {
+        for (asked, [sender, receiver]) in [
+            ("count", [0, 0]),
+            ("sum:a", [1, 0]),
+            ("sum:receiver.a", [0, 1]),
+            ("shares:a,sender.b,receiver.a", [2, 1]),
+            ("counts,sum:a,mean:receiver.b", [1, 1]),
+        ] {
+            let expected = Columns { sender, receiver };
+            let asked: RequestedOutput = asked.parse().unwrap();
+            assert_eq!(asked.likely_holders(), expected, "{asked}");
+        }
+    }
+
     #[test]
     fn columns_of_means_are_added_up() {
         let read = |text: &str| text.parse::<RequestedOutput>().unwrap().to_string();

@@ -106,6 +106,22 @@ fn bytes_are_exact_and_the_rest_follows_from_the_calibration() {
 }
 
 #[test]
+fn a_sum_of_a_column_of_nobody_costs_what_it_does_of_the_senders() {
+    let planned = |kind: &str| {
+        let items = ["--items", "1000", "--network", "wan:100mbps,40ms"];
+        let ended = run(&[&["plan", "--json", "--output-kind", kind], &items[..]].concat());
+        let plans = estimates(&ended.stdout);
+        let of_circuit = |plan: &&Value| plan["protocol"] == "rr22-circuit";
+        let plan = plans.iter().find(of_circuit).expect("a choice");
+        plan["sender_bytes"].as_u64().unwrap() + plan["receiver_bytes"].as_u64().unwrap()
+    };
+    let [of_nobody, senders, receivers] =
+        ["sum:amount", "sum:sender.amount", "sum:receiver.amount"].map(planned);
+    assert_eq!(of_nobody, senders);
+    assert!(senders > receivers);
+}
+
+#[test]
 fn the_own_table_is_counted() {
     let folder = Folder::new();
     let calibration = calibration(&folder, &["dh"], &["rows"]);

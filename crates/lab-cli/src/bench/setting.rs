@@ -6,7 +6,7 @@ use psijoin::Columns;
 use psijoin_channel::link::Link;
 use psijoin_frontend::sizes::SetSizes;
 use psijoin_printable::humanize;
-use psijoin_session::{Learners, Question, RequestedOutput};
+use psijoin_session::{Learners, Question};
 
 use super::sets;
 use crate::args::{self, Transport};
@@ -39,7 +39,7 @@ impl Setting {
                 learners: Learners::Receiver,
                 post_quantum: args.post_quantum,
             },
-            columns: columns(&args.output_kind),
+            columns: args.output_kind.likely_holders(),
             network: args.network,
             transport: args.transport,
             threads: args.threads,
@@ -100,33 +100,5 @@ impl Setting {
             humanize::counted(self.threads.get() as u64, "thread"),
             humanize::counted(self.runs.get() as u64, "run"),
         )
-    }
-}
-
-/// Returns the number of columns of each party. There is no table to look into, so a name without a
-/// holder is one of the sender's: nobody has to allow its sum.
-fn columns(asked: &RequestedOutput) -> Columns {
-    let receiver = asked.holders().receiver;
-    Columns {
-        sender: asked.columns().len() - receiver,
-        receiver,
-    }
-}
-
-#[cfg(test)]
-mod tests {
-    use super::*;
-
-    #[test]
-    fn a_column_is_the_senders_unless_it_says_otherwise() {
-        for (asked, [sender, receiver]) in [
-            ("count", [0, 0]),
-            ("sum:a", [1, 0]),
-            ("sum:receiver.a", [0, 1]),
-            ("shares:a,sender.b,receiver.a", [2, 1]),
-        ] {
-            let expected = Columns { sender, receiver };
-            assert_eq!(columns(&asked.parse().unwrap()), expected, "{asked}");
-        }
     }
 }
