@@ -99,7 +99,7 @@ impl Forecast {
 /// Bytes, or messages, that are lost by rounding.
 const ROUNDING: f64 = 1e-3;
 
-/// The messages of a run that is replayed as it is.
+/// The messages of both parties in a run that is replayed as it is.
 const MOST_MESSAGES: f64 = 100_000.0;
 
 /// Replays the scripts of the sender and of the receiver. Of a run of very many messages, two
@@ -114,16 +114,19 @@ pub fn simulate(
     network: &Network,
     cores: Cores,
 ) -> Result<Forecast, Mismatch> {
-    let replayed = |length: f64| {
-        let of = |script: &Script| script.scaled(Scale::all(length));
-        replay(&of(sender), &of(receiver), network, cores).map(|(forecast, _)| forecast)
+    let replayed = |sender: &Script, receiver: &Script| {
+        replay(sender, receiver, network, cores).map(|(forecast, _)| forecast)
     };
     let messages = sender.messages() + receiver.messages();
     if messages <= MOST_MESSAGES {
-        return replayed(1.0);
+        return replayed(sender, receiver);
     }
+    let shortened = |length: f64| {
+        let of = |script: &Script| script.scaled(Scale::all(length));
+        replayed(&of(sender), &of(receiver))
+    };
     let length = MOST_MESSAGES / messages;
-    let (half, longer) = (replayed(length / 2.0)?, replayed(length)?);
+    let (half, longer) = (shortened(length / 2.0)?, shortened(length)?);
     let halves_more = 2.0 * (1.0 - length) / length;
     Ok(longer.plus(&longer, halves_more).plus(&half, -halves_more))
 }

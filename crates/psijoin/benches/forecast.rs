@@ -99,8 +99,11 @@ fn main() {
             "planner" => planned(),
             "memory" => {
                 let registered = registry::PROTOCOLS.iter().map(|one| one.info().name);
-                list_memory();
-                renew_memory(&chosen(&registered.collect::<Vec<_>>()));
+                let names = chosen(&registered.collect::<Vec<_>>());
+                if names.contains(&LISTED_PROTOCOL) {
+                    list_memory();
+                }
+                renew_memory(&names);
             }
             _ => {}
         }
@@ -156,7 +159,10 @@ const COLUMN: Columns = Columns {
     receiver: 0,
 };
 
-/// The outputs of `rr22-circuit` whose memory is listed.
+/// The protocol whose larger runs are listed with their memory.
+const LISTED_PROTOCOL: &str = "rr22-circuit";
+
+/// Its outputs that are listed.
 const LISTED: [OutputKind; 5] = [
     OutputKind::Rows,
     OutputKind::Count,
@@ -180,7 +186,7 @@ fn list_memory() {
     let mut lines = Vec::new();
     for output in &LISTED {
         for items in LISTED_ITEMS {
-            let run = listed_run("rr22-circuit", output, items);
+            let run = listed_run(LISTED_PROTOCOL, output, items);
             let line = serde_json::to_string(&run).expect("plain data");
             println!("{line}");
             lines.push(line);

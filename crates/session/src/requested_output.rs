@@ -320,7 +320,6 @@ mod tests {
         }
     }
 
-    /// A mean is the quotient of a sum, so that is shown, too.
     #[test]
     fn a_column_is_the_senders_unless_it_says_otherwise() {
         for (asked, [sender, receiver]) in [
@@ -336,6 +335,7 @@ mod tests {
         }
     }
 
+    /// A mean is the quotient of a sum, so that is shown, too.
     #[test]
     fn columns_of_means_are_added_up() {
         let read = |text: &str| text.parse::<RequestedOutput>().unwrap().to_string();

@@ -326,23 +326,21 @@ fn a_long_run_takes_what_it_would_if_it_were_replayed() {
         bytes: 3e8,
         seconds,
     };
+    let streams = |sending: f64, receiving: f64| {
+        let sending = Stretch::Send(stream(sending));
+        exchange(&[sending], &[Stretch::Receive(stream(receiving))])
+    };
     let sender = [
         compute(2.0),
         receive(16),
         send(32),
-        exchange(
-            &[Stretch::Send(stream(20.0))],
-            &[Stretch::Receive(stream(4.0))],
-        ),
+        streams(20.0, 4.0),
         receive(100),
     ];
     let receiver = [
         send(16),
         receive(32),
-        exchange(
-            &[Stretch::Send(stream(90.0))],
-            &[Stretch::Receive(stream(7.0))],
-        ),
+        streams(90.0, 7.0),
         compute(3.0),
         send(100),
     ];
