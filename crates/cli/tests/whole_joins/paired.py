@@ -21,7 +21,8 @@ from .cost import Cost
 from .parties import Parties
 
 PAGE = Path("docs/by-commit.md")
-PROGRAMS = ("psijoin", "psijoin-lab")
+# The programs and their crates. Before the laboratory had one, it was a part of `psijoin`.
+PROGRAMS = {"psijoin": "cli", "psijoin-lab": "lab-cli"}
 
 # Name, items of each party, and what the receiver learns.
 PROTOCOLS = (
@@ -213,14 +214,15 @@ def built(commit: str, folder: Path) -> Path:
     tree, target = folder / "tree", folder / "build"
     output_of("git", "worktree", "add", "--force", "--detach", tree, commit)
     command = ["cargo", "build", "--release", "--locked", "--target-dir", str(target)]
-    command += ["-p", "psijoin-cli", "-p", "psijoin-lab-cli"]
     try:
+        made = [name for name, crate in PROGRAMS.items() if (tree / "crates" / crate).exists()]
+        command += [word for name in made for word in ("-p", f"psijoin-{PROGRAMS[name]}")]
         subprocess.run(command, cwd=tree, check=True)
     finally:
         output_of("git", "worktree", "remove", "--force", tree)
     binaries.mkdir(parents=True, exist_ok=True)
     for name in PROGRAMS:
-        shutil.copy2(target / "release" / name, binaries)
+        shutil.copy2(target / "release" / (name if name in made else "psijoin"), binaries / name)
     return binaries
 
 
