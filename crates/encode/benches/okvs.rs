@@ -108,6 +108,7 @@ fn hash_and_decode<V: Element>(bencher: Bencher, (log_items, threads): (u32, usi
     let decoder = Decoder::new(set.shape, columns);
     set.bench(bencher, threads, |set| {
         parallel::for_each(set.items.bins(), &|start| {
+            decoder.fetch(start, slots);
             each_group(set, start, |rows, values| {
                 decoder.decode(start, slots, rows, values);
             });

@@ -31,7 +31,7 @@ use psijoin_block::{
     scatter::{self, Places},
 };
 use psijoin_runtime::{
-    memory::{Buffer, prefetch},
+    memory::{Buffer, prefetch_all},
     parallel,
 };
 
@@ -241,8 +241,7 @@ impl Permutation {
         bucket: &Range<usize>,
         elements: &'a [Words<W>],
     ) -> impl Iterator<Item = Words<W>> + use<'a, W> {
-        // They come into the cache in the order that the processor foresees.
-        elements.iter().step_by(4).for_each(prefetch);
+        prefetch_all(elements);
         let order = &self.order[bucket.clone()];
         order.iter().map(|i| elements[usize::from(*i)])
     }

@@ -239,6 +239,16 @@ pub fn prefetch<T>(element: &T) {
     let _ = element;
 }
 
+/// Asks for elements of which most are needed soon, in whichever order: that of memory is the one
+/// that the processor foresees, and the fastest.
+#[inline]
+pub fn prefetch_all<T>(elements: &[T]) {
+    /// Bytes that come together.
+    const LINE: usize = 64;
+    let per_line = (LINE / size_of::<T>().max(1)).max(1);
+    elements.iter().step_by(per_line).for_each(prefetch);
+}
+
 #[cfg(test)]
 mod tests {
     use super::*;

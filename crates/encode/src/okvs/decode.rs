@@ -2,7 +2,7 @@
 
 use psijoin_block::tower::Element;
 use psijoin_params::okvs::{COUPLED_WEIGHT, Shape, UNIFORM_WEIGHT};
-use psijoin_runtime::memory::Buffer;
+use psijoin_runtime::memory::{Buffer, prefetch_all};
 
 use super::Row;
 
@@ -47,6 +47,17 @@ impl<V: Element> Decoder<V> {
             }
             _ => self.decode_rows::<{ COUPLED_WEIGHT as usize }>(start, slots, rows, values),
         }
+    }
+
+    /// Fetches the last segment that the rows of this start have, if many of them are decoded next.
+    /// The others were there for the starts before.
+    ///
+    /// # Panics
+    /// If `slots` does not reach as far.
+    pub fn fetch(&self, start: usize, slots: &[V]) {
+        let len = self.shape.segment_slots as usize;
+        let last = start + self.shape.weight as usize - 1;
+        prefetch_all(&slots[last * len..][..len]);
     }
 
     fn decode_rows<const W: usize>(

@@ -3,7 +3,7 @@
 use bytemuck::{Pod, Zeroable};
 use psijoin_block::tower::Element;
 use psijoin_params::okvs::{COUPLED_WEIGHT, MAX_ROW_SPAN, Shape, UNIFORM_WEIGHT};
-use psijoin_runtime::memory::{Buffer, prefetch};
+use psijoin_runtime::memory::{Buffer, prefetch, prefetch_all};
 
 use super::{
     Row,
@@ -16,7 +16,7 @@ use crate::Error;
 const LOOKAHEAD: usize = 16;
 
 /// Rows whose slots are fetched before they are entered.
-const ROWS_AHEAD: usize = 8;
+const ROWS_AHEAD: usize = 16;
 
 /// A row as one of its slots sees it: how far the others are from it, in a circle. A sum of views
 /// has how many they are, and the exclusive or of the rest: if there is a single one, it is that
@@ -174,6 +174,8 @@ impl<V: Element> Peeling<V> {
         equations: &dyn Equations<V>,
         columns: &Columns<V>,
     ) -> Result<(), Error> {
+        // The other segments have rows already.
+        self.fetch(start);
         let len = self.shape.segment_slots as usize;
         let mut segments = self.cells[start * len..].chunks_exact_mut(len);
         let mut segments: [&mut [Cell<V>]; W] =
@@ -337,6 +339,7 @@ impl<V: Element> Peeling<V> {
     ///
     /// After that, the segment has all of its elements.
     pub(super) fn substitute(&mut self, segment: usize, end: usize) -> usize {
+        self.fetch(segment + self.shape.weight as usize - 1);
         match self.shape.weight {
             UNIFORM_WEIGHT => {
                 self.substitute_rows::<{ UNIFORM_WEIGHT as usize }>(self.reached[segment], end);
@@ -344,6 +347,14 @@ impl<V: Element> Peeling<V> {
             _ => self.substitute_rows::<{ COUPLED_WEIGHT as usize }>(self.reached[segment], end),
         }
         self.reached[segment]
+    }
+
+    /// Fetches the slots of a segment, if there is one.
+    fn fetch(&self, segment: usize) {
+        let len = self.shape.segment_slots as usize;
+        if let Some(cells) = self.cells.chunks_exact(len).nth(segment) {
+            prefetch_all(cells);
+        }
     }
 
     #[inline(never)]

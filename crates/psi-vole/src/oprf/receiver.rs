@@ -82,6 +82,7 @@ impl Inputs<'_> {
             .map(|((items, _), outputs)| (items, outputs))
             .collect();
         parallel::each_mut(&mut starts, &|start, (items, outputs)| {
+            decoder.fetch(start, slots);
             // H_B is not needed any more.
             let mut group = Group::<Gf64>::default();
             for (items, mut outputs) in items.chunks(GROUP).zip(outputs.chunks(GROUP)) {
