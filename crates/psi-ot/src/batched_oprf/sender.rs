@@ -92,11 +92,6 @@ impl Functions {
         evaluator.evaluate(self, &mut values);
         values
     }
-
-    fn row(&self, number: u32) -> &[u64] {
-        let row_words = self.delta.len();
-        &self.rows[number as usize * row_words..][..row_words]
-    }
 }
 
 /// Evaluates functions at many inputs at a time, with room that is used again.
@@ -133,18 +128,21 @@ impl Evaluator {
     /// # Panics
     /// If there is no function with a number.
     pub fn evaluate(&mut self, of: &Functions, values: &mut Vec<u128>) {
+        let row_words = of.delta.len();
+        // A buffer looks up its pages each time that it is asked for its elements.
+        let known: &[u64] = &of.rows;
+        let row_of = |function: u32| &known[function as usize * row_words..][..row_words];
         // The rows arrive while the code words are computed.
         for function in &self.functions {
-            for part in code::parts(of.row(*function)) {
+            for part in code::parts(row_of(*function)) {
                 prefetch(part);
             }
         }
-        let row_words = of.delta.len();
         self.rows.resize(self.inputs.len() * row_words, 0);
         of.code.encode(&mut self.inputs, &mut self.rows);
         let rows = self.rows.chunks_exact_mut(row_words);
         for (row, function) in rows.zip(&self.functions) {
-            code::evaluate(row, of.row(*function), &of.delta, *function);
+            code::evaluate(row, row_of(*function), &of.delta, *function);
         }
         let done = values.len();
         values.resize(done + self.functions.len(), 0);

@@ -197,6 +197,7 @@ impl Span {
         self.bytes_mut().fill(0);
     }
 
+    #[inline]
     pub(super) fn bytes(&self) -> &[u8] {
         let place = self.place();
         // SAFETY: the place lies within the mapping, and is no other span's: spans come from
@@ -205,6 +206,7 @@ impl Span {
         unsafe { slice::from_raw_parts(self.map.raw.as_ptr().add(place.start), place.len()) }
     }
 
+    #[inline]
     pub(super) fn bytes_mut(&mut self) -> &mut [u8] {
         let place = self.place();
         // SAFETY: as above, and nothing else refers to it while the span is borrowed.
@@ -214,6 +216,7 @@ impl Span {
     }
 
     /// Returns where the bytes lie in the mapping.
+    #[inline]
     fn place(&self) -> Range<usize> {
         let byte = |page: usize| self.map.first + page * HUGE_PAGE_BYTES;
         byte(self.pages.start)..byte(self.pages.end)
