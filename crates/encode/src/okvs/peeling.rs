@@ -217,8 +217,9 @@ impl<V: Element> Peeling<V> {
         self.next = queued;
         let len = self.shape.segment_slots as usize;
         let first = segment * len;
+        let queue = &mut self.queue[..];
         for (slot, cell) in (first as u32..).zip(&self.cells[first..][..len]) {
-            self.queue[queued] = slot;
+            queue[queued] = slot;
             queued += usize::from(cell.view().count() == 1);
         }
         self.queued = queued;
