@@ -55,6 +55,7 @@ use psijoin_block::{Prg, tower::Element};
 use psijoin_channel::Channel;
 use psijoin_ot::{
     BaseOts,
+    block_accumulate::Last,
     lookup::{self, Lookup, PLACE_BITS, PLACES, Table},
 };
 use psijoin_runtime::{memory::Buffer, parallel};
@@ -225,9 +226,10 @@ impl Sender {
     /// If the channel breaks.
     pub fn prepare(&mut self, count: usize, channel: &mut Channel) -> Result<(), Error> {
         self.tables.reserve_exact(count);
+        let mut code = Last::default();
         for count in calls(count) {
             self.tables
-                .extend_from_slice(&self.ots.tables(count, channel)?);
+                .extend_from_slice(&self.ots.tables(count, &mut code, channel)?);
         }
         Ok(())
     }
@@ -352,9 +354,10 @@ impl Receiver {
     /// If the channel breaks.
     pub fn prepare(&mut self, count: usize, channel: &mut Channel) -> Result<(), Error> {
         self.lookups.reserve_exact(count);
+        let mut code = Last::default();
         for count in calls(count) {
             self.lookups
-                .extend_from_slice(&self.ots.lookups(count, channel)?);
+                .extend_from_slice(&self.ots.lookups(count, &mut code, channel)?);
         }
         Ok(())
     }

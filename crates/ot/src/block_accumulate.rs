@@ -24,7 +24,7 @@
 //! permutation uniform. (Draws are from 2^16 buckets at most and 32 bits in a bucket, so a
 //! position's bias is below 2^-17.)
 
-use std::{mem::take, ops::Range};
+use std::{mem::take, ops::Range, sync::Arc};
 
 use psijoin_block::{
     Block, Prg,
@@ -162,6 +162,23 @@ impl BlockAccumulate {
             let (x, z) = block.split_at(BLOCK);
             compress::block(bytemuck::cast_slice(&matrix), x, z, out);
         }
+    }
+}
+
+/// The code that was used last. Whoever compresses vectors of one length again and again makes their
+/// code once: that takes about as long as to compress one.
+#[derive(Default)]
+pub struct Last(Option<Arc<BlockAccumulate>>);
+
+impl Last {
+    /// Returns the code for `len` outputs, as [`BlockAccumulate::shared`] does.
+    pub fn for_outputs(&mut self, len: usize) -> &BlockAccumulate {
+        let outputs = BlockAccumulate::outputs(len);
+        if self.0.as_ref().is_none_or(|code| code.outputs != outputs) {
+            // Two of them would take more memory.
+            self.0 = None;
+        }
+        self.0.get_or_insert_with(|| BlockAccumulate::shared(len))
     }
 }
 

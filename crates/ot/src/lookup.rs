@@ -32,6 +32,7 @@ use zeroize::{Zeroize, Zeroizing};
 
 use crate::{
     BaseOts, Error,
+    block_accumulate::Last,
     iknp::SemiHonest,
     small_field,
     vole::{
@@ -106,17 +107,19 @@ impl Sender {
         })
     }
 
-    /// Returns random tables.
+    /// Returns random tables. Calls of one count share the code.
     ///
     /// # Errors
     /// If the channel breaks.
     pub fn tables(
         &mut self,
         count: usize,
+        code: &mut Last,
         channel: &mut Channel,
     ) -> Result<Zeroizing<Vec<Table>>, Error> {
         let entries = self.noise.extend::<Uniform<Place>>(2 * count, channel)?;
-        let entries: Buffer<Block> = vole::compress(entries, count);
+        let code = code.for_outputs(entries.len() / 2);
+        let entries: Buffer<Block> = vole::compress(code, entries, count);
         let delta = self.noise.delta();
         let delta: &Tower = bytemuck::cast_ref(&*delta);
         let offsets: Zeroizing<[Block; PLACES]> = Zeroizing::new(std::array::from_fn(|place| {
@@ -148,17 +151,19 @@ impl Receiver {
         })
     }
 
-    /// Returns random places, and the bits there.
+    /// Returns random places, and the bits there. Calls of one count share the code.
     ///
     /// # Errors
     /// If the channel breaks.
     pub fn lookups(
         &mut self,
         count: usize,
+        code: &mut Last,
         channel: &mut Channel,
     ) -> Result<Zeroizing<Vec<Lookup>>, Error> {
         let planted = self.noise.plant::<Uniform<Place>>(2 * count, channel)?;
-        let places: Buffer<Place> = vole::compressed_points(planted.noise(), count);
+        let code = code.for_outputs(planted.noise().len() / 2);
+        let places: Buffer<Place> = vole::compressed_points(code, planted.noise(), count);
         let mut lookups = Zeroizing::new(vec![Lookup::default(); count]);
         parallel::chunks_mut(&mut lookups, ENTRIES_PER_TASK, &|range, lookups| {
             for (lookup, place) in lookups.iter_mut().zip(&places[range]) {
@@ -168,7 +173,7 @@ impl Receiver {
         drop(places);
         let mut entries = Buffer::zeroed(planted.noise().len());
         planted.verify(&mut entries, channel)?;
-        let mut keys: Buffer<Block> = vole::compress(entries, count);
+        let mut keys: Buffer<Block> = vole::compress(code, entries, count);
         let mut tasks: Vec<_> = (lookups.chunks_mut(ENTRIES_PER_TASK))
             .zip(keys.chunks_mut(ENTRIES_PER_TASK))
             .collect();
@@ -199,10 +204,11 @@ mod tests {
         let (tables, lookups) = thread::scope(|scope| {
             let tables = scope.spawn(move || {
                 let mut sender = Sender::setup(BASE, &mut a, &mut Prg::from_os()).unwrap();
-                counts.map(|count| sender.tables(count, &mut a).unwrap())
+                counts.map(|count| sender.tables(count, &mut Last::default(), &mut a).unwrap())
             });
             let mut receiver = Receiver::setup(BASE, &mut b, &mut Prg::from_os()).unwrap();
-            let lookups = counts.map(|count| receiver.lookups(count, &mut b).unwrap());
+            let code = &mut Last::default();
+            let lookups = counts.map(|count| receiver.lookups(count, code, &mut b).unwrap());
             (tables.join().unwrap(), lookups)
         });
         let mut ones = 0;

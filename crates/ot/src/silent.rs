@@ -24,7 +24,7 @@ use crate::{
     iknp::{Model, ROWS_PER_TASK, hash_rows},
     small_field,
     vole::{
-        compress,
+        code_for, compress,
         noise::{self, Ones},
     },
 };
@@ -96,7 +96,7 @@ impl<M: Model> Sender<M> {
         channel: &mut Channel,
     ) -> Result<Buffer<Block>, Error> {
         let entries = self.noise.extend::<Ones>(2 * count, channel)?;
-        Ok(compress(entries, count))
+        Ok(compress(&code_for(entries.len()), entries, count))
     }
 
     /// Returns `count` random OTs: both messages of each.
@@ -154,7 +154,8 @@ impl<M: Model> Receiver<M> {
         let planted = self.noise.plant::<Ones>(2 * count, channel)?;
         let mut entries = Buffer::zeroed(planted.noise().len());
         planted.verify(&mut entries, channel)?;
-        let messages: Buffer<Block> = compress(entries, count);
+        let code = code_for(entries.len());
+        let messages: Buffer<Block> = compress(&code, entries, count);
         let choices = messages.chunks(Block::BITS).map(lowest_bits).collect();
         Ok(Chosen {
             choices: Zeroizing::new(choices),

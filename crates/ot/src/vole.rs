@@ -38,6 +38,8 @@
 //! the channel only. A malicious sender must have passed its check before it sees anything that
 //! depends on a. So where there are checks, the receiver gets a at the end.
 
+use std::sync::Arc;
+
 use bytemuck::Pod;
 use psijoin_block::{
     Prg,
@@ -81,12 +83,12 @@ pub fn flights<M: Model, B: Base>(len: usize) -> [[u64; 2]; 6] {
 /// B: what the entries of a are elements of. The code is binary, so a = H·e is in B^m if the noise
 /// is, be B a field or not.
 pub trait Base: Element + Sealed {
-    /// Returns the first `len` entries of H·e, for the points of a vector e of `entries` entries.
-    /// Elements T are of B, or of a space within it.
+    /// Returns the first `len` entries of H·e, for the points of a vector e. Elements T are of B, or
+    /// of a space within it.
     #[doc(hidden)]
     fn compress_points<T: Pod>(
+        code: &BlockAccumulate,
         points: impl Iterator<Item = (usize, T)>,
-        entries: usize,
         len: usize,
     ) -> Buffer<T>;
 }
@@ -99,31 +101,31 @@ impl Sealed for Tower {}
 
 impl Base for Gf64 {
     fn compress_points<T: Pod>(
+        code: &BlockAccumulate,
         points: impl Iterator<Item = (usize, T)>,
-        entries: usize,
         len: usize,
     ) -> Buffer<T> {
-        compress::<1, _>(planted(points, entries), len)
+        compress::<1, _>(code, planted(points, code.input_len()), len)
     }
 }
 
 impl<F: Field + Base, const BITS: u32> Base for Subspace<F, BITS> {
     fn compress_points<T: Pod>(
+        code: &BlockAccumulate,
         points: impl Iterator<Item = (usize, T)>,
-        entries: usize,
         len: usize,
     ) -> Buffer<T> {
-        F::compress_points(points, entries, len)
+        F::compress_points(code, points, len)
     }
 }
 
 impl Base for Tower {
     fn compress_points<T: Pod>(
+        code: &BlockAccumulate,
         points: impl Iterator<Item = (usize, T)>,
-        entries: usize,
         len: usize,
     ) -> Buffer<T> {
-        compress::<2, _>(planted(points, entries), len)
+        compress::<2, _>(code, planted(points, code.input_len()), len)
     }
 }
 
@@ -195,7 +197,8 @@ impl<M: Model> Granted<M> {
     /// If the channel breaks.
     pub fn finish(self, channel: &mut Channel) -> Result<Sent, Error> {
         let delta = self.delta();
-        Ok((delta, compress(self.noise.prove(channel)?, self.len)))
+        let entries = self.noise.prove(channel)?;
+        Ok((delta, compress(&code_for(entries.len()), entries, self.len)))
     }
 
     fn delta(&self) -> Zeroizing<Tower> {
@@ -210,7 +213,8 @@ impl Granted<SemiHonest> {
     /// If the channel breaks.
     pub fn finish_sending(self, outbound: &mut dyn Outbound) -> Result<Sent, Error> {
         let entries = self.noise.grow(outbound)?;
-        Ok((self.delta(), compress(entries, self.len)))
+        let code = code_for(entries.len());
+        Ok((self.delta(), compress(&code, entries, self.len)))
     }
 }
 
@@ -236,14 +240,22 @@ impl<M: Model> Receiver<M> {
     ) -> Result<Planted<M, B>, Error> {
         let noise = self.noise.plant::<Uniform<B>>(2 * len, channel)?;
         // While the sender makes its part.
-        let a = compressed_points(noise.noise(), len);
-        Ok(Planted { noise, a, len })
+        let code = code_for(noise.noise().len());
+        let a = compressed_points(&code, noise.noise(), len);
+        Ok(Planted {
+            noise,
+            code,
+            a,
+            len,
+        })
     }
 }
 
 /// A receiver in the middle of a call.
 pub struct Planted<M: Model, B: Base> {
     noise: noise::Planted<M, Uniform<B>>,
+    /// For the second half, too: to make it anew takes a sixth of the time of both.
+    code: Arc<BlockAccumulate>,
     a: Buffer<B>,
     len: usize,
 }
@@ -257,7 +269,7 @@ impl<M: Model, B: Base> Planted<M, B> {
     pub fn finish(self, channel: &mut Channel) -> Result<(Buffer<B>, Buffer<Tower>), Error> {
         let mut entries = Buffer::zeroed(self.noise.noise().len());
         self.noise.verify(&mut entries, channel)?;
-        Ok((self.a, compress(entries, self.len)))
+        Ok((self.a, compress(&self.code, entries, self.len)))
     }
 }
 
@@ -280,26 +292,40 @@ impl<B: Base> Planted<SemiHonest, B> {
 
     /// Returns the computation of the second half: c.
     pub fn finish_received(self, corrections: Corrections) -> Buffer<Tower> {
-        let Self { noise, a, len } = self;
+        let Self {
+            noise,
+            code,
+            a,
+            len,
+        } = self;
         drop(a);
         let mut entries = Buffer::zeroed(noise.noise().len());
         noise.grow(corrections.0, &mut entries);
-        compress(entries, len)
+        compress(&code, entries, len)
     }
 }
 
+/// Returns the code that compresses this many entries.
+pub(crate) fn code_for(entries: usize) -> Arc<BlockAccumulate> {
+    BlockAccumulate::shared(entries / 2)
+}
+
 /// Returns the first `len` entries of H·e.
-pub(crate) fn compressed_points<B: Base>(noise: &Noise<B>, len: usize) -> Buffer<B> {
-    B::compress_points(noise.points(), noise.len(), len)
+pub(crate) fn compressed_points<B: Base>(
+    code: &BlockAccumulate,
+    noise: &Noise<B>,
+    len: usize,
+) -> Buffer<B> {
+    B::compress_points(code, noise.points(), len)
 }
 
 /// Returns the first `len` entries of H·x. What is not needed any more is given back at once: the
 /// receiver has a store to make next.
 pub(crate) fn compress<const W: usize, T: Pod>(
+    code: &BlockAccumulate,
     mut entries: Buffer<Words<W>>,
     len: usize,
 ) -> Buffer<T> {
-    let code = BlockAccumulate::shared(entries.len() / 2);
     let mut compressed = Buffer::zeroed(entries.len());
     code.compress(&mut entries, bytemuck::cast_slice_mut(&mut compressed));
     compressed.truncate(len);
