@@ -214,10 +214,12 @@ impl<'a> MaskIndex<'a> {
     }
 
     /// Returns where the search for a mask begins.
+    #[inline]
     fn home(&self, mask: Mask) -> usize {
         mask as usize & (self.slots.len() - 1)
     }
 
+    #[inline]
     fn next(&self, slot: usize) -> usize {
         (slot + 1) & (self.slots.len() - 1)
     }
