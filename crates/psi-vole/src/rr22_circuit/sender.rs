@@ -5,7 +5,7 @@ use psijoin_encode::{CHOICES, Digests};
 use psijoin_ot::{iknp::SemiHonest, vole::Base};
 use psijoin_psi::{Context, Error, Input, Output, Party, Result, output_hash::Outputs};
 use psijoin_psi_functions::functions;
-use psijoin_runtime::memory::{Buffer, give_kept_pages_back};
+use psijoin_runtime::memory::{Buffer, give_kept_pages_back, prefetch};
 
 use super::{Params, hints::Hints, masks::Of};
 use crate::oprf::{self, over_base};
@@ -60,14 +60,14 @@ impl<B: Base> Party for Sender<B> {
         let hints = Hints::new(&params.hints, input.joint_seed, keys, outputs.hashes);
         // The hints have the keys in an order of their own.
         let positions = inputs.items.into_positions();
-        let owner = |place: u32| {
-            let key = positions[place as usize] as usize;
-            owners.of(key)
+        let owners_of = |places: &[u32]| {
+            let keys = places.iter().map(|place| positions[*place as usize]);
+            owners.of(keys)
         };
         let targets = over_base!(params.target_width, T => {
-            send_targets::<T>(params, &tests, &hints, &owner, context)
+            send_targets::<T>(params, &tests, &hints, &owners_of, context)
         })?;
-        let numbers = send_columns(params, &hints, &owner, input.columns, context)?;
+        let numbers = send_columns(params, &hints, &owners_of, input.columns, context)?;
         drop((hints, positions, owners));
         // Step 5.
         context.phases.begin("equality tests");
@@ -94,12 +94,20 @@ struct Owner {
 }
 
 impl Owners {
-    fn of(&self, key: usize) -> Owner {
-        let (item, choice) = (key / CHOICES, key % CHOICES);
-        Owner {
-            item: self.items[item] as usize,
-            bin: self.bins[item][choice] as usize,
+    /// Returns the owners of keys. What is known of these lies anywhere, so all of it is fetched
+    /// before any of it is looked at.
+    fn of(&self, keys: impl Iterator<Item = u32> + Clone) -> Vec<Owner> {
+        let (items, bins) = (&self.items[..], &self.bins[..]);
+        let keys = keys.map(|key| (key as usize / CHOICES, key as usize % CHOICES));
+        for (item, _) in keys.clone() {
+            prefetch(&items[item]);
+            prefetch(&bins[item]);
         }
+        let owner = |(item, choice): (usize, usize)| Owner {
+            item: items[item] as usize,
+            bin: bins[item][choice] as usize,
+        };
+        keys.map(owner).collect()
     }
 }
 
@@ -126,14 +134,17 @@ fn send_targets<T: Element>(
     params: &Params,
     tests: &equality::Sender,
     hints: &Hints<'_>,
-    owner: &(impl Fn(u32) -> Owner + Sync),
+    owners_of: &(impl Fn(&[u32]) -> Vec<Owner> + Sync),
     context: &mut Context,
 ) -> Result<equality::Targets> {
     let (bits, lanes) = (params.number_bits(), params.lanes());
     let (numbers, targets) = tests.targets::<T>(bits, lanes, &mut context.rng);
+    let numbers = &numbers[..];
     let program = |places: &[u32], hints: &mut [T]| {
-        for (hint, place) in hints.iter_mut().zip(places) {
-            *hint = numbers[owner(*place).bin];
+        let owners = owners_of(places);
+        (owners.iter()).for_each(|owner| prefetch(&numbers[owner.bin]));
+        for (hint, owner) in hints.iter_mut().zip(owners) {
+            *hint = numbers[owner.bin];
         }
     };
     let outbound = context.channel.halves().0;
@@ -146,7 +157,7 @@ fn send_targets<T: Element>(
 fn send_columns(
     params: &Params,
     hints: &Hints<'_>,
-    owner: &(impl Fn(u32) -> Owner + Sync),
+    owners_of: &(impl Fn(&[u32]) -> Vec<Owner> + Sync),
     columns: &[Vec<i64>],
     context: &mut Context,
 ) -> Result<Vec<Vec<u64>>, Error> {
@@ -156,8 +167,7 @@ fn send_columns(
         let mut u = vec![0_u64; params.lanes()];
         context.rng.fill_bytes(bytemuck::cast_slice_mut(&mut u));
         let program = |places: &[u32], hints: &mut [Gf64]| {
-            for (hint, place) in hints.iter_mut().zip(places) {
-                let Owner { item, bin } = owner(*place);
+            for (hint, Owner { item, bin }) in hints.iter_mut().zip(owners_of(places)) {
                 let v = v[item] as u64;
                 *hint = Gf64(match column < numbers {
                     true => v.wrapping_sub(u[bin]),
