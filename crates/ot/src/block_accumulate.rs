@@ -165,8 +165,8 @@ impl BlockAccumulate {
     }
 }
 
-/// The code that was used last. Whoever compresses vectors of one length again and again makes their
-/// code once: that takes about as long as to compress one.
+/// The code that was used last. Whoever compresses vectors of one length again and again makes
+/// their code once: that takes a sixth of the time of compressing one, or more.
 #[derive(Default)]
 pub struct Last(Option<Arc<BlockAccumulate>>);
 

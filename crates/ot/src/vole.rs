@@ -83,8 +83,8 @@ pub fn flights<M: Model, B: Base>(len: usize) -> [[u64; 2]; 6] {
 /// B: what the entries of a are elements of. The code is binary, so a = H·e is in B^m if the noise
 /// is, be B a field or not.
 pub trait Base: Element + Sealed {
-    /// Returns the first `len` entries of H·e, for the points of a vector e. Elements T are of B, or
-    /// of a space within it.
+    /// Returns the first `len` entries of H·e, for the points of a vector e. Elements T are of B,
+    /// or of a space within it.
     #[doc(hidden)]
     fn compress_points<T: Pod>(
         code: &BlockAccumulate,
@@ -254,7 +254,7 @@ impl<M: Model> Receiver<M> {
 /// A receiver in the middle of a call.
 pub struct Planted<M: Model, B: Base> {
     noise: noise::Planted<M, Uniform<B>>,
-    /// For the second half, too: to make it anew takes a sixth of the time of both.
+    /// For the second half, too: making it takes a tenth of the time of a call.
     code: Arc<BlockAccumulate>,
     a: Buffer<B>,
     len: usize,

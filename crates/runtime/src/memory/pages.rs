@@ -117,8 +117,8 @@ fn pages(bytes: usize) -> usize {
 impl Deref for Pages {
     type Target = [u8];
 
-    // Other crates read tables through it, an element at a time: a call for each took 8 % of a run of
-    // kkrt.
+    // Other crates read tables through it, an element at a time: a call for each took a tenth of a
+    // run of `kkrt`.
     #[inline]
     fn deref(&self) -> &[u8] {
         &self.span.bytes()[..self.len]
