@@ -15,7 +15,7 @@ use psijoin_ot::{
 use psijoin_params::{FailureBudget, Log2Prob, Security, digest, okvs};
 use psijoin_psi::{
     BaseOts, Conversation, Error, Parameter, Role, ots,
-    output_hash::{OutputHash, Piece},
+    output_hash::{OutputHash, Outputs, Piece},
     parameters,
 };
 
@@ -127,12 +127,21 @@ impl<'a> Inputs<'a> {
         }
     }
 
+    /// Returns the items of each start, with their outputs.
+    fn starts<'b>(&'b self, outputs: &'b mut Outputs) -> Vec<Start<'b>> {
+        let items = self.items.iter().map(|(items, _)| items);
+        items.zip(outputs.split(self.items.lens())).collect()
+    }
+
     /// Computes H_o(v + w, x) for values v of items x.
     fn hash(&self, values: &mut [Tower], w: Tower, items: Digests<'_>, outputs: &mut Piece<'_>) {
         values.iter_mut().for_each(|value| *value ^= w);
         self.output.fill(values, items, outputs);
     }
 }
+
+/// The items of a start, and their outputs.
+type Start<'a> = (Digests<'a>, Piece<'a>);
 
 /// What is known of some items of a start. Rows are computed whenever they are needed: those of all
 /// items would take 20 bytes per item.

@@ -15,7 +15,6 @@
 //! **Cost.** [`Params::setup`] and [`Params::online_bytes`]: about 400 kilobytes, and 1.1 elements
 //! of 58 bits or more per item of the receiver.
 
-use psijoin_block::tower::Tower;
 use psijoin_channel::joint_seed::JointSeed;
 use psijoin_encode::Digests;
 use psijoin_ot::{iknp::SemiHonest, vole::Base};
@@ -136,7 +135,7 @@ pub fn send(
         let oprf = oprf::Sender::<B>::offline::<SemiHonest>(&params.layout, context)?;
         let outputs = Outputs::hashes(inputs.items.digests().len());
         let inbound = context.channel.halves().1;
-        let outputs = oprf.evaluate(inputs, Tower::default(), inbound, outputs)?;
+        let outputs = oprf.evaluate(inputs, inbound, outputs)?;
         Ok(in_order(inputs, &outputs.hashes))
     }
     let inputs = &params.inputs(items, joint_seed);

@@ -5,13 +5,13 @@ use psijoin_block::{
     tower::{Gf64, Tower},
 };
 use psijoin_channel::Outbound;
-use psijoin_encode::okvs::{Decoder, Items};
+use psijoin_encode::okvs::Items;
 use psijoin_ot::{
     iknp::Model,
     vole::{self, Base},
 };
 use psijoin_psi::{Context, Error, output_hash::Outputs};
-use psijoin_runtime::{memory::Buffer, parallel};
+use psijoin_runtime::memory::Buffer;
 
 use super::{GROUP, Group, Inputs, Layout};
 
@@ -74,23 +74,18 @@ impl Inputs<'_> {
     /// Returns the receiver's values of step 5: H_o(Decode(c, y) + w, y) of all items, in the order
     /// of their starts. They fill `outputs`.
     pub(crate) fn outputs(&self, c: Buffer<Tower>, w: Tower, mut outputs: Outputs) -> Outputs {
-        let shape = self.layout.shape;
-        let (columns, slots) = c.split_at(shape.dense as usize);
-        let decoder = Decoder::new(shape, columns);
-        let mut starts: Vec<_> = (self.items.iter())
-            .zip(outputs.split(self.items.lens()))
-            .map(|((items, _), outputs)| (items, outputs))
-            .collect();
-        parallel::each_mut(&mut starts, &|start, (items, outputs)| {
-            decoder.fetch(start, slots);
-            // H_B is not needed any more.
-            let mut group = Group::<Gf64>::default();
-            for (items, mut outputs) in items.chunks(GROUP).zip(outputs.chunks(GROUP)) {
-                let (rows, _, decoded) = group.hash(&self.rows, items);
-                decoder.decode(start, slots, rows, decoded);
-                self.hash(decoded, w, items, &mut outputs);
-            }
-        });
+        let mut starts = self.starts(&mut outputs);
+        self.layout
+            .each_start(&c, &mut starts, &|store, (items, outputs)| {
+                // H_B is not needed any more.
+                let mut group = Group::<Gf64>::default();
+                for (items, mut outputs) in items.chunks(GROUP).zip(outputs.chunks(GROUP)) {
+                    let (rows, _, decoded) = group.hash(&self.rows, items);
+                    store.decode(rows, decoded);
+                    self.hash(decoded, w, items, &mut outputs);
+                }
+            });
+        drop(starts);
         outputs
     }
 }

@@ -12,7 +12,7 @@ use psijoin_psi::{Context, Error, output_hash::Outputs};
 use psijoin_runtime::memory::Buffer;
 use zeroize::Zeroizing;
 
-use super::{GROUP, Group, Inputs, Layout};
+use super::{GROUP, Group, Inputs, Layout, Start, store::Arrived};
 
 /// The sender after step 1. With the receiver's store, this is the function.
 pub(crate) struct Sender<B> {
@@ -49,42 +49,77 @@ impl<B: Base> Sender<B> {
         }
     }
 
-    /// Steps 3 and 4, start by start as the store arrives: all outputs of H_o, in this order. w is
-    /// zero if the parties are semi-honest. They fill `outputs`.
+    /// Steps 3 and 4, start by start as the store arrives, for semi-honest parties: all outputs of
+    /// H_o, in this order. They fill `outputs`.
     pub(crate) fn evaluate(
         mut self,
         inputs: &Inputs<'_>,
-        w: Tower,
         inbound: &mut dyn Inbound,
         mut outputs: Outputs,
     ) -> Result<Outputs, Error> {
-        let delta = &*self.delta;
-        let mut starts: Vec<_> = (inputs.items.iter())
-            .zip(outputs.split(inputs.items.lens()))
-            .map(|((items, _), outputs)| (items, outputs))
-            .collect();
+        let (delta, w) = (&*self.delta, Tower::default());
+        let mut starts = inputs.starts(&mut outputs);
         inputs.layout.receive::<B, _, _>(
             inbound,
             &mut self.b,
-            // Step 3: b += Δ·(a + p).
-            &|packed, b| {
-                let mut store = vec![B::default(); b.len()];
-                B::unpack(packed, &mut store);
-                B::add_products(b, *delta, &store);
-            },
+            &|packed, b| add_store::<B>(*delta, packed, b),
             &mut starts,
-            // Step 4: H_o(Decode(b, x) + Δ·H_B(x) + w, x).
-            &|store, (items, outputs)| {
-                let mut group = Group::<B>::default();
-                for (items, mut outputs) in items.chunks(GROUP).zip(outputs.chunks(GROUP)) {
-                    let (rows, values, decoded) = group.hash(&inputs.rows, items);
-                    store.decode(rows, decoded);
-                    B::add_products(decoded, *delta, values);
-                    inputs.hash(decoded, w, items, &mut outputs);
-                }
-            },
+            &|store, start| evaluate_start::<B>(inputs, *delta, w, &store, start),
         )?;
+        drop(starts);
         Ok(outputs)
+    }
+
+    /// Step 3 alone.
+    pub(crate) fn receive(
+        &mut self,
+        layout: &Layout,
+        inbound: &mut dyn Inbound,
+    ) -> Result<(), Error> {
+        let delta = &*self.delta;
+        layout.receive::<B, _, _>(
+            inbound,
+            &mut self.b,
+            &|packed, b| add_store::<B>(*delta, packed, b),
+            &mut vec![(); layout.shape.starts as usize],
+            &|_, ()| (),
+        )
+    }
+
+    /// Step 4, when the store is there: all outputs of H_o, in the order of starts. They fill
+    /// `outputs`.
+    pub(crate) fn outputs(self, inputs: &Inputs<'_>, w: Tower, mut outputs: Outputs) -> Outputs {
+        let delta = &*self.delta;
+        let mut starts = inputs.starts(&mut outputs);
+        (inputs.layout).each_start(&self.b, &mut starts, &|store, start| {
+            evaluate_start::<B>(inputs, *delta, w, &store, start);
+        });
+        drop(starts);
+        outputs
+    }
+}
+
+/// Step 3: b += Δ·(a + p).
+fn add_store<B: Base>(delta: Tower, packed: &[u8], b: &mut [Tower]) {
+    let mut store = vec![B::default(); b.len()];
+    B::unpack(packed, &mut store);
+    B::add_products(b, delta, &store);
+}
+
+/// Step 4 for the items of a start: H_o(Decode(b, x) + Δ·H_B(x) + w, x).
+fn evaluate_start<B: Base>(
+    inputs: &Inputs<'_>,
+    delta: Tower,
+    w: Tower,
+    store: &Arrived<'_, Tower>,
+    (items, outputs): &mut Start<'_>,
+) {
+    let mut group = Group::<B>::default();
+    for (items, mut outputs) in items.chunks(GROUP).zip(outputs.chunks(GROUP)) {
+        let (rows, values, decoded) = group.hash(&inputs.rows, items);
+        store.decode(rows, decoded);
+        B::add_products(decoded, delta, values);
+        inputs.hash(decoded, w, items, &mut outputs);
     }
 }
 

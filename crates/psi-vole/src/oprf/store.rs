@@ -136,6 +136,28 @@ impl Layout {
     }
 }
 
+impl Layout {
+    /// Calls `work` with each of `tasks`, which are one per start, for a store that is there.
+    pub(crate) fn each_start<E: Element, T: Send>(
+        &self,
+        elements: &[E],
+        tasks: &mut [T],
+        work: &(dyn Fn(Arrived<'_, E>, &mut T) + Sync),
+    ) {
+        let (columns, slots) = elements.split_at(self.shape.dense as usize);
+        let decoder = Decoder::new(self.shape, columns);
+        parallel::each_mut(tasks, &|start, task| {
+            decoder.fetch(start, slots);
+            let arrived = Arrived {
+                decoder: &decoder,
+                slots,
+                start,
+            };
+            work(arrived, task);
+        });
+    }
+}
+
 /// The elements that the rows of a start have.
 pub(crate) struct Arrived<'a, E: Element> {
     decoder: &'a Decoder<E>,

@@ -2,7 +2,7 @@
 //! first, and shows it when the receiver can no longer change anything.
 
 use psijoin_block::{Prg, tower::Tower};
-use psijoin_channel::Channel;
+use psijoin_channel::{Channel, Outbound};
 use psijoin_psi::Error;
 
 /// The opening of a commitment: w_s, and as much randomness again that hides it.
@@ -42,8 +42,8 @@ impl Committed {
     }
 
     /// Shows w_s.
-    pub(super) fn open(&self, channel: &mut Channel) -> Result<(), Error> {
-        Ok(channel.send(&self.opening)?)
+    pub(super) fn open(&self, outbound: &mut dyn Outbound) -> Result<(), Error> {
+        Ok(outbound.send(&self.opening)?)
     }
 }
 
@@ -103,7 +103,7 @@ mod tests {
             let sender = scope.spawn(move || {
                 let mut coin = Committed::exchange(&mut sender, &mut Prg::from_os()).unwrap();
                 shown(&mut coin.opening);
-                coin.open(&mut sender).unwrap();
+                coin.open(sender.halves().0).unwrap();
                 coin.joint()
             });
             let coin = Promised::exchange(&mut receiver, &mut Prg::from_os()).unwrap();

@@ -8,7 +8,7 @@ use super::{
     Params,
     joint_coin::{Committed, Promised},
     receiver::{find, send_store},
-    sender::evaluate,
+    sender::Evaluated,
 };
 use crate::oprf;
 
@@ -29,13 +29,18 @@ impl<B: Base> Party for Sender<B> {
     fn online(self, params: &Params, input: &Input, context: &mut Context) -> Result<Output> {
         // Before step 2.
         let coin = Committed::exchange(context.channel, &mut context.rng)?;
-        // Steps 3 and 4.
-        let (w, inbound) = (coin.joint(), context.channel.halves().1);
-        let evaluated =
-            evaluate::<Malicious, _>(params, self.0, w, input, inbound, context.phases)?;
-        // After step 3.
-        coin.open(context.channel)?;
-        evaluated.finish(params, input, context)
+        let (outbound, inbound) = context.channel.halves();
+        let inputs = params.inputs::<Malicious>(input, context.phases);
+        context.phases.begin("evaluation");
+        // Step 3.
+        let mut oprf = self.0;
+        oprf.receive(&params.oprf, inbound)?;
+        // After step 3. The receiver goes on while this party evaluates.
+        coin.open(outbound)?;
+        // Step 4.
+        let outputs = params.outputs(inputs.items.digests().len());
+        let outputs = oprf.outputs(&inputs, coin.joint(), outputs);
+        Evaluated { inputs, outputs }.finish(params, input, context)
     }
 }
 

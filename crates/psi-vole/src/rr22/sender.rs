@@ -1,9 +1,5 @@
-use psijoin_block::tower::Tower;
 use psijoin_channel::{Inbound, read_ahead};
-use psijoin_ot::{
-    iknp::{Model, SemiHonest},
-    vole::Base,
-};
+use psijoin_ot::{iknp::SemiHonest, vole::Base};
 use psijoin_psi::{
     Context, Error, Input, Output, Party, Phases, Result, output_hash::Outputs, payloads::Holding,
     sorted_masks::sort,
@@ -26,10 +22,9 @@ impl<B: Base> Party for Sender<B> {
     }
 
     fn online(self, params: &Params, input: &Input, context: &mut Context) -> Result<Output> {
-        let (w, inbound) = (Tower::default(), context.channel.halves().1);
+        let inbound = context.channel.halves().1;
         // Steps 3 and 4.
-        let evaluated =
-            evaluate::<SemiHonest, B>(params, self.0, w, input, inbound, context.phases)?;
+        let evaluated = evaluate(params, self.0, input, inbound, context.phases)?;
         evaluated.finish(params, input, context)
     }
 
@@ -43,9 +38,7 @@ impl<B: Base> Party for Sender<B> {
                 // Step 1, the sender's half.
                 let oprf = oprf::Sender::<B>::new(granted.finish_sending(outbound)?);
                 // Steps 3 and 4. If the store ends too early, the reader's error is returned.
-                let w = Tower::default();
-                let evaluated =
-                    evaluate::<SemiHonest, B>(params, oprf, w, input, &mut store, phases);
+                let evaluated = evaluate(params, oprf, input, &mut store, phases);
                 Ok::<_, Error>(evaluated)
             },
             |inbound| Ok(reader.read(inbound, params.oprf.messages::<B>())?),
@@ -56,23 +49,22 @@ impl<B: Base> Party for Sender<B> {
 
 /// The sender's knowledge when it has evaluated the function at all of its items.
 pub(super) struct Evaluated<'a> {
-    inputs: oprf::Inputs<'a>,
-    outputs: Outputs,
+    pub(super) inputs: oprf::Inputs<'a>,
+    pub(super) outputs: Outputs,
 }
 
 /// Step 3 of the sender, and the outputs of step 4, as the store arrives.
-pub(super) fn evaluate<'a, M: Model, B: Base>(
+fn evaluate<'a, B: Base>(
     params: &'a Params,
     oprf: oprf::Sender<B>,
-    w: Tower,
     input: &Input,
     inbound: &mut dyn Inbound,
     phases: Phases<'_>,
 ) -> Result<Evaluated<'a>, Error> {
-    let inputs = params.inputs::<M>(input, phases);
+    let inputs = params.inputs::<SemiHonest>(input, phases);
     phases.begin("evaluation");
     let outputs = params.outputs(inputs.items.digests().len());
-    let outputs = oprf.evaluate(&inputs, w, inbound, outputs)?;
+    let outputs = oprf.evaluate(&inputs, inbound, outputs)?;
     Ok(Evaluated { inputs, outputs })
 }
 

@@ -1,4 +1,4 @@
-use psijoin_block::tower::{Element, Gf64, Tower};
+use psijoin_block::tower::{Element, Gf64};
 use psijoin_channel::joint_seed::JointSeed;
 use psijoin_circuit::equality;
 use psijoin_encode::{CHOICES, Digests};
@@ -52,8 +52,8 @@ impl<B: Base> Party for Sender<B> {
         // Step 3.
         context.phases.begin("evaluation");
         let outputs = Outputs::hashes(inputs.items.digests().len());
-        let (w, inbound) = (Tower::default(), context.channel.halves().1);
-        let outputs = oprf.evaluate(&inputs, w, inbound, outputs)?;
+        let inbound = context.channel.halves().1;
+        let outputs = oprf.evaluate(&inputs, inbound, outputs)?;
         // Step 4.
         context.phases.begin("hints");
         let keys = inputs.items.digests();
