@@ -122,7 +122,6 @@ impl Layout {
             });
             let ready = (end + 1).saturating_sub(shape.weight as usize);
             parallel::each_mut(&mut tasks[done..ready], &|i, task| {
-                decoder.fetch(done + i, slots);
                 let arrived = Arrived {
                     decoder: &decoder,
                     slots,
