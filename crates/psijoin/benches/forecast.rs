@@ -17,6 +17,10 @@
 //! is predicted is of one commit. It takes some minutes and 2 GB, and is for optimised builds: what
 //! waits for a slow party takes memory, too.
 //!
+//! `… -- times FILE…` renews the times of the shipped calibration from files that
+//! `psijoin calibrate --out FILE` wrote on one machine, which may be slower now and then: it takes
+//! the runs of the first file, and the fastest of all files for each party.
+//!
 //! More arguments are names of protocols or networks: only those, then.
 
 #![allow(clippy::print_stdout)]
@@ -92,7 +96,7 @@ fn main() {
         .into_iter()
         .filter(|(name, _)| names.contains(name))
         .collect();
-    for table in &words {
+    for (place, table) in words.iter().enumerate() {
         match &**table {
             "networks" => networks(&protocols, &chosen(&NETWORKS)),
             "sizes" => sizes(&protocols),
@@ -105,6 +109,7 @@ fn main() {
                 }
                 renew_memory(&names);
             }
+            "times" => return renew_times(&words[place + 1..]),
             _ => {}
         }
     }
@@ -218,8 +223,30 @@ fn renew_memory(names: &[&str]) {
             run.memory_bytes = counted_memory(&profile.protocol, &output, run.items).map(Some);
         }
     }
+    ship(&calibration);
+}
+
+/// Writes the shipped calibration again, from these files.
+fn renew_times(paths: &[String]) {
+    let mut read = paths.iter().map(|path| {
+        let text = fs::read(path).expect("a file");
+        Calibration::from_json(&text).expect("a calibration")
+    });
+    let mut calibration = read.next().expect("a file per calibration");
+    read.for_each(|other| calibration.take_faster(&other));
+    let (shipped, processor) = (Calibration::shipped(), &calibration.processor);
+    println!("{processor}; before: {}", shipped.processor);
+    let is_shipped = |one: &Profile| {
+        let mut profiles = shipped.profiles.iter();
+        profiles.any(|other| (&other.protocol, &other.output) == (&one.protocol, &one.output))
+    };
+    calibration.profiles.retain(is_shipped);
+    ship(&calibration);
+}
+
+fn ship(calibration: &Calibration) {
     let path = concat!(env!("CARGO_MANIFEST_DIR"), "/../forecast/calibration.json");
-    let text = serde_json::to_string(&calibration).expect("plain data");
+    let text = serde_json::to_string(calibration).expect("plain data");
     fs::write(path, text).expect("the file can be written");
 }
 
