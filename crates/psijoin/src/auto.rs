@@ -121,16 +121,16 @@ enum Overlap {
 static DH_RUNS: Candidate = Candidate {
     protocol: &DH,
     half_round_trips: 2,
-    fixed_micros: 500,
-    item_nanos: [5500, 5500],
+    fixed_micros: 200,
+    item_nanos: [5900, 7000],
     overlap: Overlap::All,
 };
 
 static KKRT_RUNS: Candidate = Candidate {
     protocol: &KKRT,
     half_round_trips: 4,
-    fixed_micros: 3500,
-    item_nanos: [110, 160],
+    fixed_micros: 3400,
+    item_nanos: [120, 180],
     overlap: Overlap::None,
 };
 
@@ -147,8 +147,8 @@ static PSSZ_RUNS: Candidate = Candidate {
 static CM20_RUNS: Candidate = Candidate {
     protocol: &CM20,
     half_round_trips: 4,
-    fixed_micros: 3500,
-    item_nanos: [260, 220],
+    fixed_micros: 3600,
+    item_nanos: [300, 240],
     overlap: Overlap::None,
 };
 
@@ -158,7 +158,7 @@ static RR22_RUNS: Candidate = Candidate {
     protocol: &RR22,
     half_round_trips: 3,
     fixed_micros: 5600,
-    item_nanos: [50, 120],
+    item_nanos: [60, 160],
     overlap: Overlap::Setup {
         setup_bytes: 371_000,
         most_bytes: 173_000,
@@ -169,8 +169,8 @@ static RR22_RUNS: Candidate = Candidate {
 static RR22_CIRCUIT_RUNS: Candidate = Candidate {
     protocol: &RR22_CIRCUIT,
     half_round_trips: 17,
-    fixed_micros: 13_500,
-    item_nanos: [300, 2000],
+    fixed_micros: 12_000,
+    item_nanos: [520, 3600],
     overlap: Overlap::None,
 };
 
@@ -344,9 +344,9 @@ mod tests {
     fn the_network_decides_with_the_sizes() {
         let rows = [
             ("wan:10gbps,200us", "dh to 2^8, kkrt to 2^13, rr22 to 2^26"),
-            ("wan:10gbps,40ms", "dh to 2^11, rr22 to 2^26"),
+            ("wan:10gbps,40ms", "dh to 2^10, rr22 to 2^26"),
             ("wan:1gbps,1ms", "dh to 2^8, kkrt to 2^12, rr22 to 2^26"),
-            ("wan:1gbps,80ms", "dh to 2^12, rr22 to 2^26"),
+            ("wan:1gbps,80ms", "dh to 2^11, rr22 to 2^26"),
             ("wan:100mbps,10ms", "dh to 2^11, rr22 to 2^26"),
             ("wan:100mbps,80ms", "dh to 2^12, rr22 to 2^26"),
             ("wan:50mbps,96ms", "dh to 2^13, rr22 to 2^26"),
