@@ -67,10 +67,7 @@ impl Calibration {
     /// `other` does not have stay, and so does all memory.
     pub fn take_faster(&mut self, other: &Self) {
         for profile in &mut self.profiles {
-            let same = |one: &&Profile| {
-                (&one.protocol, &one.output) == (&profile.protocol, &profile.output)
-            };
-            let Some(others) = other.profiles.iter().find(same) else {
+            let Some(others) = other.of_kind(&profile.protocol, &profile.output) else {
                 continue;
             };
             for run in &mut profile.runs {
